@@ -1,0 +1,35 @@
+# Both commands set up what they need: a clone, Python 3.11+ and make are enough.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test lint types check clean
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[chat,tokenizers]" --group dev
+	touch $(READY)
+
+demo: $(READY)  ## replay the recorded samples under five strategies and write demo/report.html
+	mkdir -p demo
+	$(BIN)/statecomp replay samples/*.jsonl --report demo/report.html --json demo/replay.json \
+		--strategy window:keep=10 --strategy mask:keep=10 --strategy periodic:every=5 \
+		--strategy statecomp:scorer=age:after=3
+	@echo "Open demo/report.html in a browser to see every decision."
+
+test: $(READY)  ## all tests
+	$(BIN)/python -m pytest
+
+lint: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(READY)
+	$(BIN)/mypy
+
+check: test lint types
+
+clean:
+	rm -rf $(VENV) demo

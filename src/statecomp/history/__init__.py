@@ -1,0 +1,1 @@
+"""Pure values: what a history is made of, and what may be asked of it."""

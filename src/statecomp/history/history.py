@@ -1,0 +1,81 @@
+"""A history: pinned messages, whole interactions and summaries, in the order they are sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from statecomp.history.interaction import Interaction, JsonObject, Pinned, Segment, Summary
+
+
+class Span(NamedTuple):
+    """Positions `start <= p < stop` in the segments of one history."""
+
+    start: int
+    stop: int
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+
+@dataclass(frozen=True)
+class History:
+    """An immutable sequence of segments; it never changes, it is replaced.
+
+    `checkpoint` is k: the number of the interaction the agent is about to take.
+    """
+
+    segments: tuple[Segment, ...]
+
+    @cached_property
+    def tokens(self) -> int:
+        """Tok(H): the same serialisation and tokenizer that counted each segment."""
+        return sum(segment.tokens for segment in self.segments)
+
+    @cached_property
+    def interactions(self) -> tuple[Interaction, ...]:
+        """The surviving raw interactions, I_k."""
+        return tuple(s for s in self.segments if isinstance(s, Interaction))
+
+    @cached_property
+    def summaries(self) -> tuple[Summary, ...]:
+        return tuple(s for s in self.segments if isinstance(s, Summary))
+
+    @cached_property
+    def checkpoint(self) -> int:
+        for segment in reversed(self.segments):
+            if isinstance(segment, Interaction):
+                return segment.number + 1
+            if isinstance(segment, Summary):
+                return segment.last + 1
+        return 1
+
+    @property
+    def messages(self) -> list[JsonObject]:
+        """The wire objects, in order: the very ones that came in, where they were kept."""
+        return list(self.iter_messages())
+
+    def iter_messages(self) -> Iterator[JsonObject]:
+        for segment in self.segments:
+            yield from segment.messages
+
+    def members(self, span: Span) -> tuple[Interaction, ...]:
+        """The interactions of a span; anything else inside it is a mistake of the caller."""
+        members = self.segments[span.start : span.stop]
+        interactions = tuple(s for s in members if isinstance(s, Interaction))
+        if len(interactions) != len(members):
+            raise ValueError(f"{span} of this history holds more than interactions")
+        return interactions
+
+    def replace(self, span: Span, summary: Summary) -> History:
+        """The history in which `summary` stands where the span stood."""
+        return History(
+            (*self.segments[: span.start], summary, *self.segments[span.stop :]),
+        )
+
+    def shape(self) -> str:
+        """One letter a segment (`p`, `i`, `s`): the way tests and logs draw a history."""
+        letters = {Pinned: "p", Interaction: "i", Summary: "s"}
+        return "".join(letters[type(segment)] for segment in self.segments)
