@@ -14,16 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from statecomp import tokens
 from statecomp.errors import BadInput
-from statecomp.tokens import (
-    BLOCK_TOKENS,
-    ESTIMATE,
-    MEDIA_TOKENS,
-    MESSAGE_TOKENS,
-    count_message,
-    counter_for,
-)
+from statecomp.tokens import ESTIMATE, count_message, counter_for, exact
+from statecomp.tokens.message import BLOCK_TOKENS, MEDIA_TOKENS, MESSAGE_TOKENS
 
 # Any code point, lone surrogates included: tools print them.
 ANY_TEXT = st.text(st.characters())
@@ -120,8 +113,8 @@ class TestOpenAIModels:
     def test_known_hashes_are_those_of_tiktoken(self) -> None:
         public = pytest.importorskip("tiktoken_ext.openai_public")
         source = Path(public.__file__).read_text(encoding="utf-8")
-        for file, digest in tokens._VOCABULARIES.values():
-            assert tokens._VOCABULARY_URL.format(file) in source
+        for file, digest in exact._VOCABULARIES.values():
+            assert exact._VOCABULARY_URL.format(file) in source
             assert digest in source
 
 
@@ -155,7 +148,7 @@ class TestTokenizerFile:
     @given(ANY_TEXT)
     def test_takes_any_text(self, text: str) -> None:
         library = pytest.importorskip("tokenizers")
-        count = tokens._plain_encoder(library.Tokenizer(library.models.BPE()))
+        count = exact._plain_encoder(library.Tokenizer(library.models.BPE()))
         assert count(text) >= 0
 
     def test_a_missing_file_is_bad_input(self, tmp_path: Path) -> None:
@@ -181,7 +174,7 @@ class TestTokenizerFile:
 
 def test_importing_loads_no_tokenizer_library() -> None:
     code = "import sys, statecomp.tokens; print({'tiktoken', 'tokenizers'} & set(sys.modules))"
-    folder = str(Path(tokens.__file__).parents[1])
+    folder = str(Path(exact.__file__).parents[2])
     run = subprocess.run(
         [sys.executable, "-c", f"import sys; sys.path.insert(0, {folder!r}); {code}"],
         capture_output=True,
