@@ -1,0 +1,101 @@
+"""Which identifiers an effective history holds, and in whose words."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from threading import Lock
+
+from statecomp.history.interaction import Interaction, Segment
+from statecomp.history.text import argument_text, identifier_set
+
+REMEMBERED = 4096
+"""Segments whose identifiers are kept; a history is read again at every checkpoint."""
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentFacts:
+    """The identifiers of one segment: in the agent's own words, and in what it was told."""
+
+    own: frozenset[str]
+    observed: frozenset[str]
+
+
+_memory: OrderedDict[tuple[str, int], SegmentFacts] = OrderedDict()
+_memory_lock = Lock()
+
+
+def facts_of(segment: Segment) -> SegmentFacts:
+    """The identifiers of a segment, read once and remembered by its id."""
+    # The hash guards against two histories that give one id to different texts.
+    key = (segment.id, hash(segment.text))
+    with _memory_lock:
+        known = _memory.get(key)
+        if known is not None:
+            _memory.move_to_end(key)
+            return known
+    facts = _read(segment)
+    with _memory_lock:
+        _memory[key] = facts
+        if len(_memory) > REMEMBERED:
+            _memory.popitem(last=False)
+    return facts
+
+
+def _read(segment: Segment) -> SegmentFacts:
+    if not isinstance(segment, Interaction):
+        return SegmentFacts(own=frozenset(), observed=identifier_set(segment.text))
+    return SegmentFacts(
+        own=identifier_set(own_words(segment)),
+        observed=identifier_set(segment.observed),
+    )
+
+
+def own_words(interaction: Interaction) -> str:
+    """Reasoning, visible text and calls, with the escapes of the arguments undone."""
+    calls = (f"{call.name}\n{argument_text(call.arguments)}" for call in interaction.calls)
+    return "\n".join((interaction.reasoning, interaction.said, *calls))
+
+
+class FactIndex:
+    """Counts, for every identifier, the segments that hold it; follows a history as it changes."""
+
+    def __init__(self, segments: Iterable[Segment] = ()) -> None:
+        self._own: Counter[str] = Counter()
+        self._observed: Counter[str] = Counter()
+        self._held: dict[str, SegmentFacts] = {}
+        for segment in segments:
+            self.add(segment)
+
+    def add(self, segment: Segment) -> None:
+        """Index a segment; one that is indexed already counts once."""
+        if segment.id in self._held:
+            return
+        facts = facts_of(segment)
+        self._held[segment.id] = facts
+        self._own.update(facts.own)
+        self._observed.update(facts.observed)
+
+    def remove(self, segment: Segment) -> None:
+        """Forget a segment; one that is not indexed is no mistake."""
+        facts = self._held.pop(segment.id, None)
+        if facts is None:
+            return
+        _take(self._own, facts.own)
+        _take(self._observed, facts.observed)
+
+    def __contains__(self, identifier: str) -> bool:
+        return identifier in self._own or identifier in self._observed
+
+    def agent_used(self, identifier: str) -> bool:
+        """Whether the agent itself wrote it, in any indexed segment."""
+        return identifier in self._own
+
+
+def _take(counts: Counter[str], names: frozenset[str]) -> None:
+    for name in names:
+        if counts[name] > 1:
+            counts[name] -= 1
+        else:
+            del counts[name]

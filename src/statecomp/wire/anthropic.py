@@ -1,0 +1,215 @@
+"""Anthropic messages: an assistant message with tool_use blocks, then a user message of results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+from statecomp.errors import InvalidHistory
+from statecomp.history.interaction import JsonObject
+from statecomp.history.validity import Violation
+from statecomp.wire.anthropic_blocks import (
+    SERVER_CALLS,
+    call_ids,
+    call_of,
+    caller_of,
+    entries,
+    harness_wrote,
+    is_server_result,
+    kind_of,
+    loads_tools,
+    observation_of,
+    results_of,
+    thought_in,
+)
+from statecomp.wire.anthropic_rules import ROLES, violations
+from statecomp.wire.content import block_text, blocks, strip_markers, text_of
+from statecomp.wire.protocol import Adapted, Edit, Group, Placement
+from statecomp.wire.thinking import THINKING, allow_stale_thinking, forbids_rewriting, has_thinking
+
+USER_KINDS = ("text", "image", "document", "search_result")
+SYSTEM_KINDS = ("mid_conv_system", "tool_addition", "tool_removal")
+
+
+@dataclass(frozen=True, slots=True)
+class Anthropic:
+    placement: Placement = field(default_factory=Placement)
+    name: str = "anthropic"
+    key: str = "messages"
+
+    def preamble(self, body: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+        text = text_of(body.get("system"))
+        return (("system", text),) if text else ()
+
+    def groups(self, messages: Sequence[JsonObject], start: int = 0) -> Iterator[Group]:
+        place = start
+        while place < len(messages):
+            stop = end_of_turn(messages, place)
+            turn = messages[place:stop]
+            if any(map(_is_compacted, turn)):
+                yield pinned(turn, "compaction")
+            elif turn[0]["role"] == "assistant":
+                inside = reasons_inside(turn, unanswered(turn, place))
+                outside = reasons_outside(messages, place, stop, self.placement)
+                yield interaction(turn, locked=next(chain(inside, outside), ""))
+            else:
+                yield pinned(turn, str(turn[0]["role"]))
+            place = stop
+
+    def check(self, messages: Sequence[JsonObject], *, opening: bool = True) -> list[Violation]:
+        return list(violations(messages, opening=opening))
+
+    def write_summary(self, text: str) -> tuple[JsonObject, ...]:
+        # A list, so that a cache marker can hang on the block.
+        return ({"role": self.placement.role, "content": [{"type": "text", "text": text}]},)
+
+    def edit_observations(self, messages: Sequence[JsonObject], edit: Edit) -> list[JsonObject]:
+        return [_edited(message, edit) for message in messages]
+
+    def untouchable(self, body: Mapping[str, Any]) -> str:
+        if body.get("context_management"):
+            return "the provider edits this history itself (context_management is set)"
+        if body.get("compaction"):
+            return "the provider compacts this history itself (compaction is set)"
+        messages = body.get(self.key)
+        if isinstance(messages, list | tuple) and any(map(_is_compacted, messages)):
+            return "the provider has compacted this history (it holds a compaction block)"
+        return forbids_rewriting(body, messages if isinstance(messages, list | tuple) else ())
+
+    def adapt(self, body: Mapping[str, Any], messages: Sequence[JsonObject], first: int) -> Adapted:
+        return allow_stale_thinking({**body, self.key: list(messages)}, messages, first)
+
+
+def end_of_turn(messages: Sequence[JsonObject], place: int) -> int:
+    """The position behind the message at `place` and the results that answer it.
+
+    Raises InvalidHistory for a role no message can have and for results that follow no call.
+    """
+    message = messages[place]
+    role = message.get("role")
+    if role not in ROLES:
+        problem = f"has the unknown role {role!r}" if role else "has no role"
+        raise InvalidHistory(problem, field=f"messages[{place}].role")
+    for number, block in entries(message):
+        if kind_of(block) == "tool_result":
+            raise InvalidHistory(
+                "is a tool result that answers no call before it",
+                field=f"messages[{place}].content[{number}]",
+            )
+    if role != "assistant" or not call_ids(message):
+        return place + 1
+    follows = messages[place + 1 : place + 2]
+    answered = follows and follows[0].get("role") == "user" and results_of(follows[0])
+    return place + 2 if answered else place + 1
+
+
+def pinned(turn: Sequence[JsonObject], role: str) -> Group:
+    return Group(
+        messages=tuple(turn),
+        essence=[identity(message) for message in turn],
+        role=role,
+        text="\n".join(text_of(message.get("content")) for message in turn),
+    )
+
+
+def interaction(turn: Sequence[JsonObject], locked: str) -> Group:
+    own = [block for _, block in entries(turn[0])]
+    return Group(
+        messages=tuple(turn),
+        essence=[identity(message) for message in turn],
+        reasoning=_joined(map(thought_in, own)),
+        said=_joined(block_text(block) for block in own if kind_of(block) == "text"),
+        calls=tuple(call_of(b) for b in own if kind_of(b) in ("tool_use", *SERVER_CALLS)),
+        observations=(
+            *(observation_of(block) for block in own if is_server_result(block)),
+            *(observation_of(block) for message in turn[1:] for _, block in entries(message)),
+        ),
+        locked=locked,
+    )
+
+
+def identity(message: JsonObject) -> Any:
+    """A message without what clients move or drop: cache markers and thinking."""
+    content = message.get("content")
+    if isinstance(content, list | tuple):
+        kept = [block for block in content if kind_of(block) not in THINKING]
+        message = {**message, "content": kept}
+    return strip_markers(message)
+
+
+def unanswered(turn: Sequence[JsonObject], place: int) -> list[str]:
+    """Calls of a turn that have no result; raises InvalidHistory for a result without its call."""
+    made = call_ids(turn[0])
+    waiting = list(made)
+    for number, block in (found for message in turn[1:] for found in results_of(message)):
+        call_id = str(block.get("tool_use_id", ""))
+        if call_id not in waiting:
+            problem = (
+                "answers a call that was answered already"
+                if call_id in made
+                else f"answers the call {call_id!r}, which the message before it does not make"
+            )
+            field = f"messages[{place + 1}].content[{number}].tool_use_id"
+            raise InvalidHistory(problem, field=field)
+        waiting.remove(call_id)
+    return waiting
+
+
+def reasons_inside(turn: Sequence[JsonObject], open_ids: Sequence[str]) -> Iterator[str]:
+    """What a turn itself holds that forbids its replacement."""
+    for call_id in open_ids:
+        yield f"the call {call_id!r} has no result yet"
+    own = [block for _, block in entries(turn[0])]
+    made = [str(block.get("id", "")) for block in own if kind_of(block) in SERVER_CALLS]
+    answered = [str(block.get("tool_use_id", "")) for block in own if is_server_result(block)]
+    for call_id in made:
+        if call_id not in answered:
+            yield f"the server call {call_id!r} has no result yet"
+    # A server call can run on over several messages, which then stand or fall together.
+    if not {*answered, *filter(None, map(caller_of, own))} <= set(made):
+        yield "it goes on with a server call of an earlier message"
+    beside = [block for message in turn[1:] for _, block in entries(message)]
+    if any(kind_of(block) in SYSTEM_KINDS for block in beside):
+        yield "system instructions stand in its result message"
+    if any(kind_of(block) in USER_KINDS and not harness_wrote(block) for block in beside):
+        yield "the user's own words stand in its result message"
+    if any(loads_tools(block) for block in (*own, *beside)):
+        yield "it loads tools that later calls need"
+
+
+def reasons_outside(
+    messages: Sequence[JsonObject], place: int, stop: int, placement: Placement
+) -> Iterator[str]:
+    """What stands around the turn `messages[place:stop]` that forbids its replacement."""
+    later = (messages[after].get("role") for after in range(stop, len(messages)))
+    if has_thinking(messages[place]) and all(role == "system" for role in later):
+        yield "its thinking belongs to the live tool loop"
+    # A system message is accepted only behind a user message and before an assistant message.
+    before = placement.role == "user" and place > 0 and messages[place - 1].get("role") == "system"
+    behind = placement.role == "assistant" and stop < len(messages)
+    if before or (behind and messages[stop].get("role") == "system"):
+        yield "a system message beside it needs its neighbours"
+
+
+def _is_compacted(message: Any) -> bool:
+    return isinstance(message, Mapping) and any(
+        kind_of(block) == "compaction" for _, block in entries(message)
+    )
+
+
+def _edited(message: JsonObject, edit: Edit) -> JsonObject:
+    if not results_of(message):
+        return message
+    content = [
+        {**block, "content": edit(text_of(block.get("content")))}
+        if kind_of(block) == "tool_result"
+        else block
+        for block in blocks(message.get("content"))
+    ]
+    return {**message, "content": content}
+
+
+def _joined(parts: Iterable[str]) -> str:
+    return "\n".join(part for part in parts if part)

@@ -1,0 +1,77 @@
+"""Putting summaries among kept messages, and re-homing cache markers that went with a span."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from statecomp.history.history import History
+from statecomp.history.interaction import Interaction, JsonObject, Summary
+from statecomp.wire.content import blocks, markers
+from statecomp.wire.protocol import Wire
+
+
+def render(history: History, wire: Wire) -> list[JsonObject]:
+    """The message list to send; kept messages are the very objects that came in."""
+    if not wire.placement.merge or wire.placement.role != "user" or not history.summaries:
+        return history.messages
+    summaries = {id(m) for summary in history.summaries for m in summary.messages}
+    return list(_merged(history.messages, summaries))
+
+
+def _merged(messages: Sequence[JsonObject], summaries: set[int]) -> Iterator[JsonObject]:
+    """No two user messages in a row where a summary is one of them: they become one message."""
+    for speaks, run in groupby(messages, key=lambda message: message.get("role") == "user"):
+        together = list(run)
+        if speaks and any(id(message) in summaries for message in together):
+            yield _joined(together, next(m for m in together if id(m) in summaries))
+        else:
+            yield from together
+
+
+def _joined(messages: Sequence[JsonObject], summary: JsonObject) -> JsonObject:
+    contents = [message.get("content") for message in messages]
+    if all(isinstance(content, str) for content in contents):
+        return {**messages[0], "content": "\n\n".join(map(str, contents))}
+    # Protocols name their text blocks differently; the summary was written in the right one.
+    written = blocks(summary.get("content"))[0]
+    parts = [
+        [{**written, "text": content}] if isinstance(content, str) else blocks(content)
+        for content in contents
+    ]
+    return {**messages[0], "content": [block for part in parts for block in part]}
+
+
+def rehome_markers(effective: History, raw: History) -> History:
+    """Give each summary the last cache marker its replaced messages carry in this request.
+
+    A breakpoint that vanished with its message would silently end prompt caching there; two in
+    one span fold into one, so the provider's limit of four still holds.
+    """
+    if not effective.summaries:
+        return effective
+    sources = {s.id: s for s in raw.segments if isinstance(s, Interaction)}
+    return History(
+        tuple(
+            _with_marker(segment, sources) if isinstance(segment, Summary) else segment
+            for segment in effective.segments
+        )
+    )
+
+
+def _with_marker(summary: Summary, sources: dict[str, Interaction]) -> Summary:
+    found = [
+        marker
+        for source in summary.sources
+        if source in sources
+        for message in sources[source].messages
+        for marker in markers(message)
+    ]
+    if not found:
+        return summary
+    name, marker = found[-1]
+    message = summary.messages[-1]
+    parts = blocks(message.get("content"))
+    marked = [*parts[:-1], {**parts[-1], name: marker}]
+    return replace(summary, messages=(*summary.messages[:-1], {**message, "content": marked}))
