@@ -1,0 +1,93 @@
+"""What one checkpoint hands back: the messages to send, every decision, and what was saved."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from statecomp.errors import BadInput
+from statecomp.history.interaction import Interaction, JsonObject
+from statecomp.ledger.commits import Commit
+from statecomp.strategy import View
+
+
+@dataclass(frozen=True, slots=True)
+class Pins:
+    """What the user wants kept whatever the scores say, beside all user and system messages."""
+
+    tools: frozenset[str] = frozenset()
+    pattern: str = ""
+    ids: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        try:
+            re.compile(self.pattern)
+        except re.error as error:
+            raise BadInput(f"is not a regular expression: {error}", field="pattern") from error
+
+    def hold(self, interaction: Interaction) -> bool:
+        return (
+            interaction.id in self.ids
+            or any(call.name in self.tools for call in interaction.calls)
+            or bool(self.pattern and re.search(self.pattern, interaction.text))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was decided about one surviving interaction, and why."""
+
+    id: str
+    number: int
+    score: float
+    ready: bool
+    reason: str
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What goes out at one checkpoint, and how it came to that.
+
+    `body` and `headers` are what a proxy forwards.  `note` says why nothing was rewritten, when
+    something stood in the way; then there is no `view`, and the messages are those that came in.
+    """
+
+    messages: list[JsonObject]
+    raw_tokens: int
+    sent_tokens: int
+    view: View | None = None
+    threshold: float = 0.0
+    note: str = ""
+    body: Mapping[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def saved_tokens(self) -> int:
+        return self.raw_tokens - self.sent_tokens
+
+    @property
+    def commits(self) -> tuple[Commit, ...]:
+        """Replacements made at this checkpoint; earlier ones are in the messages too."""
+        return self.view.commits if self.view else ()
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """One for every interaction that still stands in full."""
+        if self.view is None:
+            return ()
+        return tuple(self._decision(i, self.view) for i in self.view.history.interactions)
+
+    def _decision(self, interaction: Interaction, view: View) -> Decision:
+        number = interaction.number
+        score = view.scores.get(interaction.id, 0.0)
+        ready = not interaction.locked and score >= self.threshold
+        waits = (r.reason for r in view.refusals if r.first <= number <= r.last)
+        if interaction.locked:
+            reason = interaction.locked
+        elif ready:
+            reason = next(waits, "ready")
+        else:
+            reason = f"score {score:.2f} is below {self.threshold:.2f}"
+        return Decision(interaction.id, number, score, ready, reason)

@@ -1,0 +1,143 @@
+"""Algorithm 1: one checkpoint of StateComp."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from statecomp.controller.spans import Gates, eligible_spans
+from statecomp.errors import ScoringFailed, SummaryFailed
+from statecomp.history.facts import FactIndex
+from statecomp.history.history import History, Span
+from statecomp.history.interaction import Interaction, Pinned, Summary
+from statecomp.ledger.commits import Commit
+from statecomp.llm.record import Record, frame
+from statecomp.strategy import Refusal, Scorer, Summarizer, View
+from statecomp.tokens import ESTIMATE, TokenCounter, count_message
+from statecomp.wire.assemble import digest
+from statecomp.wire.placement import render
+from statecomp.wire.protocol import Wire
+
+
+@dataclass(frozen=True)
+class Controller:
+    """Decides what is replaced at a checkpoint.  Nothing is mutated; it keeps no state."""
+
+    scorer: Scorer
+    summarizer: Summarizer
+    wire: Wire
+    gates: Gates = Gates()
+    count: TokenCounter = ESTIMATE
+
+    def rewrite(self, history: History) -> View:
+        """A valid history no longer than the one given, or that very history (Algorithm 1)."""
+        try:
+            scores = self._scores(history)
+        except ScoringFailed as error:
+            return View(history, note=f"no scores: {error}")
+
+        spans, refusals = eligible_spans(history, scores, self.gates)
+        rewritten, commits = history, list[Commit]()
+        facts = FactIndex(history.segments if spans else ())
+        # Last span first, so the positions of earlier spans stay true.
+        for span in reversed(spans):
+            members = history.members(span)
+            try:
+                summary = self._propose(members, facts)
+                trial = rewritten.replace(span, summary)
+                self._accept(trial, rewritten, span)
+            except SummaryFailed as error:
+                refusals.append(Refusal(members[0].number, members[-1].number, str(error)))
+                for member in members:
+                    facts.add(member)
+                continue
+            rewritten = trial
+            facts.add(summary)
+            commits.append(_commit(tip(history), members, summary))
+
+        if commits and self._violations(rewritten) > self._violations(history):
+            return View(history, scores, (), tuple(refusals), note="the whole became invalid")
+        return View(rewritten, scores, tuple(reversed(commits)), tuple(refusals))
+
+    def _scores(self, history: History) -> Mapping[str, float]:
+        scores = self.scorer.score(history)
+        for place, score in scores.items():
+            if not 0.0 <= score <= 1.0:  # also false for NaN
+                raise ScoringFailed(f"the score of interaction {place} is {score}")
+        return scores
+
+    def _propose(self, members: Sequence[Interaction], facts: FactIndex) -> Summary:
+        """One proposal; from here on `facts` is the index of the history without the span.
+
+        Earlier-decided spans of this checkpoint are gone from it already, so the last copy of a
+        fact is always seen as the last copy.
+        """
+        for member in members:
+            facts.remove(member)
+        record = self.summarizer.summarize(members, facts)
+        if not record:
+            raise SummaryFailed("the summary is empty")
+        return write_summary(record, members, self.wire, self.count)
+
+    def _accept(self, trial: History, current: History, span: Span) -> None:
+        """Shorter, and no rule newly broken where the summary meets its neighbours.
+
+        Token counts add up over segments and interactions are whole, so looking at the span and
+        its two neighbours says the same as looking at everything; the whole is checked once, at
+        the end.
+        """
+        source = sum(segment.tokens for segment in current.segments[span.start : span.stop])
+        summary = trial.segments[span.start]
+        if summary.tokens >= source:
+            raise SummaryFailed(f"{summary.tokens} tokens would replace {source}")
+        opening = not any(s.messages for s in current.segments[: max(0, span.start - 1)])
+        before = self._violations(_window(current, span.start, span.stop), opening)
+        after = self._violations(_window(trial, span.start, span.start + 1), opening)
+        if after > before:
+            raise SummaryFailed("the replacement would break a protocol rule")
+
+    def _violations(self, history: History, opening: bool = True) -> int:
+        return len(self.wire.check(render(history, self.wire), opening=opening))
+
+
+def write_summary(
+    record: Record, members: Sequence[Interaction], wire: Wire, count: TokenCounter
+) -> Summary:
+    first, last = members[0].number, members[-1].number
+    text = frame(record.body, first, last)
+    return summary_of(text, tuple(m.id for m in members), first, last, wire, count)
+
+
+def summary_of(
+    text: str, sources: tuple[str, ...], first: int, last: int, wire: Wire, count: TokenCounter
+) -> Summary:
+    messages = wire.write_summary(text)
+    tokens = sum(count_message(message, count) for message in messages)
+    return Summary(digest(text, *sources), messages, tokens, text, sources, first, last)
+
+
+def tip(history: History) -> str:
+    """The id of the last thing the agent has seen; names the state a decision is made in."""
+    for segment in reversed(history.segments):
+        if isinstance(segment, Summary):
+            return segment.sources[-1]
+        if not isinstance(segment, Pinned) or segment.role not in ("system", "developer"):
+            return segment.id
+    return ""
+
+
+def _window(history: History, start: int, stop: int) -> History:
+    return History(history.segments[max(0, start - 1) : stop + 1])
+
+
+def _commit(at: str, members: Sequence[Interaction], summary: Summary) -> Commit:
+    return Commit(
+        id=digest(at, summary.id)[:16],
+        at=at,
+        sources=summary.sources,
+        first=summary.first,
+        last=summary.last,
+        text=summary.text,
+        source_tokens=sum(member.tokens for member in members),
+        summary_tokens=summary.tokens,
+    )

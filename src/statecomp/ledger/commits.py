@@ -1,0 +1,62 @@
+"""Committed replacements, and the log that lets them be re-applied for good.
+
+A client re-sends its raw history with every call, so a commit must be found again by content and
+give the same bytes each time.  Originals are not in the log: online they are gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One span that was replaced: where it was decided, what it stood for, what stands there now.
+
+    `at` is the id of the last thing the agent had seen.  The commit holds for every history that
+    contains `at`, that is, for every continuation of the state it was decided in.
+    """
+
+    id: str
+    at: str
+    sources: tuple[str, ...]
+    first: int
+    last: int
+    text: str
+    source_tokens: int
+    summary_tokens: int
+
+
+class CommitLog(Protocol):
+    """Append-only; the first transaction at a state wins, so two workers agree."""
+
+    def find(self, ids: Sequence[str]) -> Sequence[Commit]:
+        """Commits decided at any of these states, in the order they were decided."""
+        ...
+
+    def append(self, at: str, commits: Sequence[Commit]) -> Sequence[Commit]:
+        """Record one transaction, all or nothing; returns what now stands at that state."""
+        ...
+
+
+class MemoryLog:
+    """A commit log for the life of a process."""
+
+    def __init__(self) -> None:
+        self._by_state: dict[str, tuple[Commit, ...]] = {}
+        self._lock = Lock()
+
+    def find(self, ids: Sequence[str]) -> Sequence[Commit]:
+        known = self._by_state
+        return [commit for state in ids if state in known for commit in known[state]]
+
+    def append(self, at: str, commits: Sequence[Commit]) -> Sequence[Commit]:
+        with self._lock:
+            return self._by_state.setdefault(at, tuple(commits))
+
+    def states(self) -> list[str]:
+        """The states something was decided at, in the order of the decisions."""
+        return list(self._by_state)

@@ -1,0 +1,266 @@
+"""The engine: histories are re-sent raw each time, and what was committed is found by content."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from statecomp.checkpoint import Pins
+from statecomp.compressor import StateComp
+from statecomp.controller.age import AgeScorer
+from statecomp.controller.spans import Gates
+from statecomp.history.history import History
+from statecomp.ledger.commits import Commit, MemoryLog
+from statecomp.wire.openai_chat import OpenAIChat
+from statecomp.wire.protocol import Placement
+from tests.words import BULK, OneLiner, WordScorer, chat_of, shape
+
+Messages = list[dict[str, Any]]
+
+
+def engine(log: MemoryLog | None = None, **settings: Any) -> StateComp:
+    return StateComp(WordScorer(), summarizer=OneLiner(), log=log, **settings)
+
+
+def shape_of(comp: StateComp, messages: Messages) -> str:
+    view = comp.checkpoint(messages).view
+    assert view is not None
+    return shape(view.history)
+
+
+def test_what_was_committed_stays_replaced_when_the_raw_history_comes_again() -> None:
+    comp = engine()
+    assert shape_of(comp, chat_of("prrrr")) == "ps"
+    assert shape_of(comp, chat_of("prrrrk")) == "psk"
+    assert shape_of(comp, chat_of("prrrrkrrrr")) == "psks"
+
+
+def test_savings_and_decisions_are_reported() -> None:
+    checkpoint = engine().checkpoint(chat_of("prrrrkr"))
+    assert checkpoint.saved_tokens == checkpoint.raw_tokens - checkpoint.sent_tokens > 0
+    assert [(d.number, d.ready) for d in checkpoint.decisions] == [(5, False), (6, True)]
+    assert checkpoint.decisions[0].reason == "score 0.00 is below 0.60"
+    assert checkpoint.decisions[1].reason == "1 interactions; more than 3 are needed"
+
+
+def test_the_same_request_again_decides_nothing_new_and_sends_the_same_bytes() -> None:
+    summarizer = OneLiner()
+    comp = StateComp(WordScorer(), summarizer=summarizer)
+    first = comp.checkpoint(chat_of("prrrrkrrr"))
+    again = comp.checkpoint(chat_of("prrrrkrrr"))
+    assert json.dumps(first.messages) == json.dumps(again.messages)
+    assert summarizer.calls == 1
+    assert again.commits == ()
+
+
+def test_a_fork_before_the_decision_is_raw_again() -> None:
+    """What was judged replaceable later says nothing about an earlier state."""
+    comp = StateComp(AgeScorer(after=4), summarizer=OneLiner())
+    assert shape_of(comp, chat_of("prrrrrrrr")) == "psrrrr"
+    assert shape_of(comp, chat_of("prrrrr")) == "prrrrr"
+
+
+def test_a_fork_after_the_decision_keeps_it_on_both_branches() -> None:
+    comp = engine()
+    comp.checkpoint(chat_of("prrrr"))
+    assert shape_of(comp, chat_of("prrrrkk")) == "pskk"
+    assert shape_of(comp, chat_of("prrrrpk")) == "pspk"
+
+
+def test_an_edited_past_loses_the_commits_behind_the_edit_only() -> None:
+    comp = engine()
+    comp.checkpoint(chat_of("prrrr"))
+    comp.checkpoint(chat_of("prrrrkrrrr"))
+    edited = chat_of("prrrrkrrr")
+    edited[-1] = {**edited[-1], "content": "something else"}
+    assert shape_of(comp, edited) == "pskrrr"
+    rewritten = chat_of("prrr")
+    rewritten[0] = {"role": "user", "content": "another task"}
+    assert shape_of(comp, rewritten) == "prrr"
+
+
+def test_a_changed_system_prompt_does_not_lose_commits() -> None:
+    comp = engine()
+    morning: Messages = [{"role": "system", "content": "It is 9 o'clock."}]
+    evening: Messages = [{"role": "system", "content": "It is 18 o'clock."}]
+    assert shape_of(comp, morning + chat_of("prrrr")) == "pps"
+    assert shape_of(comp, evening + chat_of("prrrrk")) == "ppsk"
+
+
+def test_two_conversations_with_one_beginning_do_not_share_commits() -> None:
+    """Sub-agents share a system prompt and a session id; their tasks differ."""
+    comp = engine()
+    comp.checkpoint(chat_of("prrrr"))
+    other = chat_of("prrr")
+    other[0] = {"role": "user", "content": "a sub-agent's own task"}
+    assert shape_of(comp, other) == "prrr"
+
+
+def test_moving_a_cache_marker_changes_no_identity() -> None:
+    comp = engine()
+    comp.checkpoint(chat_of("prrrr"))
+    marked = chat_of("prrrrk")
+    marked[2] = {
+        **marked[2],
+        "content": [{"type": "text", "text": BULK, "cache_control": {"type": "ephemeral"}}],
+    }
+    checkpoint = comp.checkpoint(marked)
+    assert checkpoint.view is not None
+    assert shape(checkpoint.view.history) == "psk"
+    assert checkpoint.messages[1]["content"][-1]["cache_control"] == {"type": "ephemeral"}
+
+
+def test_dropped_reasoning_changes_no_identity() -> None:
+    comp = engine()
+    thinking = [
+        {**m, "reasoning_content": "hm"} if m["role"] == "assistant" else m
+        for m in chat_of("prrrr")
+    ]
+    comp.checkpoint(thinking)
+    assert shape_of(comp, chat_of("prrrrk")) == "psk"
+
+
+def test_a_message_changed_in_place_is_read_again() -> None:
+    comp = engine()
+    messages = chat_of("pkkk")
+    before = comp.checkpoint(messages).raw_tokens
+    messages[2]["content"] = "short"
+    assert comp.checkpoint(messages).raw_tokens < before
+
+
+def test_kept_messages_are_the_objects_of_this_request() -> None:
+    comp = engine()
+    comp.checkpoint(chat_of("prrrrk"))
+    messages = chat_of("prrrrkk")
+    sent = comp.checkpoint(messages).messages
+    assert sent[0] is messages[0]
+    assert all(mine is theirs for mine, theirs in zip(sent[2:], messages[9:], strict=True))
+
+
+def test_pinned_interactions_stay_and_take_back_an_earlier_commit() -> None:
+    log = MemoryLog()
+    assert shape_of(engine(log), chat_of("prrrr")) == "ps"
+    pinned = engine(log, pins=Pins(tools=frozenset({"read"})))
+    checkpoint = pinned.checkpoint(chat_of("prrrrk"))
+    assert checkpoint.view is not None
+    assert not checkpoint.view.history.summaries
+    assert {d.reason for d in checkpoint.decisions[:4]} == {"pinned by the user"}
+
+
+def test_whatever_breaks_inside_the_history_that_came_in_goes_out() -> None:
+    class Exploding:
+        def score(self, history: History) -> Mapping[str, float]:
+            raise ZeroDivisionError("oops")
+
+    messages = chat_of("prrrrr")
+    checkpoint = StateComp(Exploding()).checkpoint(messages)
+    assert checkpoint.messages == messages
+    assert checkpoint.note == "ZeroDivisionError: oops"
+    assert checkpoint.saved_tokens == 0
+
+
+def test_messages_that_cannot_be_read_go_out_as_they_came() -> None:
+    orphan: Messages = [{"role": "tool", "tool_call_id": "x", "content": "late"}]
+    checkpoint = engine().checkpoint(orphan)
+    assert checkpoint.messages == orphan
+    assert "answers no call" in checkpoint.note
+    body = {"model": "m", "messages": "not a list"}
+    assert engine().checkpoint(body).body is body
+
+
+def test_a_request_body_comes_back_as_a_body_with_its_keys_in_order() -> None:
+    body = {"model": "m", "messages": chat_of("prrrr"), "temperature": 0}
+    checkpoint = engine().checkpoint(body)
+    assert list(checkpoint.body) == ["model", "messages", "temperature"]
+    assert checkpoint.body["messages"] == checkpoint.messages
+
+
+def test_two_workers_on_one_log_send_the_same_bytes() -> None:
+    log = MemoryLog()
+    one, two = engine(log), engine(log)
+    messages = chat_of("prrrrk")
+    assert json.dumps(one.checkpoint(messages).messages) == json.dumps(
+        two.checkpoint(copy.deepcopy(messages)).messages
+    )
+
+
+def test_of_two_decisions_at_one_state_the_first_stands() -> None:
+    class Late(MemoryLog):
+        """The other worker commits between our look-up and our append."""
+
+        def append(self, at: str, commits: Any) -> Any:
+            theirs = tuple(
+                Commit(c.id, c.at, c.sources, c.first, c.last, "theirs", 1, 1) for c in commits
+            )
+            return super().append(at, theirs)
+
+    checkpoint = engine(Late()).checkpoint(chat_of("prrrr"))
+    assert checkpoint.messages[1]["content"] == "theirs"
+    assert checkpoint.commits == ()
+
+
+def test_a_commit_replays_byte_for_byte_in_another_process(tmp_path: Path) -> None:
+    log = MemoryLog()
+    engine(log).checkpoint(chat_of("prrrrkrrrr"))
+    here = json.dumps(engine(log).checkpoint(chat_of("prrrrkrrrrk")).messages)
+    commits = [(state, log.find([state])) for state in log.states()]
+    (tmp_path / "log").write_bytes(pickle.dumps(commits))
+    script = """
+import json, pickle, sys
+from statecomp.ledger.commits import MemoryLog
+from tests.test_compressor import engine
+from tests.words import chat_of
+log = MemoryLog()
+for state, commits in pickle.load(open(sys.argv[1], "rb")):
+    log.append(state, commits)
+print(json.dumps(engine(log).checkpoint(chat_of("prrrrkrrrrk")).messages))
+"""
+    there = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "log")],
+        capture_output=True, text=True, check=True, cwd=Path(__file__).parent.parent,
+    )  # fmt: skip
+    assert there.stdout.strip() == here
+
+
+def test_a_summary_is_framed_as_a_record_and_never_speaks_as_the_system() -> None:
+    message = engine().checkpoint(chat_of("prrrr")).messages[1]
+    assert message["role"] == "user"
+    assert message["content"].startswith("[Record of past steps 1-4, written by a machine")
+    assert message["content"].endswith("[End of record of steps 1-4]")
+
+
+def test_strict_back_ends_get_the_summary_inside_the_neighbouring_user_message() -> None:
+    comp = engine(placement=Placement(merge=True))
+    sent = comp.checkpoint(chat_of("prrrrkprrrrp")).messages
+    roles = [m["role"] for m in sent]
+    assert "user user" not in " ".join(roles)
+    assert sent[0]["content"].startswith("request 0\n\n[Record of past steps 1-4")
+
+
+@given(st.text(alphabet="prk", min_size=1, max_size=30), st.integers(0, 3))
+def test_growing_a_history_message_by_message_never_breaks_a_rule(word: str, after: int) -> None:
+    """Whatever the client sends next, the view is valid, not longer, and extends the last view
+    unless something was committed."""
+    gates = Gates(longer_than=1, min_source_tokens=0)
+    comp = StateComp(AgeScorer(after), summarizer=OneLiner(), gates=gates)
+    messages = chat_of(word)
+    wire = OpenAIChat()
+    previous: list[Any] = []
+    for stop in range(1, len(messages) + 1):
+        if wire.check(messages[:stop]):
+            continue  # a client does not ask in the middle of a tool call
+        checkpoint = comp.checkpoint(messages[:stop])
+        assert wire.check(checkpoint.messages) == []
+        assert checkpoint.sent_tokens <= checkpoint.raw_tokens
+        if not checkpoint.commits:
+            assert checkpoint.messages[: len(previous)] == previous
+        previous = checkpoint.messages
