@@ -1,0 +1,5 @@
+"""`python -m statecomp`."""
+
+from statecomp.cli.app import main
+
+main()

@@ -1,0 +1,80 @@
+"""Label files: for each interaction, the earliest checkpoint from which it may be replaced."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from statecomp.errors import BadInput, ScoringFailed
+from statecomp.history.history import History
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """t_i* for one interaction; `boundary` is None where it must stay for the whole run."""
+
+    run: str
+    number: int
+    boundary: int | None
+    must_keep: tuple[str, ...] = ()
+    annotator: str = ""
+
+    def ready(self, checkpoint: int) -> bool:
+        """y_ik = 1{k >= t_i*}."""
+        return self.boundary is not None and checkpoint >= self.boundary
+
+
+def read_labels(path: Path) -> dict[str, dict[int, Label]]:
+    """Labels by run and interaction number; of several readings of one, the first counts."""
+    labels: dict[str, dict[int, Label]] = {}
+    try:
+        with path.open(encoding="utf-8") as file:
+            for line, text in enumerate(file, start=1):
+                if text.strip():
+                    label = _label(text, str(path), line)
+                    labels.setdefault(label.run, {}).setdefault(label.number, label)
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"cannot be read as labels: {error}", file=str(path)) from error
+    return labels
+
+
+def _label(text: str, file: str, line: int) -> Label:
+    try:
+        record: dict[str, Any] = json.loads(text)
+        number, boundary = record["i"], record["boundary"]
+        if not isinstance(number, int) or not isinstance(boundary, int | None):
+            raise BadInput("must be whole numbers", file=file, line=line, field="i and boundary")
+        if boundary is not None and boundary <= number:
+            problem = f"is {boundary}, not after its interaction {number}"
+            raise BadInput(problem, file=file, line=line, field="boundary")
+        return Label(
+            run=str(record["id"]),
+            number=number,
+            boundary=boundary,
+            must_keep=tuple(map(str, record.get("must_keep") or ())),
+            annotator=str(record.get("annotator", "")),
+        )
+    except json.JSONDecodeError as error:
+        raise BadInput(f"is not valid JSON ({error.msg})", file=file, line=line) from error
+    except KeyError as error:
+        raise BadInput("is missing", file=file, line=line, field=str(error.args[0])) from error
+    except (TypeError, AttributeError) as error:
+        raise BadInput("is not a label record", file=file, line=line) from error
+
+
+@dataclass(frozen=True, slots=True)
+class LabelScorer:
+    """True labels as scores: what a perfect router would say (an upper reference)."""
+
+    labels: Mapping[int, Label]
+
+    def score(self, history: History) -> Mapping[str, float]:
+        if not self.labels:
+            raise ScoringFailed("there are no labels for this run")
+        return {
+            i.id: float(i.number in self.labels and self.labels[i.number].ready(history.checkpoint))
+            for i in history.interactions
+        }

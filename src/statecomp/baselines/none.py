@@ -1,0 +1,14 @@
+"""No compression: every request carries the whole history."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from statecomp.history.history import History
+from statecomp.strategy import Strategy, View
+
+
+@dataclass(frozen=True)
+class NoCompression(Strategy):
+    def before_request(self, history: History) -> View:
+        return View(history)

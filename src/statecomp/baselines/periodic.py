@@ -1,0 +1,84 @@
+"""Periodic summary: every n complete interactions become one summary, whatever they hold.
+
+Inferred (the paper gives only n): each block is read once and its summary accumulates beside the
+others; the newest block is summarised as soon as it is complete; our summary schema, so that only
+the timing differs from StateComp.  The control has no "must be shorter" test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeGuard
+
+from statecomp.controller.controller import write_summary
+from statecomp.errors import BadInput, SummaryFailed
+from statecomp.history.facts import FactIndex
+from statecomp.history.history import History
+from statecomp.history.interaction import Interaction, Segment, Summary
+from statecomp.llm.side import SideAccount
+from statecomp.strategy import Refusal, Strategy, Summarizer, View
+from statecomp.tokens import ESTIMATE, TokenCounter
+from statecomp.wire.protocol import Wire
+
+
+@dataclass(frozen=True)
+class PeriodicSummary(Strategy):
+    wire: Wire
+    summarizer: Summarizer
+    every: int = 5
+    count: TokenCounter = ESTIMATE
+    account: SideAccount = field(default_factory=SideAccount)
+    _written: dict[str, Summary | Refusal] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.every < 1:
+            raise BadInput(f"must be at least 1, not {self.every}", field="every")
+
+    def before_request(self, history: History) -> View:
+        complete = (history.checkpoint - 1) // self.every * self.every
+        segments: list[Segment] = []
+        refusals: list[Refusal] = []
+        block: list[Interaction] = []
+
+        def close() -> None:
+            """Blocks end at every multiple of n, and where the user or an open call stands."""
+            if block:
+                outcome = self._outcome(tuple(block), history)
+                segments.extend((outcome,) if isinstance(outcome, Summary) else block)
+                refusals.extend((outcome,) if isinstance(outcome, Refusal) else ())
+                block.clear()
+
+        for segment in history.segments:
+            if not _belongs(segment, complete):
+                close()
+                segments.append(segment)
+                continue
+            block.append(segment)
+            if segment.number % self.every == 0:
+                close()
+        close()
+        return View(
+            History(tuple(segments)), refusals=tuple(refusals), side_calls=self.account.settle()
+        )
+
+    def _outcome(self, block: Sequence[Interaction], history: History) -> Summary | Refusal:
+        """The block's summary, written once, or why there is none."""
+        key = block[-1].id
+        if key not in self._written:
+            self._written[key] = self._write(block, history)
+        return self._written[key]
+
+    def _write(self, block: Sequence[Interaction], history: History) -> Summary | Refusal:
+        facts = FactIndex(history.segments)
+        for member in block:
+            facts.remove(member)
+        try:
+            record = self.summarizer.summarize(block, facts)
+        except SummaryFailed as error:
+            return Refusal(block[0].number, block[-1].number, str(error))
+        return write_summary(record, block, self.wire, self.count)
+
+
+def _belongs(segment: Segment, complete: int) -> TypeGuard[Interaction]:
+    return isinstance(segment, Interaction) and not segment.locked and segment.number <= complete

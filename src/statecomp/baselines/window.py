@@ -1,0 +1,34 @@
+"""Sliding window: the system prompt, the task, and the last K interactions, verbatim.
+
+Inferred (the paper gives only K): the rule is unconditional once more than K interactions exist,
+all that stands before the first interaction counts as system prompt and task, and no notice marks
+what is gone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from statecomp.errors import BadInput
+from statecomp.history.history import History
+from statecomp.history.interaction import Interaction
+from statecomp.strategy import Strategy, View
+
+
+@dataclass(frozen=True)
+class SlidingWindow(Strategy):
+    keep: int = 10
+
+    def __post_init__(self) -> None:
+        if self.keep < 1:
+            raise BadInput(f"must be at least 1, not {self.keep}", field="keep")
+
+    def before_request(self, history: History) -> View:
+        places = [p for p, s in enumerate(history.segments) if isinstance(s, Interaction)]
+        if len(places) <= self.keep:
+            return View(history)
+        first, start = places[0], places[-self.keep]
+        segments = history.segments
+        # An unfinished tool turn stays wherever it stands: its result is still to come.
+        waiting = (s for s in segments[first:start] if isinstance(s, Interaction) and s.locked)
+        return View(History((*segments[:first], *waiting, *segments[start:])))

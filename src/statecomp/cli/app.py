@@ -1,0 +1,57 @@
+"""The `statecomp` command and its exit codes: 0 fine, 1 findings, 2 bad input."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from statecomp import __version__
+from statecomp.cli.completion import completion
+from statecomp.cli.lint import lint
+from statecomp.cli.replay import replay
+from statecomp.cli.terminal import complain
+from statecomp.errors import StateCompError
+
+BAD_INPUT = 2
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="statecomp")
+def app() -> None:
+    """Shorten what long-running agents re-send, without breaking what they do next.
+
+    A past interaction is replaced by a verified summary once it is safe to replace, given what the
+    agent is doing now.
+
+    \b
+    Start here:
+      statecomp replay samples/*.jsonl --strategy window:keep=10 --strategy statecomp
+      statecomp lint request.json
+
+    Every command explains itself:  statecomp COMMAND --help
+    """
+
+
+app.add_command(replay)
+app.add_command(lint)
+app.add_command(completion)
+
+
+def main() -> None:
+    """Run the command; an expected failure is one sentence on standard error."""
+    try:
+        sys.exit(app.main(standalone_mode=False))
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        complain("stopped")
+        sys.exit(130)
+    except StateCompError as error:
+        complain(str(error))
+        sys.exit(BAD_INPUT)
+    except BrokenPipeError:
+        # The reader of our output has gone (`| head`); Python would complain when flushing.
+        sys.stderr.close()
+        sys.exit(0)

@@ -1,0 +1,258 @@
+"""`statecomp replay`: what a strategy would have sent, saved and broken on recorded runs."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import click
+
+from statecomp.cli.replay_tables import domain_table, mechanics_table, saved_table
+from statecomp.cli.terminal import show, warn, watched
+from statecomp.config import Settings, strategy_factory
+from statecomp.controller.economics import Prices, parse_prices, shipped_prices
+from statecomp.engines.local import map_runs
+from statecomp.errors import BadInput
+from statecomp.history.trajectory import Trajectory
+from statecomp.replay.report import report_html
+from statecomp.replay.run import RunReplay, replay_run, used_identifiers
+from statecomp.replay.safety import common_identifiers
+from statecomp.replay.table import hindsight_share, rows, rows_by_domain, steps_table
+from statecomp.tokens import TokenCounter, counter_for
+from statecomp.traces.jsonl import read_all
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run through all strategies; everything in it can cross to another process."""
+
+    specs: tuple[str, ...]
+    common: frozenset[str]
+    model: str
+    tokenizer: str
+    keep_messages: bool
+
+    def __call__(self, run: Trajectory) -> RunReplay | BadInput:
+        count = counter_for(self.model, tokenizer=self.tokenizer)
+        settings = Settings(count, os.environ)
+        factories = {spec: strategy_factory(spec, settings) for spec in self.specs}
+        try:
+            return replay_run(
+                run, factories, self.common, count=count, keep_messages=self.keep_messages
+            )
+        except BadInput as problem:
+            return problem.at(file=run.source)
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--strategy",
+    "specs",
+    multiple=True,
+    metavar="SPEC",
+    help="May be given several times; 'none' is always the reference.",
+)
+@click.option("--views", type=click.Path(path_type=Path), help="Write what would have been sent.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write all numbers.")
+@click.option("--report", type=click.Path(path_type=Path), help="Write one self-contained page.")
+@click.option("--limit", type=click.IntRange(1), help="Read at most N runs.")
+@click.option("--domain", help="Only runs of this domain.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
+@click.option("--skip-bad", is_flag=True, help="Leave out records that cannot be read, and say so.")
+@click.option("--prices", type=click.Path(path_type=Path), help="A price book (TOML) of your own.")
+@click.option("--model", default="", help="Whose prices and tokenizer to use.")
+@click.option("--tokenizer", default="", help="A local tokenizer.json, for exact counts.")
+def replay(
+    runs: tuple[Path, ...],
+    specs: tuple[str, ...],
+    views: Path | None,
+    json_file: Path | None,
+    report: Path | None,
+    limit: int | None,
+    domain: str | None,
+    jobs: int,
+    skip_bad: bool,
+    prices: Path | None,
+    model: str,
+    tokenizer: str,
+) -> None:
+    """Replay recorded runs under one or more strategies and compare them.
+
+    RUNS are JSONL or JSONL.gz files, one recorded run a line, or a JSON list of messages.  Before
+    every recorded assistant message but the first, the strategy is handed the raw history, as a
+    client would send it; what it hands back is counted, priced with prompt caching, and searched
+    for everything the recorded next action used.
+
+    \b
+    Strategies (SPEC):
+      none                                   the whole history, every time
+      window:keep=10                         the last 10 interactions
+      mask:keep=10                           observations older than that blanked
+      periodic:every=5                       every 5 interactions become a summary
+      statecomp:scorer=age:after=3           StateComp's gates, age as the score
+      statecomp:scorer=labels:PATH           StateComp's gates, true labels as scores
+    StateComp also takes threshold=, longer_than=, min_source_tokens=; it and periodic take
+    summarizer=extractive (default, no model) or summarizer=chat:openai:MODEL[@URL], and budget=.
+
+    \b
+    A step is broken when the recorded action uses an identifier the agent had learned from an
+    observation and that stands nowhere in what would have been sent.
+
+    \b
+    Examples:
+      statecomp replay samples/*.jsonl --strategy window:keep=10 --strategy mask:keep=10
+      statecomp replay runs.jsonl.gz --strategy statecomp --jobs 2 --report report.html
+    """
+    count = counter_for(model, tokenizer=tokenizer)
+    chosen = tuple(dict.fromkeys(specs or ("statecomp",)))
+    for spec in chosen:
+        strategy_factory(spec, Settings(count, os.environ))
+    book = _prices(prices, model)
+    recorded = _read(runs, limit, domain, skip_bad)
+    results = _replay_all(recorded, chosen, model, tokenizer, jobs, skip_bad, views is not None)
+    if views:
+        _write_views(views, results)
+    if json_file:
+        _write_json(json_file, results, book, count)
+    if report:
+        title = ", ".join(path.name for path in runs[:3])
+        _write(report, report_html(results, book, title=title, counter=count.name))
+    _print(results, book, count)
+
+
+def _prices(path: Path | None, model: str) -> Prices:
+    """The model's prices; a model without any is priced as the book's default, and that is said."""
+    try:
+        book = parse_prices(path.read_text("utf-8"), str(path)) if path else shipped_prices()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"cannot be read: {error}", file=str(path)) from error
+    if model and model not in book.models:
+        warn(f"no prices for {model!r}: dollars are those of {book.default!r}; see --prices")
+        return book.of()
+    return book.of(model)
+
+
+def _read(
+    paths: Sequence[Path], limit: int | None, domain: str | None, skip_bad: bool
+) -> list[Trajectory]:
+    found: list[Trajectory] = []
+    for run in read_all(paths):
+        if isinstance(run, BadInput):
+            _refuse(run, skip_bad)
+        elif domain is None or run.domain.casefold() == domain.casefold():
+            found.append(run)
+        if limit and len(found) == limit:
+            break
+    if not found:
+        wanted = f" of the domain {domain!r}" if domain else ""
+        raise BadInput(f"no run{wanted} could be read", file=", ".join(map(str, paths)))
+    return found
+
+
+def _refuse(problem: BadInput, skip_bad: bool) -> None:
+    if not skip_bad:
+        raise problem.advising("add --skip-bad to leave such records out")
+    warn(f"left out: {problem}")
+
+
+def _replay_all(
+    recorded: Sequence[Trajectory],
+    specs: tuple[str, ...],
+    model: str,
+    tokenizer: str,
+    jobs: int,
+    skip_bad: bool,
+    keep_messages: bool,
+) -> list[RunReplay]:
+    total = len(recorded)
+    used = watched(map_runs(partial(_used, skip_bad), recorded, jobs), "reading", total)
+    common = common_identifiers(pair for pair in used if pair is not None)
+    job = Job(specs, common, model, tokenizer, keep_messages)
+    results = []
+    for outcome in watched(map_runs(job, recorded, jobs), "replaying", total):
+        if isinstance(outcome, BadInput):
+            _refuse(outcome, skip_bad)
+        else:
+            results.append(outcome)
+    if not results:
+        raise BadInput("not one run could be replayed")
+    return results
+
+
+def _used(skip_bad: bool, run: Trajectory) -> tuple[str, frozenset[str]] | None:
+    """A run that cannot be parsed is reported when it is replayed, not here."""
+    try:
+        return used_identifiers(run)
+    except BadInput:
+        return None
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        # Recorded tool output holds lone surrogates, which UTF-8 cannot carry.
+        path.write_text(text, encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise BadInput(f"cannot be written: {error.strerror}", file=str(path)) from error
+
+
+def _write_views(path: Path, results: Sequence[RunReplay]) -> None:
+    several = len(results[0].replays) > 1
+    lines = (
+        {
+            "id": result.id,
+            **({"strategy": replayed.strategy} if several else {}),
+            "checkpoint": step.message,
+            "messages": list(step.messages),
+        }
+        for result in results
+        for replayed in result.replays
+        for step in replayed.steps
+    )
+    _write(path, "".join(json.dumps(line) + "\n" for line in lines))
+
+
+def _write_json(
+    path: Path, results: Sequence[RunReplay], prices: Prices, count: TokenCounter
+) -> None:
+    document = {
+        "tokens": {"counter": count.name, "exact": count.exact},
+        "prices": {"model": prices.model, "as_of": prices.as_of.isoformat()},
+        "hindsight_share": hindsight_share(results),
+        "strategies": [row.as_json() for row in rows(results, prices)],
+        "domains": {
+            domain: [row.as_json() for row in table]
+            for domain, table in rows_by_domain(results, prices).items()
+        },
+        "runs": [
+            {
+                "id": result.id,
+                "domain": result.domain,
+                "interactions": result.interactions,
+                "raw_tokens": list(result.raw_tokens),
+                "strategies": {
+                    replayed.strategy: steps_table(replayed.steps) for replayed in result.replays
+                },
+            }
+            for result in results
+        ],
+    }
+    _write(path, json.dumps(document, indent=1) + "\n")
+
+
+def _print(results: Sequence[RunReplay], prices: Prices, count: TokenCounter) -> None:
+    lines = rows(results, prices)
+    show(saved_table(lines), mechanics_table(lines))
+    domains = rows_by_domain(results, prices)
+    if len(domains) > 1:
+        show(domain_table(domains))
+    exact = "exact" if count.exact else "estimated"
+    show(
+        f"Hindsight could drop {hindsight_share(results):.1%} and break nothing.  "
+        f"Tokens are {exact} ({count.name}); dollars are {prices.model} list prices of "
+        f"{prices.as_of} with prompt caching."
+    )

@@ -1,0 +1,53 @@
+"""What a person sees: colours and bars on a terminal, plain lines in a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from io import StringIO
+from typing import TypeVar
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+Item = TypeVar("Item")
+
+
+def complain(sentence: str) -> None:
+    """One sentence on standard error."""
+    click.secho(f"statecomp: {sentence}", fg="red", err=True)
+
+
+def warn(sentence: str) -> None:
+    click.secho(f"statecomp: {sentence}", fg="yellow", err=True)
+
+
+def show(*things: Table | str) -> None:
+    """Tables and sentences on standard output; in a pipe plain columns, never cut or framed."""
+    console = Console(highlight=False, soft_wrap=True)
+    if console.is_terminal:
+        console.print(*things, sep="\n")
+        return
+    plain = Console(width=1000, color_system=None, highlight=False, file=StringIO())
+    for thing in things:
+        if isinstance(thing, Table):
+            thing.box, thing.show_edge, thing.pad_edge = None, False, False
+        plain.print(thing)
+    text = plain.file.getvalue() if isinstance(plain.file, StringIO) else ""
+    click.echo("\n".join(line.rstrip() for line in text.splitlines()))
+
+
+def watched(items: Iterable[Item], label: str, total: int) -> Iterator[Item]:
+    """The items, with a progress bar on a terminal and a closing line in a pipe."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield from items
+        click.echo(f"{label}: {total} done", err=True)
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
+        task = bar.add_task(label, total=total)
+        for item in items:
+            yield item
+            bar.advance(task)

@@ -1,0 +1,229 @@
+"""Strategies over recordings: what would have been sent at every checkpoint of a recorded run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from statecomp.history.history import History
+from statecomp.history.interaction import Interaction, JsonObject
+from statecomp.history.trajectory import Trajectory
+from statecomp.replay.accounting import Bill, common_prefix
+from statecomp.replay.safety import Dependencies, action_identifiers
+from statecomp.strategy import Refusal, Strategy, View
+from statecomp.tokens import ESTIMATE, TokenCounter, count_message
+from statecomp.wire.assemble import parse
+from statecomp.wire.detect import wire_named
+from statecomp.wire.placement import render
+from statecomp.wire.protocol import Wire
+
+StrategyFactory = Callable[[Trajectory, Wire], Strategy]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What became of each interaction at a checkpoint, by interaction number."""
+
+    kept: frozenset[int]
+    edited: frozenset[int]
+    summaries: tuple[tuple[int, int, str], ...]  # first, last, text
+    scores: Mapping[int, float]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One checkpoint under one strategy.
+
+    `checkpoint` is k, `message` the index of the recorded assistant message.  `segments` counts
+    the raw prefix; `first_change` is the first of them that came out differently, or None.
+    `rewrote` says that something the previous request had sent came out differently, which ends
+    prompt caching there.
+    """
+
+    checkpoint: int
+    message: int
+    bill: Bill
+    segments: int
+    first_change: int | None
+    rewrote: bool
+    standing: Standing
+    missing: tuple[str, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    commits: int = 0
+    note: str = ""
+    messages: tuple[JsonObject, ...] = ()
+
+
+@dataclass(frozen=True)
+class Replay:
+    """One run under one strategy."""
+
+    strategy: str
+    steps: tuple[Step, ...]
+
+    @property
+    def bill(self) -> Bill:
+        return sum((step.bill for step in self.steps), Bill())
+
+    @property
+    def broken(self) -> tuple[Step, ...]:
+        return tuple(step for step in self.steps if step.missing)
+
+
+@dataclass(frozen=True)
+class RunReplay:
+    """One run under every strategy, with what is common to them."""
+
+    id: str
+    domain: str
+    group: str
+    interactions: int
+    raw: Bill
+    hindsight_tokens: int
+    labels: tuple[str, ...]  # one line for each interaction, for people
+    raw_tokens: tuple[int, ...]  # input of each checkpoint, uncompressed
+    replays: tuple[Replay, ...]
+
+
+def checkpoints(history: History) -> list[tuple[int, int, Interaction]]:
+    """(segment position, message index, interaction) before every assistant message but the first.
+
+    Each is a request the agent really made: the segments before the position were its prefix.
+    """
+    found, message = [], 0
+    for place, segment in enumerate(history.segments):
+        if isinstance(segment, Interaction) and segment.number > 1:
+            found.append((place, message, segment))
+        message += len(segment.messages)
+    return found
+
+
+def used_identifiers(run: Trajectory) -> tuple[str, frozenset[str]]:
+    """The run's group and what its actions use, to tell the common from the telling."""
+    history = parse(run.messages, wire_named(run.protocol))
+    return run.group, frozenset().union(*map(action_identifiers, history.interactions))
+
+
+def replay_run(
+    run: Trajectory,
+    factories: Mapping[str, StrategyFactory],
+    common: frozenset[str],
+    *,
+    count: TokenCounter = ESTIMATE,
+    keep_messages: bool = False,
+) -> RunReplay:
+    """Play a recorded run through each strategy.  Messages are parsed and counted once."""
+    wire = wire_named(run.protocol)
+    history = parse(run.messages, wire, count)
+    dependencies = Dependencies.of(history, common)
+    stops = checkpoints(history)
+    outputs = [_output_tokens(i, count) for _, _, i in stops]
+    raw = _play(_Raw(), history, stops, outputs, dependencies, wire, keep_messages=False)
+    return RunReplay(
+        id=run.id,
+        domain=run.domain,
+        group=run.group,
+        interactions=len(history.interactions),
+        raw=sum((step.bill for step in raw), Bill()),
+        hindsight_tokens=sum(dependencies.hindsight(place) for place, _, _ in stops),
+        labels=tuple(_label(i) for i in history.interactions),
+        raw_tokens=tuple(step.bill.input for step in raw),
+        replays=tuple(
+            Replay(
+                name,
+                _play(
+                    factory(run, wire),
+                    history,
+                    stops,
+                    outputs,
+                    dependencies,
+                    wire,
+                    keep_messages=keep_messages,
+                ),
+            )
+            for name, factory in factories.items()
+        ),
+    )
+
+
+class _Raw(Strategy):
+    def before_request(self, history: History) -> View:
+        return View(history)
+
+
+def _play(
+    strategy: Strategy,
+    history: History,
+    stops: Sequence[tuple[int, int, Interaction]],
+    outputs: Sequence[int],
+    dependencies: Dependencies,
+    wire: Wire,
+    *,
+    keep_messages: bool,
+) -> tuple[Step, ...]:
+    steps = []
+    previous = History(())
+    for (place, message, interaction), output in zip(stops, outputs, strict=True):
+        prefix = History(history.segments[:place])
+        view = strategy.before_request(prefix)
+        same, cached = common_prefix(previous, view.history)
+        changed, _ = common_prefix(prefix, view.history)
+        whole = changed == len(prefix.segments) == len(view.history.segments)
+        steps.append(
+            Step(
+                checkpoint=interaction.number,
+                message=message,
+                bill=_bill(view, cached, output),
+                segments=len(prefix.segments),
+                first_change=None if whole else changed,
+                rewrote=same < len(previous.segments),
+                missing=() if whole else dependencies.missing(interaction.number, view.history),
+                refusals=view.refusals,
+                commits=len(view.commits),
+                standing=_standing(view, prefix),
+                note=view.note,
+                messages=tuple(render(view.history, wire)) if keep_messages else (),
+            )
+        )
+        previous = view.history
+    return tuple(steps)
+
+
+def _bill(view: View, cached: int, output: int) -> Bill:
+    return Bill(
+        input=view.history.tokens,
+        cached=cached,
+        output=output,
+        side_input=sum(call.input_tokens for call in view.side_calls),
+        side_output=sum(call.output_tokens for call in view.side_calls),
+        side_calls=len(view.side_calls),
+    )
+
+
+def _standing(view: View, prefix: History) -> Standing:
+    numbers = {i.id: i.number for i in prefix.interactions}
+    survivors = view.history.interactions
+    return Standing(
+        kept=frozenset(i.number for i in survivors if i.id in numbers),
+        edited=frozenset(i.number for i in survivors if i.id not in numbers),
+        summaries=tuple((s.first, s.last, s.text) for s in view.history.summaries),
+        scores={numbers[name]: score for name, score in view.scores.items() if name in numbers},
+    )
+
+
+def _output_tokens(interaction: Interaction, count: TokenCounter) -> int:
+    """What the model wrote: everything in the interaction before the first answer to it."""
+    tokens = 0
+    for message in interaction.messages:
+        if message.get("role") in ("tool", "function", "user") or str(
+            message.get("type", "")
+        ).endswith(("_output", "_response")):
+            break
+        tokens += count_message(message, count)
+    return tokens
+
+
+def _label(interaction: Interaction) -> str:
+    """One line that lets a person recognise an interaction."""
+    line = " ".join(interaction.action.split())
+    return line[:117] + "..." if len(line) > 120 else line

@@ -1,0 +1,145 @@
+"""The table of strategies: saved, broken, billed, over many runs and by domain."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from statecomp.controller.economics import Prices
+from statecomp.replay.accounting import Bill
+from statecomp.replay.run import Replay, RunReplay, Step
+from statecomp.replay.safety import bootstrap_interval
+
+
+@dataclass(frozen=True)
+class Row:
+    """One strategy over a set of runs.
+
+    `saved` is the direct saving, side calls included: the recorded requests are fixed, so a changed
+    path is not part of it.  `damage` counts requests that changed what an earlier one had sent.
+    """
+
+    strategy: str
+    runs: int
+    checkpoints: int
+    bill: Bill
+    raw: Bill
+    dollars: float
+    raw_dollars: float
+    broken: int
+    broken_low: float
+    broken_high: float
+    commits: int
+    refusals: int
+    damage: int
+    first_change: float | None  # mean share of the raw prefix that stays in front of it
+
+    @property
+    def saved(self) -> float:
+        return 1 - self.bill.total / self.raw.total if self.raw.total else 0.0
+
+    @property
+    def broken_share(self) -> float:
+        return self.broken / self.checkpoints if self.checkpoints else 0.0
+
+    @property
+    def cached_share(self) -> float:
+        return self.bill.cached / self.bill.input if self.bill.input else 0.0
+
+    @property
+    def dollars_saved(self) -> float:
+        return 1 - self.dollars / self.raw_dollars if self.raw_dollars else 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            **asdict(self),
+            "saved": self.saved,
+            "broken_share": self.broken_share,
+            "cached_share": self.cached_share,
+            "dollars_saved": self.dollars_saved,
+        }
+
+
+def rows(results: Sequence[RunReplay], prices: Prices) -> list[Row]:
+    """One row a strategy, in the order the strategies were given."""
+    names = [replay.strategy for replay in results[0].replays] if results else []
+    return [_row(place, results, prices) for place in range(len(names))]
+
+
+def rows_by_domain(results: Sequence[RunReplay], prices: Prices) -> dict[str, list[Row]]:
+    domains = sorted({result.domain for result in results})
+    return {d or "-": rows([r for r in results if r.domain == d], prices) for d in domains}
+
+
+def hindsight_share(results: Sequence[RunReplay]) -> float:
+    """What could have been dropped with no broken step had the future been known."""
+    raw = sum(result.raw.total for result in results)
+    return sum(result.hindsight_tokens for result in results) / raw if raw else 0.0
+
+
+def refusal_reasons(results: Sequence[RunReplay], strategy: str) -> Counter[str]:
+    """How often each kind of refusal occurred; numbers in a reason are left out."""
+    return Counter(
+        "".join("N" if c.isdigit() else c for c in refusal.reason).replace("NN", "N")
+        for result in results
+        for replay in result.replays
+        if replay.strategy == strategy
+        for step in replay.steps
+        for refusal in step.refusals
+    )
+
+
+def _row(place: int, results: Sequence[RunReplay], prices: Prices) -> Row:
+    replays = [result.replays[place] for result in results]
+    steps = [step for replay in replays for step in replay.steps]
+    bill = sum((replay.bill for replay in replays), Bill())
+    raw = sum((result.raw for result in results), Bill())
+    low, high = bootstrap_interval([(len(r.broken), len(r.steps)) for r in replays])
+    return Row(
+        strategy=replays[0].strategy,
+        runs=len(replays),
+        checkpoints=len(steps),
+        bill=bill,
+        raw=raw,
+        dollars=bill.dollars(prices),
+        raw_dollars=raw.dollars(prices),
+        broken=sum(len(replay.broken) for replay in replays),
+        broken_low=low,
+        broken_high=high,
+        commits=sum(step.commits for step in steps),
+        refusals=sum(len(step.refusals) for step in steps),
+        damage=sum(step.rewrote for step in steps),
+        first_change=_mean_first_change(replays),
+    )
+
+
+def _mean_first_change(replays: Sequence[Replay]) -> float | None:
+    shares = [
+        step.first_change / step.segments
+        for replay in replays
+        for step in replay.steps
+        if step.first_change is not None and step.segments
+    ]
+    return sum(shares) / len(shares) if shares else None
+
+
+def steps_table(steps: Sequence[Step]) -> list[dict[str, Any]]:
+    """Checkpoint by checkpoint, for machines."""
+    return [
+        {
+            "checkpoint": step.checkpoint,
+            "message": step.message,
+            "input": step.bill.input,
+            "cached": step.bill.cached,
+            "output": step.bill.output,
+            "side": step.bill.side,
+            "first_change": step.first_change,
+            "commits": step.commits,
+            "missing": list(step.missing),
+            "refusals": [asdict(refusal) for refusal in step.refusals],
+            "note": step.note,
+        }
+        for step in steps
+    ]

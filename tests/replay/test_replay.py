@@ -1,0 +1,178 @@
+"""Replay: what is counted, what is cached, and which steps are broken."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from statecomp.baselines.mask import ObservationMasking
+from statecomp.baselines.window import SlidingWindow
+from statecomp.config import Settings, strategy_factory
+from statecomp.controller.economics import parse_prices, shipped_prices
+from statecomp.history.history import History
+from statecomp.history.trajectory import Trajectory
+from statecomp.replay.accounting import Bill, common_prefix
+from statecomp.replay.run import RunReplay, replay_run
+from statecomp.replay.safety import Dependencies, bootstrap_interval, common_identifiers
+from statecomp.replay.table import hindsight_share, rows
+from statecomp.wire.assemble import parse
+from statecomp.wire.openai_chat import OpenAIChat
+from tests.words import BULK
+
+
+def step(number: int, command: str, output: str) -> list[dict[str, Any]]:
+    call = {"name": "sh", "arguments": json.dumps({"command": command})}
+    return [
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": f"c{number}", "type": "function", "function": call}],
+        },
+        {"role": "tool", "tool_call_id": f"c{number}", "content": output},
+    ]
+
+
+def run_of(*steps: tuple[str, str]) -> Trajectory:
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "find the ticket"}]
+    for number, (command, output) in enumerate(steps):
+        messages += step(number, command, output)
+    return Trajectory("run", tuple(messages), domain="Code", group="g")
+
+
+def replayed(run: Trajectory, *specs: str, **options: Any) -> RunReplay:
+    factories = {spec: strategy_factory(spec, Settings()) for spec in specs}
+    return replay_run(run, factories, frozenset(), **options)
+
+
+LEARNED = run_of(
+    ("ls", "ticket TCK-4711 is open"),
+    ("date", BULK),
+    ("uptime", BULK),
+    ("close TCK-4711", "closed"),
+)
+
+
+def test_a_checkpoint_stands_before_every_assistant_message_but_the_first() -> None:
+    (replay,) = replayed(LEARNED, "none").replays
+    assert [(s.checkpoint, s.message) for s in replay.steps] == [(2, 3), (3, 5), (4, 7)]
+
+
+def test_a_step_is_broken_when_what_it_uses_was_learned_and_is_gone() -> None:
+    window, kept = replayed(LEARNED, "window:keep=2", "window:keep=3").replays
+    assert [s.missing for s in window.steps] == [(), (), ("TCK-4711",)]
+    assert kept.broken == ()
+
+
+def test_the_agents_own_words_are_not_learned() -> None:
+    invented = run_of(("touch NEW-1234", "ok"), ("a", "b"), ("c", "d"), ("cat NEW-1234", "hi"))
+    (window,) = replayed(invented, "window:keep=1").replays
+    assert window.broken == ()
+
+
+def test_a_masked_observation_breaks_what_depends_on_it_and_a_summary_may_carry_it() -> None:
+    long = run_of(
+        ("ls", f"ticket TCK-4711 is open\n{BULK}"),
+        *[(f"step{n}", BULK) for n in range(5)],
+        ("close TCK-4711", "closed"),
+    )
+    masked, summarised = replayed(
+        long, "mask:keep=2", "statecomp:scorer=age:after=1,longer_than=1"
+    ).replays
+    assert masked.steps[-1].missing == ("TCK-4711",)
+    assert any(step.commits for step in summarised.steps)
+
+
+def test_identifiers_common_to_many_tasks_do_not_count() -> None:
+    used = [(f"group{n}", frozenset({"requirements.txt", f"only{n}"})) for n in range(6)]
+    common = common_identifiers(used)
+    assert "requirements.txt" in common
+    assert "only1" not in common
+    same_task = [("one", frozenset({"requirements.txt"}))] * 9
+    assert "requirements.txt" not in common_identifiers(same_task)
+
+
+def test_input_is_the_view_output_the_recorded_message_and_cache_the_unchanged_prefix() -> None:
+    (replay,) = replayed(LEARNED, "none").replays
+    first, second, third = (s.bill for s in replay.steps)
+    assert (first.cached, second.cached, third.cached) == (0, first.input, second.input)
+    assert replay.bill.total == replay.bill.input + replay.bill.output
+    assert replay.bill.side == 0
+
+
+def test_a_rewrite_ends_caching_at_the_first_changed_position() -> None:
+    (window,) = replayed(LEARNED, "window:keep=1").replays
+    history = parse(LEARNED.messages, OpenAIChat())
+    task = history.segments[0].tokens
+    assert window.steps[1].bill.cached == task
+    assert window.steps[1].rewrote
+    assert window.steps[1].first_change == 1
+
+
+def test_replaying_nothing_costs_what_was_recorded() -> None:
+    result = replayed(LEARNED, "none")
+    (row,) = rows([result], shipped_prices().of())
+    assert (row.bill, row.saved, row.broken, row.dollars_saved) == (result.raw, 0, 0, 0)
+
+
+def test_hindsight_keeps_one_holder_of_everything_still_needed() -> None:
+    history = parse(LEARNED.messages, OpenAIChat())
+    dependencies = Dependencies.of(history, frozenset())
+    tokens = [s.tokens for s in history.segments]
+    assert dependencies.needs[4] == {"TCK-4711"}
+    assert dependencies.hindsight(4) == tokens[2] + tokens[3]
+    assert 0 < hindsight_share([replayed(LEARNED, "none")]) < 1
+
+
+def test_dropping_by_hindsight_breaks_nothing() -> None:
+    """The bound is one: keeping exactly what hindsight keeps leaves every step whole."""
+    history = parse(LEARNED.messages, OpenAIChat())
+    dependencies = Dependencies.of(history, frozenset())
+    kept = History((history.segments[0], history.segments[1]))
+    assert dependencies.missing(4, kept) == ()
+
+
+def test_views_hold_the_messages_that_would_have_been_sent() -> None:
+    result = replayed(LEARNED, "window:keep=1", keep_messages=True)
+    sent = result.replays[0].steps[-1].messages
+    assert [m["role"] for m in sent] == ["user", "assistant", "tool"]
+    assert sent[0] is LEARNED.messages[0]
+
+
+def test_money_follows_the_price_book() -> None:
+    book = parse_prices(
+        "[models.m]\nas_of = 2026-01-01\ninput = 2\ncached = 0.2\nwrite = 3\noutput = 10\n"
+        "ttl_s = 60"
+    )
+    bill = Bill(input=2_000_000, cached=1_000_000, output=100_000, side_input=500_000, side_calls=1)
+    assert bill.dollars(book.of()) == pytest.approx(3 + 0.2 + 1 + 1)
+
+
+def test_the_interval_holds_the_share_and_narrows_with_agreement() -> None:
+    low, high = bootstrap_interval([(1, 10), (0, 10), (3, 10), (0, 10)])
+    assert low <= 0.1 <= high
+    assert bootstrap_interval([(1, 10)] * 20) == (0.1, 0.1)
+    assert bootstrap_interval([]) == (0.0, 0.0)
+
+
+def test_windows_keep_the_task_and_whole_interactions() -> None:
+    history = parse(LEARNED.messages, OpenAIChat())
+    assert SlidingWindow(2).before_request(history).history.shape() == "pii"
+    assert SlidingWindow(9).before_request(history).history is history
+
+
+def test_masking_keeps_every_call_and_only_shortens() -> None:
+    history = parse(LEARNED.messages, OpenAIChat())
+    view = ObservationMasking(OpenAIChat(), keep=1).before_request(history).history
+    assert view.shape() == history.shape()
+    assert view.tokens < history.tokens
+    assert view.interactions[1].observed == "[old observation left out: 1 lines]"
+    assert view.interactions[0].observed == "ticket TCK-4711 is open"  # shorter than the note
+
+
+def test_two_requests_share_their_unchanged_beginning() -> None:
+    history = parse(LEARNED.messages, OpenAIChat())
+    shorter = History(history.segments[:3])
+    assert common_prefix(shorter, history) == (3, shorter.tokens)
+    assert common_prefix(History(()), history) == (0, 0)
