@@ -1,0 +1,56 @@
+"""Docs that cannot drift: README's example and file map, the examples, the command line page."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import statecomp
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+def test_the_readme_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert len(code.strip().splitlines()) <= 12
+    exec(compile(code, "README.md", "exec"), {})  # noqa: S102  the point is that it runs
+    assert "tokens saved" in capsys.readouterr().out
+
+
+def test_the_file_map_names_every_room() -> None:
+    named = set(re.findall(r"^\| `([^`]+)` \|", (ROOT / "README.md").read_text(), re.MULTILINE))
+    package = ROOT / "src" / "statecomp"
+    rooms = {
+        str(path.relative_to(ROOT))
+        for path in package.iterdir()
+        if path.name not in ("__pycache__", "__init__.py", "__main__.py", "py.typed")
+        and path.name not in ("errors.py", "recent.py")
+    }
+    rooms |= {"samples", "benchmarks", "examples", "docs"}
+    assert named == rooms
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_examples_run_and_stay_short(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert len(path.read_text().splitlines()) <= 60
+    runpy.run_path(str(path), run_name="__main__")
+    assert capsys.readouterr().out
+
+
+def test_the_command_line_page_is_what_help_says() -> None:
+    code = "import runpy; print(runpy.run_path('docs/generate_cli.py')['page'](), end='')"
+    page = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    ).stdout
+    assert page == (ROOT / "docs" / "cli.md").read_text(), "run python docs/generate_cli.py"
+
+
+def test_the_package_docstring_is_true() -> None:
+    assert doctest.testmod(statecomp).failed == 0
