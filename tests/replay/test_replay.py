@@ -8,17 +8,24 @@ from typing import Any
 import pytest
 
 from statecomp.baselines.mask import ObservationMasking
+from statecomp.baselines.periodic import PeriodicSummary
 from statecomp.baselines.window import SlidingWindow
 from statecomp.config import Settings, strategy_factory
 from statecomp.controller.economics import parse_prices, shipped_prices
 from statecomp.history.history import History
 from statecomp.history.trajectory import Trajectory
+from statecomp.llm.chat import Completion, Usage
+from statecomp.llm.scripted import ScriptedChat
+from statecomp.llm.side import SideAccount
+from statecomp.llm.summarize import ChatSummarizer
 from statecomp.replay.accounting import Bill, common_prefix
 from statecomp.replay.run import RunReplay, replay_run
 from statecomp.replay.safety import Dependencies, bootstrap_interval, common_identifiers
 from statecomp.replay.table import hindsight_share, rows
+from statecomp.strategy import Strategy
 from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat import OpenAIChat
+from statecomp.wire.protocol import Wire
 from tests.words import BULK
 
 
@@ -176,3 +183,25 @@ def test_two_requests_share_their_unchanged_beginning() -> None:
     shorter = History(history.segments[:3])
     assert common_prefix(shorter, history) == (3, shorter.tokens)
     assert common_prefix(History(()), history) == (0, 0)
+
+
+def test_the_net_saving_is_what_each_request_saved_less_what_the_summaries_cost() -> None:
+    """Proposition E.3: with the requests fixed, delta T = sum of delta_r - C_sum."""
+    usage = Usage(input_tokens=300, output_tokens=40)
+    reply = Completion(json.dumps({"facts": ["five steps were taken"]}), usage)
+
+    def build(run: Trajectory, wire: Wire) -> Strategy:
+        account = SideAccount()
+        chat = ScriptedChat(lambda asked: reply)
+        summarizer = ChatSummarizer(chat, on_side_call=account.charge)
+        return PeriodicSummary(wire, summarizer, every=3, account=account)
+
+    long = run_of(*[(f"step{n}", BULK) for n in range(10)])
+    result = replay_run(long, {"periodic": build}, frozenset())
+    (replay,) = result.replays
+    saved = [
+        raw - step.bill.input for raw, step in zip(result.raw_tokens, replay.steps, strict=True)
+    ]
+    cost = replay.bill.side
+    assert cost == replay.bill.side_calls * 340 > 0
+    assert result.raw.total - replay.bill.total == sum(saved) - cost
