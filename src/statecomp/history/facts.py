@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from threading import Lock
 
 from statecomp.history.interaction import Interaction, Segment
 from statecomp.history.text import argument_text, identifier_set
+from statecomp.recent import Recent
 
 REMEMBERED = 4096
 """Segments whose identifiers are kept; a history is read again at every checkpoint."""
@@ -22,25 +22,21 @@ class SegmentFacts:
     observed: frozenset[str]
 
 
-_memory: OrderedDict[tuple[str, int], SegmentFacts] = OrderedDict()
-_memory_lock = Lock()
+_memory: Recent[tuple[str, int], SegmentFacts] = Recent(REMEMBERED)
 
 
 def facts_of(segment: Segment) -> SegmentFacts:
     """The identifiers of a segment, read once and remembered by its id."""
     # The hash guards against two histories that give one id to different texts.
-    key = (segment.id, hash(segment.text))
-    with _memory_lock:
-        known = _memory.get(key)
-        if known is not None:
-            _memory.move_to_end(key)
-            return known
-    facts = _read(segment)
-    with _memory_lock:
-        _memory[key] = facts
-        if len(_memory) > REMEMBERED:
-            _memory.popitem(last=False)
-    return facts
+    key = (segment.id, _content_hash(segment))
+    return _memory.get(key) or _memory.put(key, _read(segment))
+
+
+def _content_hash(segment: Segment) -> int:
+    # Strings remember their hash, so this is near free for a segment that was seen before.
+    if isinstance(segment, Interaction):
+        return hash((segment.reasoning, segment.said, segment.calls, segment.observations))
+    return hash(segment.text)
 
 
 def _read(segment: Segment) -> SegmentFacts:

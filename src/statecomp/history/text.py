@@ -95,7 +95,7 @@ _TOKEN = re.compile(
     | (?P<error>(?:[A-Z]\w*[a-z]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Failure|Fault|Panic)
         |(?:\w+\.)+\w+(?:Error|Exception)
         |E(?:NOENT|ACCES|EXIST|PERM|INVAL|PIPE|ADDRINUSE|CONNREFUSED|CONNRESET|TIMEDOUT|NOTFOUND
-          |ISDIR|NOTDIR|NOTEMPTY|BUSY|AGAIN|NOSPC|RESOLVE|MFILE|OF)
+          |ISDIR|NOTDIR|NOTEMPTY|BUSY|AGAIN|NOSPC|RESOLVE|MFILE)
         |SIG(?:SEGV|ABRT|KILL|TERM|INT|FPE|ILL|BUS|PIPE)
         |(?:E|W|F|TS|CS|LNK|ERR|ORA-|SQLSTATE)\d{{3,5}})
     | (?P<number>[+-]?[$€£¥]?\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?%?|[+-]?[$€£¥]\d+(?:\.\d+)?[kKmMbB]?
@@ -132,7 +132,8 @@ def identifiers(text: str) -> Mapping[str, Kind]:
             found.setdefault(name, kind)
     for groups in _QUOTED.findall(text):
         quoted = groups[0] or groups[1] or groups[2]
-        if not (quoted.isalpha() and quoted.islower() and not groups[2]):
+        plain = quoted.isalpha() and quoted.islower() and not groups[2]
+        if not plain and quoted.isprintable():
             found.setdefault(quoted, Kind.QUOTED)
     return found
 
@@ -168,7 +169,7 @@ def _classified(token: str) -> tuple[tuple[str, Kind], ...]:
     """The identifiers of one token; mostly none or one."""
     name = _trimmed(token)
     # A plain word is by far the commonest token, and never worth the long pattern.
-    if len(name) < 3 or (name.isalpha() and name[1:].islower()):
+    if (len(name) < 3 and name.isalnum()) or (name.isalpha() and name[1:].islower()):
         return ()
     match = _TOKEN.match(name)
     if match:

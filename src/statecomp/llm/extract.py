@@ -1,0 +1,160 @@
+"""The summariser that asks no model: it keeps, of each span, the pieces a later step may need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from statecomp.history.facts import FactIndex
+from statecomp.history.interaction import Interaction
+from statecomp.history.text import COMMON, Kind
+from statecomp.llm.fragments import Fragment, Place, fragments_of
+from statecomp.llm.markers import ADDRESSED, CONCLUSION, CONSTRAINT, ERROR, OPEN
+from statecomp.llm.outcome import Outline, outline_of
+from statecomp.llm.ranking import Setting, likelihood, words_of
+from statecomp.llm.record import Record
+from statecomp.llm.verify import owed
+from statecomp.tokens import ESTIMATE
+
+ENTRY_TOKENS = 4.0
+"""What choosing a fragment costs besides its text; keeps crumbs from crowding out sentences."""
+STEP_TOKENS = 15
+"""What one more step adds to the least a summary may have."""
+FADE = 0.7
+"""How fast one step's further fragments lose: later steps need something of most steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractiveSummarizer:
+    """Deterministic summaries of about `budget` times the length of their source.
+
+    A short source may have a summary of `least` tokens and a line a step, but never of more than
+    three quarters of its own.
+    """
+
+    budget: float = 0.25
+    least: int = 90
+    count: Callable[[str], int] = ESTIMATE
+
+    def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
+        """What was done and how it ended, step by step, then the likeliest fragments that fit."""
+        source = sum(self.count(member.text) for member in span)
+        density = source / max(1, sum(len(member.text) for member in span))
+        floor = self.least + STEP_TOKENS * (len(span) - 1)
+        room = max(round(source * self.budget), min(floor, source * 3 // 4))
+
+        fragments = [piece for piece in fragments_of(span) if not ADDRESSED.search(piece.text)]
+        setting = Setting.of(fragments, rest)
+        chances = [likelihood(fragment, setting) for fragment in fragments]
+        outline = outline_of(span, fragments, chances, room, self.count)
+        draft = Draft(outline, fragments, self.count)
+        costs = [len(fragment.text) * density + 1.0 for fragment in fragments]
+        reserve = self._reserve(outline, owed(span, rest), room)
+        draft.fill(ordered(fragments, chances, costs), costs, room - reserve)
+        return draft.fitted(room)
+
+    def _reserve(self, outline: Outline, debts: Mapping[str, Kind], room: int) -> int:
+        """Room for the identifiers that verification will add."""
+        body = outline.record.body
+        missing = ", ".join(name for name in debts if name not in body)
+        return min(self.count(missing), room // 4)
+
+
+class Draft:
+    """A record being filled: the outline of every step, then fragments, best first."""
+
+    def __init__(
+        self, outline: Outline, fragments: Sequence[Fragment], count: Callable[[str], int]
+    ) -> None:
+        self._outline = outline
+        self._fragments = fragments
+        self._count = count
+        self._chosen: list[int] = []
+
+    def fill(self, order: Sequence[int], costs: Sequence[float], room: int) -> None:
+        """Take fragments in order while they fit: first what is new, then what repeats words."""
+        body = self.record().body
+        said = set(words_of(body))
+        left = float(room - self._count(body))
+        texts: set[str] = set()
+        for only_new in (True, False):
+            for place in order:
+                text = self._fragments[place].text
+                if costs[place] > left or text in texts:
+                    continue
+                words = words_of(text)
+                if only_new and said.issuperset(words):
+                    continue
+                self._chosen.append(place)
+                texts.add(text)
+                said.update(words)
+                left -= costs[place]
+
+    def fitted(self, room: int) -> Record:
+        """The record, without the last choices where their prefixes made it too long."""
+        record = self.record()
+        while self._chosen and self._count(record.body) > room:
+            del self._chosen[-max(1, len(self._chosen) // 50) :]
+            record = self.record()
+        return record
+
+    def record(self) -> Record:
+        """The chosen fragments under their headings, in the order they happened."""
+        entries: dict[str, dict[int, list[str]]] = {}
+        for place in sorted(self._chosen):
+            fragment = self._fragments[place]
+            heading = heading_of(fragment)
+            text = fragment.text
+            if heading == "constraints" and fragment.place is Place.OBSERVED:
+                # A rule read in a file or a page is a report of that text, not a rule of ours.
+                text = f"output says: {text}"
+            entries.setdefault(heading, {}).setdefault(fragment.step, []).append(text)
+        lines = {
+            heading: tuple(
+                f"{self._outline.numbers[step]}: {'; '.join(texts)}"
+                for step, texts in by_step.items()
+            )
+            for heading, by_step in entries.items()
+        }
+        known = self._outline.record
+        return Record(
+            facts=(*known.facts, *lines.get("facts", ())),
+            constraints=lines.get("constraints", ()),
+            locations=lines.get("locations", ()),
+            conclusions=lines.get("conclusions", ()),
+            failures=(*known.failures, *lines.get("failures", ())),
+            unresolved=(*known.unresolved, *lines.get("unresolved", ())),
+        )
+
+
+def ordered(
+    fragments: Sequence[Fragment], chances: Sequence[float], costs: Sequence[float]
+) -> list[int]:
+    """Places of the fragments, the worthiest first."""
+    worth = [chance / (cost + ENTRY_TOKENS) for chance, cost in zip(chances, costs, strict=True)]
+    taken: dict[int, int] = {}
+    for place in sorted(range(len(worth)), key=lambda place: -worth[place]):
+        step = fragments[place].step
+        taken[step] = taken.get(step, 0) + 1
+        worth[place] /= taken[step] ** FADE
+    return sorted(range(len(worth)), key=lambda place: -worth[place])
+
+
+def heading_of(fragment: Fragment) -> str:
+    """The field of a record a fragment belongs to, by whose words it is and what they say."""
+    text = fragment.text
+    if fragment.place in (Place.REASONING, Place.SAID):
+        if CONSTRAINT.search(text):
+            return "constraints"
+        if OPEN.search(text):
+            return "unresolved"
+        return "conclusions" if CONCLUSION.search(text) else "facts"
+    if fragment.place is Place.OBSERVED:
+        if ERROR.search(text):
+            return "failures"
+        if CONSTRAINT.search(text):
+            return "constraints"
+    located = (Kind.PATH, Kind.URL, Kind.ID)
+    if any(kind in located for name, kind in fragment.names.items() if name not in COMMON):
+        return "locations"
+    return "facts"

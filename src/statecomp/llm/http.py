@@ -1,0 +1,303 @@
+"""One question over HTTP: attempts, pauses and every byte within one deadline, and no key shown."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping, Set
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from random import Random
+from socket import SHUT_RDWR, socket
+from threading import Lock
+from typing import Any, TypeAlias
+from urllib.parse import urlsplit
+
+from statecomp.errors import BadInput
+from statecomp.llm.chat import ChatFailed, Completion
+
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 8.0
+LARGEST_REPLY_BYTES = 8_000_000
+LONGEST_REASON = 300
+
+Json: TypeAlias = dict[str, Any]
+
+_FORMAT_FIELDS = ("response_format", "output_config")
+_FORMAT_WORDS = {*_FORMAT_FIELDS, "output_format", "json_schema", "structured output"}
+LIMIT_FIELD = "max_completion_tokens"
+_FIELD_WORDS = _FORMAT_WORDS | {LIMIT_FIELD}
+
+
+@dataclass(frozen=True, slots=True)
+class _Clock:
+    """One deadline for all that a call does: attempts, pauses, every byte read."""
+
+    seconds: float
+    ends: float
+
+    @property
+    def left_s(self) -> float:
+        return max(0.0, self.ends - time.monotonic())
+
+
+class _Rejected(ChatFailed):
+    """An HTTP status that is no success; `blames` are the fields of the request it names."""
+
+    def __init__(self, problem: str, status: int, named: Set[str], retry_after_s: float) -> None:
+        super().__init__(problem, retryable=status in (408, 409, 429) or status >= 500)
+        self.blames = named if status in (400, 422) else frozenset()
+        self.retry_after_s = retry_after_s
+
+
+class _Wires:
+    """The sockets of one call, to be cut from another thread.
+
+    The timeout of a single read never ends a server that trickles; shutting its socket does.
+    Duplicates are held because starting TLS takes the first descriptor away.
+    """
+
+    def __init__(self) -> None:
+        self._held: list[socket] = []
+        self._is_cut = False
+        self._lock = Lock()
+
+    def watch(self, event: str, info: Mapping[str, Any]) -> None:
+        """The `trace` hook of httpx."""
+        if event == "connection.connect_tcp.complete":
+            with self._lock:
+                self._held.append(info["return_value"].get_extra_info("socket").dup())
+            if self._is_cut:
+                self.cut()
+
+    def cut(self) -> None:
+        with self._lock:
+            self._is_cut = True
+            held, self._held = self._held, []
+        for wire in held:
+            with suppress(OSError):
+                wire.shutdown(SHUT_RDWR)
+            wire.close()
+
+
+@dataclass(frozen=True, slots=True)
+class HttpChat:
+    """What the two protocols share: from `ask` down to `_send`, each step adds one concern.
+
+    `schema_in_prompt` spares servers known to refuse structured output the first attempt;
+    `trust_env` lets httpx take proxies and certificates from the environment.
+    """
+
+    model: str
+    base_url: str
+    api_key: str = field(default="", repr=False)
+    deadline_s: float = 60.0
+    retries: int = 2
+    schema_in_prompt: bool = False
+    trust_env: bool = True
+    sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
+
+    def __post_init__(self) -> None:
+        _check_address(self.base_url, self.api_key)
+
+    def _body(
+        self, system: str, prompt: str, max_tokens: int, schema: Mapping[str, Any] | None
+    ) -> Json:
+        raise NotImplementedError
+
+    def _address(self) -> tuple[str, dict[str, str]]:
+        """The URL to post to, and the headers that open it."""
+        raise NotImplementedError
+
+    def _completion(self, reply: Json) -> Completion:
+        raise NotImplementedError
+
+    def ask(
+        self,
+        system: str,
+        prompt: str,
+        *,
+        max_tokens: int,
+        schema: Mapping[str, Any] | None = None,
+        deadline_s: float | None = None,
+    ) -> Completion:
+        seconds = self.deadline_s if deadline_s is None else deadline_s
+        clock = _Clock(seconds, time.monotonic() + seconds)
+        enforced = None if self.schema_in_prompt else schema
+        body = self._body(system, prompt, max_tokens, enforced)
+        if schema is not None and enforced is None:
+            body = _with_schema(body, schema)
+        while True:
+            try:
+                return self._completion(self._post(body, clock))
+            except _Rejected as error:
+                amended = _amended(body, error, schema)
+                if amended is None:
+                    raise
+                body = amended
+
+    def _post(self, body: Json, clock: _Clock) -> Json:
+        """The JSON object the server answers; the caller's thread never outstays the clock."""
+        # Escaped to ASCII: a lone surrogate in a tool's output must not stop the call.
+        content = json.dumps(body).encode("ascii")
+        wires = _Wires()
+        pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="statecomp-chat")
+        try:
+            waiting = pool.submit(self._persist, content, clock, wires)
+            answer, kind = waiting.result(timeout=clock.left_s)
+        except TimeoutError:
+            raise self._late(clock) from None
+        finally:
+            wires.cut()
+            pool.shutdown(wait=False)
+        value = _parsed(answer)
+        if not isinstance(value, dict):
+            shown = self._masked(kind) or "something"
+            raise ChatFailed(f"{self._host} answered with {shown}, no JSON object")
+        if value.get("error"):
+            raise ChatFailed(f"{self._host} reported an error: {self._masked(_reason(answer))}")
+        return value
+
+    def _persist(self, content: bytes, clock: _Clock, wires: _Wires) -> tuple[bytes, str]:
+        # Seeded by content: the same call pauses the same, different clients spread out.
+        jitter = Random(content)
+        for attempt in range(self.retries):
+            try:
+                return self._send(content, clock, wires)
+            except ChatFailed as error:
+                if not error.retryable:
+                    raise
+                pause_s = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0**attempt)
+                pause_s *= 0.5 + jitter.random() / 2
+                if isinstance(error, _Rejected):
+                    pause_s = max(pause_s, error.retry_after_s)
+                if pause_s >= clock.left_s:
+                    problem = f"{error}; another try does not fit into {clock.seconds:g} s"
+                    raise ChatFailed(problem, retryable=True) from error
+            self.sleep(pause_s)
+        return self._send(content, clock, wires)
+
+    def _send(self, content: bytes, clock: _Clock, wires: _Wires) -> tuple[bytes, str]:
+        """One attempt: the bytes of a success, and the content type it claims."""
+        import httpx  # an optional extra: only who opens a connection needs it
+
+        url, headers = self._address()
+        extensions = {"trace": wires.watch}
+        try:
+            # A client of its own per attempt: no connection outlives the call it was cut for.
+            with (
+                httpx.Client(timeout=clock.left_s, trust_env=self.trust_env) as client,
+                client.stream(
+                    "POST", url, headers=headers, content=content, extensions=extensions
+                ) as response,
+            ):
+                answer = self._read(response.iter_bytes(), clock)
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
+            # The latter two: host names that the URL parser or the resolver cannot take.
+            if clock.left_s == 0:
+                raise self._late(clock) from error
+            reason = self._masked(str(error)) or type(error).__name__
+            raise ChatFailed(
+                f"the connection to {self._host} failed: {reason}",
+                retryable=isinstance(error, httpx.TransportError),
+            ) from error
+        if response.is_success:
+            return answer, response.headers.get("content-type", "")
+        reason = self._masked(_reason(answer))
+        problem = f"{self._host} answered {response.status_code}" + (reason and f": {reason}")
+        wait_s = _retry_after_s(response.headers.get("retry-after", ""))
+        blamed = {word for word in _FIELD_WORDS if word.encode() in answer.lower()}
+        raise _Rejected(problem, response.status_code, blamed, wait_s)
+
+    def _read(self, chunks: Iterable[bytes], clock: _Clock) -> bytes:
+        answer = bytearray()
+        for chunk in chunks:
+            answer += chunk
+            if clock.left_s == 0:
+                raise self._late(clock)
+            if len(answer) > LARGEST_REPLY_BYTES:
+                raise ChatFailed(f"{self._host} sent more than {LARGEST_REPLY_BYTES:,} bytes")
+        return bytes(answer)
+
+    def _late(self, clock: _Clock) -> ChatFailed:
+        problem = f"{self._host} gave no whole answer within {clock.seconds:g} s"
+        return ChatFailed(problem, retryable=True)
+
+    @property
+    def _host(self) -> str:
+        return urlsplit(self.base_url).netloc
+
+    def _masked(self, text: str) -> str:
+        """The text without the key, and short; in this order, or half a key could stay."""
+        return (text.replace(self.api_key, "***") if self.api_key else text)[:LONGEST_REASON]
+
+
+def _amended(body: Json, error: _Rejected, schema: Mapping[str, Any] | None) -> Json | None:
+    """The request without what the server refused; None where no field of it is to blame.
+
+    Every amendment takes a field away for good, so asking again ends.
+    """
+    if "max_tokens" in body and LIMIT_FIELD in error.blames:
+        rest = {name: value for name, value in body.items() if name != "max_tokens"}
+        return {**rest, LIMIT_FIELD: body["max_tokens"]}
+    rest = {name: value for name, value in body.items() if name not in _FORMAT_FIELDS}
+    if schema is not None and len(rest) < len(body) and error.blames & _FORMAT_WORDS:
+        return _with_schema(rest, schema)
+    return None
+
+
+def _with_schema(body: Json, schema: Mapping[str, Any]) -> Json:
+    """The request with the schema said in words, after all else in its last message."""
+    *before, last = body["messages"]
+    wish = "Answer with one JSON object and nothing else. It fits this JSON Schema:"
+    content = f"{last['content']}\n\n{wish}\n{json.dumps(dict(schema))}"
+    return {**body, "messages": [*before, {**last, "content": content}]}
+
+
+def _parsed(answer: bytes) -> Any:
+    try:
+        return json.loads(answer)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _reason(answer: bytes) -> str:
+    """What an error body says, in one line."""
+    body = mapping(_parsed(answer))
+    error = body.get("error")
+    told = string(mapping(error).get("message")) or string(error) or string(body.get("message"))
+    return " ".join((told or answer.decode("utf-8", "replace")).split())
+
+
+def _retry_after_s(header: str) -> float:
+    """Seconds to wait by a Retry-After header, which is a number or a date."""
+    with suppress(ValueError):
+        return max(0.0, float(header))
+    with suppress(ValueError):
+        return max(0.0, parsedate_to_datetime(header).timestamp() - time.time())
+    return 0.0
+
+
+def mapping(value: object) -> Json:
+    return value if isinstance(value, dict) else {}
+
+
+def string(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _check_address(base_url: str, api_key: str) -> None:
+    """Refuse what could put a secret into an error text later; neither is repeated here."""
+    try:
+        parts = urlsplit(base_url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise BadInput("a base URL looks like https://host[:port][/path]")
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise BadInput("a base URL carries no user name, password, query or fragment")
+    if not re.fullmatch(r"[!-~]*", api_key):
+        raise BadInput("the API key holds characters that no HTTP header can carry")

@@ -1,0 +1,74 @@
+"""Side calls: every auxiliary model call a strategy makes, in one account apart from the agent's.
+
+The paper's rule (appendix F.1): agent input and output plus side input and output; cached and
+reasoning tokens are part of those and never added again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from statecomp.llm.client import Chat, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class SideCall:
+    """One auxiliary call and what it was billed."""
+
+    kind: str
+    input_tokens: int
+    output_tokens: int
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+
+@dataclass
+class SideAccount:
+    """The calls made since the account was last drawn up."""
+
+    calls: list[SideCall] = field(default_factory=list)
+
+    def charge(self, kind: str, usage: Usage) -> None:
+        self.calls.append(SideCall(kind, usage.input_tokens, usage.output_tokens))
+
+    def settle(self) -> tuple[SideCall, ...]:
+        """The calls so far; the account starts again from nothing."""
+        settled = tuple(self.calls)
+        self.calls.clear()
+        return settled
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """A side result that the agent sees only from a later request on.
+
+    Methods that work in the background (CoMem, PACE) apply a result one step after they asked for
+    it; a recording has no clock, so the step count stands for one.
+    """
+
+    text: str
+    visible_from: int
+
+    def visible(self, checkpoint: int) -> bool:
+        return checkpoint >= self.visible_from
+
+
+@dataclass(frozen=True)
+class SideChannel:
+    """Asks a model on behalf of a strategy and charges the account."""
+
+    chat: Chat
+    account: SideAccount
+
+    def ask(self, kind: str, system: str, prompt: str, *, max_tokens: int) -> str:
+        completion = self.chat.ask(system, prompt, max_tokens=max_tokens)
+        self.account.charge(kind, completion.usage)
+        return completion.text
+
+    def ask_ahead(
+        self, kind: str, system: str, prompt: str, *, max_tokens: int, checkpoint: int
+    ) -> Later:
+        """The same, for an answer that may not be used before the next checkpoint."""
+        return Later(self.ask(kind, system, prompt, max_tokens=max_tokens), checkpoint + 1)
