@@ -8,6 +8,8 @@ import click
 
 from statecomp import __version__
 from statecomp.cli.completion import completion
+from statecomp.cli.figures import figures
+from statecomp.cli.labels import labels
 from statecomp.cli.lint import lint
 from statecomp.cli.replay import replay
 from statecomp.cli.terminal import complain
@@ -35,6 +37,8 @@ def app() -> None:
 
 app.add_command(replay)
 app.add_command(lint)
+app.add_command(labels)
+app.add_command(figures)
 app.add_command(completion)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from statecomp.cli.files import read_chosen, refuse, write_lines, write_text
 from statecomp.cli.replay_tables import domain_table, mechanics_table, saved_table
 from statecomp.cli.terminal import show, warn, watched
 from statecomp.config import Settings, strategy_factory
@@ -23,7 +24,6 @@ from statecomp.replay.run import RunReplay, replay_run, used_identifiers
 from statecomp.replay.safety import common_identifiers
 from statecomp.replay.table import hindsight_share, rows, rows_by_domain, steps_table
 from statecomp.tokens import TokenCounter, counter_for
-from statecomp.traces.jsonl import read_all
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def replay(
     for spec in chosen:
         strategy_factory(spec, Settings(count, os.environ))
     book = _prices(prices, model)
-    recorded = _read(runs, limit, domain, skip_bad)
+    recorded = read_chosen(runs, limit, domain, skip_bad)
     results = _replay_all(recorded, chosen, model, tokenizer, jobs, skip_bad, views is not None)
     if views:
         _write_views(views, results)
@@ -121,7 +121,7 @@ def replay(
         _write_json(json_file, results, book, count)
     if report:
         title = ", ".join(path.name for path in runs[:3])
-        _write(report, report_html(results, book, title=title, counter=count.name))
+        write_text(report, report_html(results, book, title=title, counter=count.name))
     _print(results, book, count)
 
 
@@ -135,29 +135,6 @@ def _prices(path: Path | None, model: str) -> Prices:
         warn(f"no prices for {model!r}: dollars are those of {book.default!r}; see --prices")
         return book.of()
     return book.of(model)
-
-
-def _read(
-    paths: Sequence[Path], limit: int | None, domain: str | None, skip_bad: bool
-) -> list[Trajectory]:
-    found: list[Trajectory] = []
-    for run in read_all(paths):
-        if isinstance(run, BadInput):
-            _refuse(run, skip_bad)
-        elif domain is None or run.domain.casefold() == domain.casefold():
-            found.append(run)
-        if limit and len(found) == limit:
-            break
-    if not found:
-        wanted = f" of the domain {domain!r}" if domain else ""
-        raise BadInput(f"no run{wanted} could be read", file=", ".join(map(str, paths)))
-    return found
-
-
-def _refuse(problem: BadInput, skip_bad: bool) -> None:
-    if not skip_bad:
-        raise problem.advising("add --skip-bad to leave such records out")
-    warn(f"left out: {problem}")
 
 
 def _replay_all(
@@ -176,7 +153,7 @@ def _replay_all(
     results = []
     for outcome in watched(map_runs(job, recorded, jobs), "replaying", total):
         if isinstance(outcome, BadInput):
-            _refuse(outcome, skip_bad)
+            refuse(outcome, skip_bad)
         else:
             results.append(outcome)
     if not results:
@@ -192,14 +169,6 @@ def _used(skip_bad: bool, run: Trajectory) -> tuple[str, frozenset[str]] | None:
         return None
 
 
-def _write(path: Path, text: str) -> None:
-    try:
-        # Recorded tool output holds lone surrogates, which UTF-8 cannot carry.
-        path.write_text(text, encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise BadInput(f"cannot be written: {error.strerror}", file=str(path)) from error
-
-
 def _write_views(path: Path, results: Sequence[RunReplay]) -> None:
     several = len(results[0].replays) > 1
     lines = (
@@ -213,7 +182,7 @@ def _write_views(path: Path, results: Sequence[RunReplay]) -> None:
         for replayed in result.replays
         for step in replayed.steps
     )
-    _write(path, "".join(json.dumps(line) + "\n" for line in lines))
+    write_lines(path, lines)
 
 
 def _write_json(
@@ -241,7 +210,7 @@ def _write_json(
             for result in results
         ],
     }
-    _write(path, json.dumps(document, indent=1) + "\n")
+    write_text(path, json.dumps(document, indent=1) + "\n")
 
 
 def _print(results: Sequence[RunReplay], prices: Prices, count: TokenCounter) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from io import StringIO
 from typing import TypeVar
 
@@ -38,16 +38,21 @@ def show(*things: Table | str) -> None:
     click.echo("\n".join(line.rstrip() for line in text.splitlines()))
 
 
-def watched(items: Iterable[Item], label: str, total: int) -> Iterator[Item]:
-    """The items, with a progress bar on a terminal and a closing line in a pipe."""
+def watched(
+    items: Iterable[Item], label: str, total: int, note: Callable[[], str] = str
+) -> Iterator[Item]:
+    """The items, with a progress bar on a terminal and a closing line in a pipe.
+
+    `note` is asked after each item for what to say beside the label, such as the cost so far.
+    """
     console = Console(stderr=True)
     if not console.is_terminal:
         yield from items
-        click.echo(f"{label}: {total} done", err=True)
+        click.echo(f"{label}: {total} done{note()}", err=True)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
         task = bar.add_task(label, total=total)
         for item in items:
             yield item
-            bar.advance(task)
+            bar.update(task, advance=1, description=f"{label}{note()}")
