@@ -18,7 +18,9 @@ from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Summary
 from statecomp.llm.record import Record
-from statecomp.strategy import Scorer, Summarizer
+from statecomp.llm.scripted import ScriptedChat
+from statecomp.llm.summarize import ChatSummarizer
+from statecomp.strategy import Scorer, Summarizer, View
 from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat import OpenAIChat
 from statecomp.wire.placement import render
@@ -229,3 +231,27 @@ def test_kept_messages_are_the_very_objects_that_came_in(word: str) -> None:
 def test_gates_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(BadInput):
         Gates(**wrong)  # type: ignore[arg-type]
+
+
+class TestLedger:
+    """What any summariser says is held to the fact ledger before it may stand in a history."""
+
+    def rewritten(self, facts: str) -> View:
+        chat = ScriptedChat(lambda asked: json.dumps({"facts": [facts]}))
+        messages = chat_of("prrrrr")
+        messages[1] = {**messages[1], "content": "I will write /srv/report/totals-2024.csv"}
+        history = parse(messages, OpenAIChat())
+        return controller(summarizer=ChatSummarizer(chat)).rewrite(history)
+
+    def test_an_invented_identifier_refuses_the_summary(self) -> None:
+        view = self.rewritten("the totals are in /srv/invented/other.csv")
+        assert view.commits == ()
+        assert "'/srv/invented/other.csv', which its source does not" in view.refusals[0].reason
+
+    def test_what_the_agent_used_and_only_the_span_holds_is_added(self) -> None:
+        (commit,) = self.rewritten("five files were read").commits
+        assert "Locations:\n- also named: /srv/report/totals-2024.csv" in commit.text
+
+    def test_what_the_summary_carries_is_not_added_again(self) -> None:
+        (commit,) = self.rewritten("the agent wrote /srv/report/totals-2024.csv").commits
+        assert commit.text.count("totals-2024.csv") == 1

@@ -12,6 +12,7 @@ from statecomp.history.history import History, Span
 from statecomp.history.interaction import Interaction, Pinned, Summary
 from statecomp.ledger.commits import Commit
 from statecomp.llm.record import Record, frame
+from statecomp.llm.verify import verify
 from statecomp.strategy import Refusal, Scorer, Summarizer, View
 from statecomp.tokens import ESTIMATE, TokenCounter, count_message
 from statecomp.wire.assemble import digest
@@ -67,14 +68,15 @@ class Controller:
         return scores
 
     def _propose(self, members: Sequence[Interaction], facts: FactIndex) -> Summary:
-        """One proposal; from here on `facts` is the index of the history without the span.
+        """One proposal, held to the fact ledger whoever wrote it.
 
-        Earlier-decided spans of this checkpoint are gone from it already, so the last copy of a
-        fact is always seen as the last copy.
+        From here on `facts` is the index of the history without the span.  Spans decided earlier at
+        this checkpoint are gone from it already, so the last copy of a fact is always seen as the
+        last copy.
         """
         for member in members:
             facts.remove(member)
-        record = self.summarizer.summarize(members, facts)
+        record = verify(self.summarizer.summarize(members, facts), members, facts)
         if not record:
             raise SummaryFailed("the summary is empty")
         return write_summary(record, members, self.wire, self.count)

@@ -14,7 +14,6 @@ from statecomp.llm.answer import json_object
 from statecomp.llm.client import NOTHING_USED, Chat, ChatFailed, Usage
 from statecomp.llm.record import Record
 from statecomp.llm.transcript import transcript
-from statecomp.llm.verify import verify
 from statecomp.tokens import ESTIMATE
 
 HEADINGS = tuple(heading.name for heading in fields(Record))
@@ -53,9 +52,9 @@ class ChatSummarizer:
         self._system = files("statecomp.llm").joinpath("prompts", "summarize.md").read_text("utf-8")
 
     def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
-        """The verified record of the span, shorter than the span itself."""
+        """What the model says of the span, if it is shorter than the span itself."""
         answer = self._ask(transcript(span, limit_chars=self._limit_chars))
-        record = verify(parse_record(answer), span, rest)
+        record = parse_record(answer)
         written = self._count(record.body)
         source = self._count("\n".join(interaction.text for interaction in span))
         if written >= source:
