@@ -9,6 +9,7 @@ import click
 from statecomp import __version__
 from statecomp.cli.completion import completion
 from statecomp.cli.figures import figures
+from statecomp.cli.import_runs import import_runs
 from statecomp.cli.labels import labels
 from statecomp.cli.lint import lint
 from statecomp.cli.replay import replay
@@ -37,6 +38,7 @@ def app() -> None:
 
 app.add_command(replay)
 app.add_command(lint)
+app.add_command(import_runs)
 app.add_command(labels)
 app.add_command(figures)
 app.add_command(completion)

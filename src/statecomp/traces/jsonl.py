@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -19,6 +19,9 @@ from statecomp.wire.detect import WIRES, detect
 
 MAX_RECORD_BYTES = 64 * 1024 * 1024
 STYLES = {"tool-calls": "openai-chat", "text-action": "text-action"}
+NAME = "statecomp"
+# What only a run in our own layout says of itself; request bodies have messages and a model too.
+_OWN = ("style", "protocol", "scaffold", "source_repo", "outcome")
 
 
 def read_runs(
@@ -26,7 +29,7 @@ def read_runs(
 ) -> Iterator[Trajectory | BadInput]:
     """Every record of a file in order: a run, or what is wrong with it."""
     seen = False
-    for line, outcome in _records(path, max_record_bytes):
+    for line, outcome in read_records(path, max_record_bytes):
         seen = True
         if isinstance(outcome, BadInput):
             yield outcome.at(file=str(path), line=line)
@@ -37,6 +40,29 @@ def read_runs(
             yield problem.at(file=str(path), line=line)
     if not seen:
         yield BadInput("is empty; expected one run a line", file=str(path))
+
+
+def recognises(records: Sequence[Any]) -> bool:
+    return any(map(_is_own, records))
+
+
+def _is_own(record: Any) -> bool:
+    if isinstance(record, list):
+        return bool(record) and all(isinstance(m, Mapping) and "role" in m for m in record)
+    return (
+        isinstance(record, Mapping)
+        and isinstance(record.get("messages"), list)
+        and any(name in record for name in _OWN)
+    )
+
+
+def runs(records: Iterable[Any], source: str) -> Iterator[Trajectory | BadInput]:
+    """Runs in our own layout, as they are."""
+    for place, record in enumerate(records, start=1):
+        try:
+            yield run_of(record, source=source, default_id=f"{Path(source).name}:{place}")
+        except BadInput as problem:
+            yield problem.at(file=source)
 
 
 def run_of(record: Any, *, source: str = "", default_id: str = "run") -> Trajectory:
@@ -66,19 +92,19 @@ def run_of(record: Any, *, source: str = "", default_id: str = "run") -> Traject
 def _protocol(record: Mapping[str, Any]) -> str:
     named = record.get("protocol")
     if named is not None:
-        if named not in WIRES:
+        if not isinstance(named, str) or named not in WIRES:
             raise BadInput(f"is {named!r}; known are {', '.join(WIRES)}", field="protocol")
-        return str(named)
+        return named
     style = record.get("style")
     if style is None:
         return detect(record)
-    if style not in STYLES:
+    if not isinstance(style, str) or style not in STYLES:
         raise BadInput(f"is {style!r}; known are {', '.join(STYLES)}", field="style")
     # Recordings in other protocols say "tool-calls" too.
     return detect(record) if style == "tool-calls" else STYLES[style]
 
 
-def _records(path: Path, limit: int) -> Iterator[tuple[int, Any]]:
+def read_records(path: Path, limit: int = MAX_RECORD_BYTES) -> Iterator[tuple[int, Any]]:
     """(line, parsed JSON or BadInput); a file that is one JSON document is one record."""
     try:
         with _opened(path) as file:

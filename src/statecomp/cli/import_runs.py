@@ -1,0 +1,166 @@
+"""`statecomp import`: other tools' recordings as runs in our layout."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from statecomp.cli.terminal import show, warn, watched
+from statecomp.errors import BadInput
+from statecomp.traces.detect import BY_NAME
+from statecomp.traces.importer import Importer, Tally
+from statecomp.traces.secrets import Masker
+
+PLACES_SHOWN = 3
+
+
+@click.command("import")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The JSONL file to write, one run a line.",
+)
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(["auto", *BY_NAME]),
+    default="auto",
+    show_default=True,
+    help="Read all files as this; else each is told by its content.",
+)
+@click.option("--keep-secrets", is_flag=True, help="Write keys, tokens and passwords as they are.")
+@click.option("--domain", default="", help="The domain of runs that name none.")
+@click.option(
+    "--strict/--skip-bad",
+    default=False,
+    help="Exit with 1 when anything could not be read; else it is counted and said.",
+)
+def import_runs(
+    paths: tuple[Path, ...],
+    output: Path,
+    format_name: str,
+    keep_secrets: bool,
+    domain: str,
+    strict: bool,
+) -> None:
+    """Convert other tools' recordings to runs, one a line.
+
+    PATHS are files (also gzipped) and folders.  Known are Claude Code sessions, Codex rollouts,
+    SWE-agent and mini-swe-agent trajectories, OpenHands event streams, logs of OpenAI chat,
+    OpenAI Responses and Anthropic requests, and our own layout; each is told by its content.
+
+    Sub-agents become runs of their own in their parent's group.  A compaction ends a run: what
+    the model saw behind it is the next one.  What stands beside the messages (times, usage, cost,
+    events) is kept under `recorded`.  Secrets are masked, the same secret always alike.
+
+    \b
+    Exit code 0: written.  1: with --strict, something could not be read.  2: nothing could.
+
+    \b
+    Examples:
+      statecomp import ~/.claude/projects -o runs.jsonl
+      statecomp import rollout.jsonl run.traj requests.jsonl.gz -o runs.jsonl --domain Code
+    """
+    _refuse_overwriting(output, paths)
+    masker = None if keep_secrets else Masker()
+    importer = Importer(masker, BY_NAME.get(format_name), domain)
+    sources = importer.sources(paths)
+    records = watched(importer.records(sources), "importing", len(sources))
+    _write(output, (record for some in records for record in some), importer.tally)
+    _report(importer.tally, masker, output)
+    if strict and importer.tally.problems:
+        raise click.exceptions.Exit(1)
+
+
+def _refuse_overwriting(output: Path, paths: Sequence[Path]) -> None:
+    target = output.resolve()
+    for path in paths:
+        inside = path.is_dir() and path.resolve() in target.parents and target.exists()
+        if path.resolve() == target or inside:
+            raise BadInput("is one of the inputs; name another file to write", file=str(output))
+
+
+def _write(output: Path, records: Iterable[dict[str, Any]], tally: Tally) -> None:
+    """Write all or nothing: whoever reads the file never sees half of it."""
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{output.name}.", dir=output.parent)
+    except OSError as error:
+        raise BadInput(f"cannot be written: {error.strerror}", file=str(output)) from error
+    draft = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            for record in records:
+                # Escapes keep lone surrogates, which UTF-8 cannot carry.
+                file.write(json.dumps(record) + "\n")
+        if not tally.runs:
+            raise _nothing(tally)
+        draft.chmod(0o666 & ~_umask())
+        draft.replace(output)
+    except OSError as error:
+        raise BadInput(f"cannot be written: {error.strerror}", file=str(output)) from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    """The permissions a new file does not get; they can only be read by setting them."""
+    current = os.umask(0o077)
+    os.umask(current)
+    return current
+
+
+def _nothing(tally: Tally) -> BadInput:
+    found = [problem for problems in tally.problems.values() for problem in problems]
+    if len(found) == 1:
+        return found[0]
+    for line in _problem_lines(tally):
+        warn(line)
+    return BadInput("no run could be read from what was given")
+
+
+def _report(tally: Tally, masker: Masker | None, output: Path) -> None:
+    formats = ", ".join(f"{count} {name}" for name, count in sorted(tally.runs.items()))
+    lines = [
+        f"{tally.runs.total()} runs written to {output}: {formats}",
+        f"{tally.messages} messages, {tally.interactions} interactions",
+    ]
+    if tally.repeated:
+        lines.append(f"{tally.repeated} repeated what was imported already, and were left out")
+    if tally.passed_over:
+        lines.append(f"{tally.passed_over} files in the folders are no JSON, and were passed over")
+    if tally.unknown:
+        kinds = ", ".join(f"{count} {kind!r}" for kind, count in sorted(tally.unknown.items()))
+        lines.append(f"kept under recorded.events without knowing what they mean: {kinds}")
+    lines.append(_masked_line(masker))
+    show(*(line.replace("[", r"\[") for line in lines))
+    for line in _problem_lines(tally):
+        warn(line)
+
+
+def _masked_line(masker: Masker | None) -> str:
+    if masker is None:
+        return "secrets were kept as they are"
+    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(masker.counts.items()))
+    return f"{masker.counts.total()} secrets masked" + (f": {kinds}" if kinds else "")
+
+
+def _problem_lines(tally: Tally) -> Iterator[str]:
+    for reason, problems in sorted(tally.problems.items()):
+        places = [_place(problem) for problem in problems[:PLACES_SHOWN]]
+        more = len(problems) - len(places)
+        rest = f" and {more} more" if more else ""
+        yield f"could not be read, {len(problems)} times: {reason} ({'; '.join(places)}{rest})"
+
+
+def _place(problem: BadInput) -> str:
+    line = f"line {problem.line}" if problem.line else ""
+    return ", ".join(part for part in (problem.file, line, problem.field) if part)

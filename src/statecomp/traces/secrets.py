@@ -1,0 +1,191 @@
+"""Masking keys, tokens and passwords in what was recorded.
+
+A secret becomes `[masked:KIND:4 hex digits of its hash]`, the same wherever it occurs, so that a
+reader can still follow where a value went.  First the shapes that tell by themselves (`sk-ant-...`,
+PEM blocks), then values that their context gives away (`password=...`, `Authorization: Bearer ...`,
+`user:pass@host`); what the context gave away is also masked where it stands alone in the same run.
+Possessive quantifiers and starting literals keep every pattern linear on hostile text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from math import log2
+from typing import Any
+
+_GAP = r"(?:\s|\\[nrt])*+"
+_NUMBER = r"(?:\d{1,6}(?:[\t→:|]|\\t|\\u2192)\s?)?+"  # tools that show files number their lines
+_PEM_NAME = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+_PEM_HEAD = rf"(?:{_NUMBER}[A-Z][A-Za-z-]{{1,20}}: [^\n\\]{{0,200}}{_GAP})*+"
+_PEM_BODY = rf"(?:{_NUMBER}[A-Za-z0-9+/=]{{20,}}+{_GAP})++(?:{_NUMBER}[A-Za-z0-9+/=]{{1,76}}+)?+"
+_WORD = r"[A-Za-z0-9_-]"
+# Shapes that begin a word; an alternative that fails fails within its first letters.
+_SHAPES = {
+    "anthropic": rf"sk-ant-{_WORD}{{20,}}+",
+    "openai": rf"sk-[A-Za-z0-9]{_WORD}{{18,}}+",
+    "github": r"gh[pousr]_[A-Za-z0-9]{30,}+|github_pat_[A-Za-z0-9_]{30,}+",
+    "gitlab": rf"glpat-{_WORD}{{20,}}+",
+    "aws": r"A(?:KIA|SIA|BIA|CCA)[0-9A-Z]{16}(?![0-9A-Za-z])",
+    "google": rf"AIza{_WORD}{{35,}}+|ya29\.{_WORD}{{20,}}+|GOCSPX-{_WORD}{{20,}}+",
+    "slack": r"xox[abeoprs]-[A-Za-z0-9-]{10,}+|xapp-[0-9]-[A-Za-z0-9-]{10,}+",
+    "slack-hook": r"hooks\.slack\.com/services/[A-Za-z0-9_/+-]{20,}+",
+    "stripe": r"(?:[rs]k_(?:live|test)_|whsec_)[A-Za-z0-9]{10,}+",
+    "hugging-face": r"hf_[A-Za-z0-9]{30,}+",
+    "npm": r"npm_[A-Za-z0-9]{36,}+",
+    "pypi": rf"pypi-{_WORD}{{50,}}+",
+    "sendgrid": rf"SG\.{_WORD}{{16,}}+\.{_WORD}{{16,}}+",
+    "other-key": r"(?:gsk_|xai-|pplx-|r8_|dop_v1_|tvly-)[A-Za-z0-9]{20,}+",
+    "jwt": rf"eyJ{_WORD}{{8,}}+\.eyJ{_WORD}{{8,}}+\.{_WORD}{{10,}}+",
+}
+# Most texts hold none of these, and looking for plain words is ten times faster than the patterns.
+_OPENINGS = (
+    *("sk-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "AKIA", "ASIA"),
+    *("ABIA", "ACCA", "AIza", "ya29.", "GOCSPX-", "xox", "xapp-", "hooks.slack.com", "k_live_"),
+    *("k_test_", "whsec_", "hf_", "npm_", "pypi-", "SG.", "gsk_", "xai-", "pplx-", "r8_"),
+    *("dop_v1_", "tvly-", "eyJ", "-----BEGIN "),
+)
+_TELLING = (
+    *("_key", "-key", "apikey", "accesskey", "authkey", "privatekey", "secret", "token"),
+    *("credential", "passw", "passphrase", "pwd", "bearer", "authorization", "://"),
+)
+_ALL_SHAPES = "|".join(f"(?P<{k.replace('-', '_')}>{shape})" for k, shape in _SHAPES.items())
+_SHAPE = re.compile(
+    rf"(?<!{_WORD})(?=[AGSadeghnprstwxy])(?:{_ALL_SHAPES})"
+    rf"|(?P<private_key>-----BEGIN {_PEM_NAME}{_GAP}{_PEM_HEAD}{_PEM_BODY}"
+    rf"(?:{_GAP}{_NUMBER}-----END {_PEM_NAME})?+)"
+)
+
+_NAMES = r"api[_-]?key|access[_-]?key|auth[_-]?key|private[_-]?key|secret|token|credential"
+_WORDS = r"passw(?:or)?d|passphrase|pwd"
+_VALUE = r"[^\s\"'\\`,;<>&(){}\[\]|]{8,}+"
+_CONTEXT = re.compile(
+    rf"(?:(?P<named>{_NAMES})|(?P<worded>{_WORDS}))[A-Za-z0-9_-]{{0,30}}+[\"'\\]{{0,4}}\s{{0,3}}"
+    rf"(?:=>|:=|=|:)\s{{0,3}}[\"'\\]{{0,4}}(?P<value>{_VALUE})(?!\()"
+    r"|authorization[\"'\\]{0,4}\s{0,3}[:=]\s{0,3}[\"'\\]{0,4}(?:basic|token|bearer)\s{1,3}"
+    r"(?P<header>[A-Za-z0-9._~+/=-]{8,}+)|bearer\s{1,3}(?P<bearer>[A-Za-z0-9._~+/=-]{16,}+)"
+    r"|(?<=://)[^\s:/@\"'<>\\]{0,128}+:(?P<url>[^\s/@\"'<>\\]{1,256}+)@",
+    re.IGNORECASE,
+)
+_NAMED_FIELD = re.compile(rf"(?:{_NAMES}|(?P<worded>{_WORDS}))s?$", re.IGNORECASE)
+_MASK = re.compile(r"\[masked:([a-z-]+):[0-9a-f]{4}\]")
+_REFERENCE = ("$", "{", "<", "%", "*", "[masked:")
+_PASSES = 4  # a mask can free the word behind it, which the secret itself had joined
+_STANDS_ALONE = 12  # shorter values could be ordinary words elsewhere
+
+
+@dataclass(slots=True)
+class Masker:
+    """Masks one run at a time and counts, over all of them, how many secrets it replaced."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def masked(self, value: Any) -> Any:
+        """A JSON value with its secrets masked; everything else is as it was."""
+        given_away: dict[str, str] = {}
+        first = self._walk(value, given_away)
+        alone = {v: mask for v, mask in given_away.items() if len(v) >= _STANDS_ALONE}
+        return self._replaced(first, alone) if alone else first
+
+    def text(self, text: str) -> str:
+        """A text with its secrets masked."""
+        return str(self.masked(text))
+
+    def _walk(self, value: Any, found: dict[str, str], name: str = "") -> Any:
+        if isinstance(value, str):
+            return self._field(name, value, found) or self._text(value, found)
+        if isinstance(value, Mapping):
+            return {
+                self._text(key, found): self._walk(item, found, key) for key, item in value.items()
+            }
+        if isinstance(value, list | tuple):
+            return [self._walk(item, found, name) for item in value]
+        return value
+
+    def _field(self, name: str, value: str, found: dict[str, str]) -> str:
+        """The mask of a whole value that its field's name gives away, or nothing."""
+        named = _NAMED_FIELD.search(name) if name and len(name) <= 64 else None
+        if named is None or any(c.isspace() for c in value) or _SHAPE.search(value):
+            return ""
+        kind = "password" if named["worded"] else "secret-value"
+        return self._mask(kind, value, found) if _is_likely(value, kind) else ""
+
+    def _text(self, text: str, found: dict[str, str]) -> str:
+        for _ in range(_PASSES):
+            before = text
+            if any(opening in text for opening in _OPENINGS):
+                text = _SHAPE.sub(self._shape, text)
+            lowered = text.lower()
+            if any(word in lowered for word in _TELLING):
+                text = _CONTEXT.sub(lambda match: self._context(match, found), text)
+            if text == before:
+                break
+        return text
+
+    def _shape(self, match: re.Match[str]) -> str:
+        kind, secret = str(match.lastgroup).replace("_", "-"), match[0]
+        # `sk-` also begins names of CSS classes and branches.
+        if kind == "openai" and not _mixed(secret[3:]):
+            return secret
+        return self._mask(kind, secret, {})
+
+    def _context(self, match: re.Match[str], found: dict[str, str]) -> str:
+        kinds = {"value": "password" if match["worded"] else "secret-value"}
+        kinds |= {"header": "authorization", "bearer": "bearer", "url": "url-password"}
+        group = next(name for name in kinds if match[name] is not None)
+        secret, kind = match[group], kinds[group]
+        if not _is_likely(secret, kind):
+            return match[0]
+        start, stop = (place - match.start() for place in match.span(group))
+        return match[0][:start] + self._mask(kind, secret, found) + match[0][stop:]
+
+    def _mask(self, kind: str, secret: str, found: dict[str, str]) -> str:
+        self.counts[kind] += 1
+        if secret not in found:
+            raw = secret.encode("utf-8", "surrogatepass")
+            found[secret] = f"[masked:{kind}:{blake2b(raw, digest_size=2).hexdigest()}]"
+        return found[secret]
+
+    def _replaced(self, value: Any, masks: Mapping[str, str]) -> Any:
+        """Values that some context gave away, masked where they stand without it."""
+        longest = sorted(masks, key=len, reverse=True)
+        pattern = re.compile(
+            rf"(?<![A-Za-z0-9])(?:{'|'.join(map(re.escape, longest))})(?![A-Za-z0-9])"
+        )
+
+        def mask(match: re.Match[str]) -> str:
+            found = masks[match[0]]
+            self.counts[str(_MASK.fullmatch(found)[1])] += 1  # type: ignore[index]
+            return found
+
+        def walk(item: Any) -> Any:
+            if isinstance(item, str):
+                return pattern.sub(mask, item)
+            if isinstance(item, dict):
+                return {key: walk(inner) for key, inner in item.items()}
+            return [walk(inner) for inner in item] if isinstance(item, list) else item
+
+        return walk(value)
+
+
+def _is_likely(value: str, kind: str) -> bool:
+    """Whether a value is a secret, and not a placeholder, a variable or a word of code."""
+    if value.startswith(_REFERENCE) or "[masked:" in value:
+        return False
+    if kind in ("url-password", "authorization"):
+        return True
+    if len(value) < 8 or not _mixed(value) or "://" in value or value.startswith(("/", "./")):
+        return False
+    return _entropy(value) >= (2.5 if kind == "password" else 3.0)
+
+
+def _mixed(text: str) -> bool:
+    return any(c.isdigit() for c in text) and any(c.isalpha() for c in text)
+
+
+def _entropy(text: str) -> float:
+    """Bits a character, by the frequencies in the text itself."""
+    return -sum(n / len(text) * log2(n / len(text)) for n in Counter(text).values())
