@@ -64,7 +64,7 @@ class ChatAnnotator:
     def judge_all(self, reading: Reading) -> Iterator[Sequence[Judgment]]:
         questions = [judge_question(reading, k, self.window_tokens) for k in reading.checkpoints]
         for checkpoint, answer in zip(
-            reading.checkpoints, self._answers(reading, questions), strict=True
+            reading.checkpoints, self._answers(questions), strict=True
         ):
             yield read_judgments(answer, checkpoint)
 
@@ -76,7 +76,7 @@ class ChatAnnotator:
         questions = [
             review_question(reading, n, judgments[n], self.window_tokens) for n in open_numbers
         ]
-        answers = dict(zip(open_numbers, self._answers(reading, questions), strict=True))
+        answers = dict(zip(open_numbers, self._answers(questions), strict=True))
         for number in judgments:
             if number in answers:
                 yield read_review(answers[number], reading, number, self.name)
@@ -84,19 +84,19 @@ class ChatAnnotator:
                 reason = "no checkpoint is supported by evidence and free of vetoes"
                 yield Label(reading.id, number, None, reason=reason, annotator=self.name)
 
-    def _answers(self, reading: Reading, questions: Sequence[Question]) -> Iterator[Answer]:
+    def _answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
         pool = ThreadPoolExecutor(self.concurrency)
         try:
-            yield from pool.map(lambda question: self._answer(reading, question), questions)
+            yield from pool.map(self._answer, questions)
         finally:
             # One question that cannot be answered ends the run; what is under way still lands in
             # the journal, what has not begun is not paid for.
             pool.shutdown(cancel_futures=True)
 
-    def _answer(self, reading: Reading, question: Question) -> Answer:
-        # The prompt is part of the name: a changed run or prompt is another question.
+    def _answer(self, question: Question) -> Answer:
+        # Named by content: a changed run or prompt is another question, the same one never is.
         content = digest(self.chat.model, question.system, question.prompt)
-        key = f"{reading.id}:{question.key}:{content}"
+        key = f"{question.key}:{content}"
         known = self.journal.get(key)
         if known is not None:
             return Answer(str(known["text"]), str(known.get("problem", "")))

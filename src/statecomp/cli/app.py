@@ -7,6 +7,7 @@ import sys
 import click
 
 from statecomp import __version__
+from statecomp.cli.annotate import annotate_runs
 from statecomp.cli.completion import completion
 from statecomp.cli.figures import figures
 from statecomp.cli.import_runs import import_runs
@@ -30,7 +31,8 @@ def app() -> None:
     \b
     Start here:
       statecomp replay samples/*.jsonl --strategy window:keep=10 --strategy statecomp
-      statecomp lint request.json
+      statecomp import ~/.claude/projects -o runs.jsonl
+      statecomp annotate runs.jsonl -o labels.jsonl
 
     Every command explains itself:  statecomp COMMAND --help
     """
@@ -39,6 +41,7 @@ def app() -> None:
 app.add_command(replay)
 app.add_command(lint)
 app.add_command(import_runs)
+app.add_command(annotate_runs)
 app.add_command(labels)
 app.add_command(figures)
 app.add_command(completion)

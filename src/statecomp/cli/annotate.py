@@ -1,0 +1,171 @@
+"""`statecomp annotate`: recorded runs to KEEP/READY labels."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from statecomp.annotate.chat import ChatAnnotator, forecast
+from statecomp.annotate.dataflow import Dataflow
+from statecomp.annotate.journal import Journal
+from statecomp.annotate.pipeline import Annotated, RuleAnnotator, annotate
+from statecomp.annotate.records import Reading
+from statecomp.cli.files import read_chosen, refuse, write_lines
+from statecomp.cli.terminal import show, warn, watched
+from statecomp.controller.economics import Prices, shipped_prices
+from statecomp.engines.local import map_runs
+from statecomp.errors import BadInput, StateCompError
+from statecomp.history.trajectory import Trajectory
+from statecomp.llm.client import open_chat
+
+
+@click.command("annotate")
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="Where the labels go.")
+@click.option(
+    "--annotator",
+    type=click.Choice(["dataflow", "chat"]),
+    default="dataflow",
+    show_default=True,
+    help="Who judges: rules over identifiers (no model), or a chat model.",
+)
+@click.option("--chat", "chat_spec", default="", help="openai:MODEL[@URL] or anthropic:MODEL[@URL]")
+@click.option(
+    "--journal", type=click.Path(path_type=Path), help="Default: OUT with .journal added."
+)
+@click.option("--records", type=click.Path(path_type=Path), help="Also write stage-1 records.")
+@click.option("--dry-run", is_flag=True, help="Print calls, tokens and dollars; ask nothing.")
+@click.option("--concurrency", type=click.IntRange(1), default=4, show_default=True)
+@click.option("--window", type=click.IntRange(2000), default=100_000, show_default=True,
+              help="Tokens the annotating model can read at once.")  # fmt: skip
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
+@click.option("--limit", type=click.IntRange(1), help="Read at most N runs.")
+@click.option("--domain", help="Only runs of this domain.")
+@click.option("--skip-bad", is_flag=True, help="Leave out records that cannot be read, and say so.")
+def annotate_runs(
+    runs: tuple[Path, ...],
+    out: Path | None,
+    annotator: str,
+    chat_spec: str,
+    journal: Path | None,
+    records: Path | None,
+    dry_run: bool,
+    concurrency: int,
+    window: int,
+    jobs: int,
+    limit: int | None,
+    domain: str | None,
+    skip_bad: bool,
+) -> None:
+    """Label every interaction of RUNS: from which checkpoint on may it be replaced?
+
+    Two stages.  First every checkpoint on its own: a record for each past interaction, where READY
+    needs a verbatim quote inside the prefix and no later step that still draws on it.  Then every
+    interaction over all its records: the earliest boundary that holds up, or none.  The rules are
+    enforced by code, whoever annotates.
+
+    \b
+    Examples:
+      statecomp annotate runs.jsonl -o labels.jsonl
+      statecomp annotate runs.jsonl -o labels.jsonl --annotator chat --chat openai:gpt-5 --dry-run
+
+    A killed chat annotation goes on where it stopped: start the same command again.  Every answer
+    is in the journal before it is used, and nothing is asked twice.
+
+    \b
+    Exit code 0: all labelled.  1: some runs could not be.  2: bad input.
+    """
+    if out is None and not dry_run:
+        raise click.UsageError("say where the labels go: -o labels.jsonl")
+    readings = list(_readings(read_chosen(runs, limit, domain, skip_bad), skip_bad))
+    if dry_run:
+        _print_forecast(readings, annotator, chat_spec, window)
+        return
+    assert out is not None
+    if annotator == "dataflow":
+        done = list(
+            watched(map_runs(label_by_dataflow, readings, jobs), "labelling", len(readings))
+        )
+    else:
+        notes = journal or out.with_name(out.name + ".journal")
+        done = _label_by_chat(readings, chat_spec, notes, concurrency, window)
+    write_lines(out, (label.as_json() for run in done for label in run.labels))
+    if records:
+        write_lines(records, ({"id": r.id, **j.as_json()} for r in done for j in r.judgments))
+    _print_summary(done, out)
+    if len(done) < len(readings):
+        raise click.exceptions.Exit(1)
+
+
+def _readings(found: Sequence[Trajectory], skip_bad: bool) -> Iterator[Reading]:
+    for run in found:
+        try:
+            yield Reading.of(run)
+        except BadInput as problem:
+            refuse(problem.at(file=run.source), skip_bad)
+
+
+def label_by_dataflow(reading: Reading) -> Annotated:
+    rules = Dataflow()
+    return annotate(reading, RuleAnnotator(rules, rules))
+
+
+def _label_by_chat(
+    readings: Sequence[Reading], spec: str, notes: Path, concurrency: int, window: int
+) -> list[Annotated]:
+    chat = open_chat(spec, environ=os.environ)
+    prices = _prices(chat.model)
+    done = []
+    with Journal(notes) as journal:
+        annotator = ChatAnnotator(chat, journal, concurrency, window)
+        spent = annotator.spending
+        cost = lambda: f" (${spent.dollars(prices):.2f}, {spent.calls} calls)"  # noqa: E731
+        for reading in watched(readings, "labelling", len(readings), cost):
+            try:
+                done.append(annotate(reading, annotator))
+            except BadInput:
+                raise  # the journal cannot be written: going on would pay for lost answers
+            except StateCompError as error:
+                warn(f"{reading.id} is not labelled: {error}")
+    return done
+
+
+def _prices(model: str) -> Prices:
+    book = shipped_prices()
+    return book.models.get(model) or book.of()
+
+
+def _print_forecast(
+    readings: Sequence[Reading], annotator: str, chat_spec: str, window: int
+) -> None:
+    if annotator == "dataflow":
+        show(f"{len(readings)} runs; dataflow asks no model: 0 calls, 0 tokens, $0.00")
+        return
+    expected = forecast(readings, window)
+    prices = _prices(chat_spec.partition(":")[2].partition("@")[0])
+    show(
+        f"{len(readings)} runs, at most {expected.calls:,} calls: about "
+        f"{expected.input_tokens:,} tokens in, {expected.output_tokens:,} out, "
+        f"${expected.dollars(prices):,.2f} at {prices.model} list prices of {prices.as_of}."
+    )
+
+
+def _print_summary(done: Sequence[Annotated], out: Path) -> None:
+    labels = [label for run in done for label in run.labels]
+    bounded = sum(label.boundary is not None for label in labels)
+    show(
+        f"{len(done)} runs, {len(labels):,} interactions, {bounded:,} with a boundary; "
+        f"labels in {out}"
+    )
+    broken: Counter[str] = Counter()
+    for run in done:
+        broken.update(run.problems)
+    for problem, times in broken.most_common():
+        show(f"  turned to KEEP {times:,} times: {problem}")
+    contradicted = sum(run.contradictions for run in done)
+    if contradicted:
+        show(f"  {contradicted:,} interactions had judgments that contradict each other")
