@@ -63,9 +63,7 @@ class ChatAnnotator:
 
     def judge_all(self, reading: Reading) -> Iterator[Sequence[Judgment]]:
         questions = [judge_question(reading, k, self.window_tokens) for k in reading.checkpoints]
-        for checkpoint, answer in zip(
-            reading.checkpoints, self._answers(questions), strict=True
-        ):
+        for checkpoint, answer in zip(reading.checkpoints, self._answers(questions), strict=True):
             yield read_judgments(answer, checkpoint)
 
     def review_all(
