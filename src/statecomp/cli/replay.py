@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import click
@@ -36,16 +35,13 @@ class Job:
     tokenizer: str
     keep_messages: bool
 
-    def __call__(self, run: Trajectory) -> RunReplay | BadInput:
+    def __call__(self, run: Trajectory) -> RunReplay:
         count = counter_for(self.model, tokenizer=self.tokenizer)
         settings = Settings(count, os.environ)
         factories = {spec: strategy_factory(spec, settings) for spec in self.specs}
-        try:
-            return replay_run(
-                run, factories, self.common, count=count, keep_messages=self.keep_messages
-            )
-        except BadInput as problem:
-            return problem.at(file=run.source)
+        return replay_run(
+            run, factories, self.common, count=count, keep_messages=self.keep_messages
+        )
 
 
 @click.command()
@@ -146,27 +142,26 @@ def _replay_all(
     skip_bad: bool,
     keep_messages: bool,
 ) -> list[RunReplay]:
-    total = len(recorded)
-    used = watched(map_runs(partial(_used, skip_bad), recorded, jobs), "reading", total)
-    common = common_identifiers(pair for pair in used if pair is not None)
-    job = Job(specs, common, model, tokenizer, keep_messages)
-    results = []
-    for outcome in watched(map_runs(job, recorded, jobs), "replaying", total):
+    sound, used = [], []
+    outcomes = watched(map_runs(_used, recorded, jobs), "reading", len(recorded))
+    for run, outcome in zip(recorded, outcomes, strict=True):
         if isinstance(outcome, BadInput):
             refuse(outcome, skip_bad)
         else:
-            results.append(outcome)
-    if not results:
-        raise BadInput("not one run could be replayed")
-    return results
+            sound.append(run)
+            used.append(outcome)
+    if not sound:
+        raise BadInput("not one run could be read as a history")
+    job = Job(specs, common_identifiers(used), model, tokenizer, keep_messages)
+    return list(watched(map_runs(job, sound, jobs), "replaying", len(sound)))
 
 
-def _used(skip_bad: bool, run: Trajectory) -> tuple[str, frozenset[str]] | None:
-    """A run that cannot be parsed is reported when it is replayed, not here."""
+def _used(run: Trajectory) -> tuple[str, frozenset[str]] | BadInput:
+    """Also the place where a run that is no history is found out, before any work is done."""
     try:
         return used_identifiers(run)
-    except BadInput:
-        return None
+    except BadInput as problem:
+        return problem.at(file=run.source)
 
 
 def _write_views(path: Path, results: Sequence[RunReplay]) -> None:

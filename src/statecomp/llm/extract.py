@@ -143,7 +143,7 @@ def ordered(
 def heading_of(fragment: Fragment) -> str:
     """The field of a record a fragment belongs to, by whose words it is and what they say."""
     text = fragment.text
-    if fragment.place in (Place.REASONING, Place.SAID):
+    if fragment.place is Place.SAID:
         if CONSTRAINT.search(text):
             return "constraints"
         if OPEN.search(text):

@@ -21,7 +21,6 @@ FIELDS_ROOM = 50
 class Place(StrEnum):
     """Whose words a fragment is, and where they stood."""
 
-    REASONING = "reasoning"
     SAID = "said"
     CALL = "call"
     OBSERVED = "observed"
@@ -63,7 +62,7 @@ def fragments_of(span: Sequence[Interaction]) -> list[Fragment]:
 
 
 def _cut(step: int, member: Interaction) -> Iterator[Fragment]:
-    yield from _numbered(step, Place.REASONING, _sentences(member.reasoning))
+    # Reasoning is left out: a summary never contains thinking.
     yield from _numbered(step, Place.SAID, _sentences(member.said))
     for call in member.calls:
         yield from _numbered(step, Place.CALL, _lines(argument_text(call.arguments)))
