@@ -180,7 +180,7 @@ def span_dynamics(runs: Sequence[LabelledRun]) -> Figure:
 
 
 def _canvas(title: str, upright: str) -> tuple[Figure, Axes]:
-    figure = Figure(figsize=(7.6, 4.6), layout="constrained")
+    figure = Figure(figsize=(8.4, 4.6), layout="constrained")
     axes = figure.add_subplot()
     axes.set(title=title, ylabel=upright)
     return figure, axes
