@@ -1,0 +1,70 @@
+"""From labelled runs to pairs: the features of every interaction at every checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import numpy as np
+
+from statecomp.annotate.labels import Labels
+from statecomp.annotate.records import Reading
+from statecomp.errors import BadInput
+from statecomp.history.history import History
+from statecomp.history.interaction import Interaction
+from statecomp.router.pairs import Features, Flags, Numbers, Pairs, ready_flags
+from statecomp.router.scorer import Reader
+
+
+def prefixes(reading: Reading) -> Iterator[tuple[int, History]]:
+    """(k, P_k) for every checkpoint: what stood before interaction k, uncompressed."""
+    for place, segment in enumerate(reading.history.segments):
+        if isinstance(segment, Interaction) and segment.number > 1:
+            yield segment.number, History(reading.history.segments[:place])
+
+
+def features_of(reading: Reading, reader: Reader) -> tuple[Features, Numbers, Numbers]:
+    """Features, i and k of every pair of one run."""
+    blocks: list[Features] = []
+    numbers: list[int] = []
+    checkpoints: list[int] = []
+    for checkpoint, prefix in prefixes(reading):
+        ids, x = reader.read(prefix)  # (interactions, width)
+        number = {i.id: i.number for i in prefix.interactions}
+        blocks.append(x)
+        numbers += [number[name] for name in ids]
+        checkpoints += [checkpoint] * len(ids)
+    width = len(reader.NAMES)
+    x = np.concatenate(blocks) if blocks else np.zeros((0, width), np.float32)  # (pairs, width)
+    return x, np.array(numbers, np.int32), np.array(checkpoints, np.int32)
+
+
+def supervised_pairs(
+    readings: Sequence[Reading],
+    labels: Labels,
+    reader: Callable[[], Reader],
+    watch: Callable[[Iterable[Reading]], Iterable[Reading]] = iter,
+) -> Pairs:
+    """The pairs of every run that has labels; a run with none is left out, half a run is an error.
+
+    `watch` may wrap the runs in a progress bar.
+    """
+    known = [reading for reading in readings if reading.id in labels]
+    if not known:
+        raise BadInput("none of the runs has a label; were the labels made from other runs?")
+    tables = [features_of(reading, reader()) for reading in watch(known)]
+    run = np.repeat(np.arange(len(known), dtype=np.int32), [len(x) for x, _, _ in tables])
+    number = np.concatenate([numbers for _, numbers, _ in tables])  # (pairs,)
+    checkpoint = np.concatenate([checkpoints for _, _, checkpoints in tables])  # (pairs,)
+    names = tuple(reading.id for reading in known)
+    ready: Flags = ready_flags(names, run, number, checkpoint, labels)
+    return Pairs(
+        x=np.concatenate([x for x, _, _ in tables]),  # (pairs, width)
+        ready=ready,
+        run=run,
+        number=number,
+        checkpoint=checkpoint,
+        runs=names,
+        groups=tuple(reading.group for reading in known),
+        domains=tuple(reading.domain for reading in known),
+        lengths=tuple(reading.last for reading in known),
+    )

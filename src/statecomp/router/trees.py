@@ -1,0 +1,176 @@
+"""Gradient-boosted trees: grown by scikit-learn, kept and scored as plain arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from statecomp.errors import BadInput
+from statecomp.router.calibrate import sigmoid
+from statecomp.router.metrics import log_loss
+from statecomp.router.pairs import Features, Floats, Pairs
+from statecomp.router.threshold import UNWEIGHTED, Weights
+
+ROWS_AT_ONCE = 2048
+
+
+@dataclass(frozen=True)
+class Trees:
+    """All nodes of all trees in one table; a leaf is its own child, so every walk may go on.
+
+    A row goes left where its feature is at most the threshold.
+    """
+
+    feature: NDArray[np.int32]  # (nodes,)
+    threshold: NDArray[np.float64]  # (nodes,)
+    left: NDArray[np.int32]  # (nodes,)
+    right: NDArray[np.int32]  # (nodes,)
+    value: NDArray[np.float64]  # (nodes,)
+    missing_left: NDArray[np.bool_]  # (nodes,)
+    roots: NDArray[np.int32]  # (trees,)
+    shape: NDArray[np.int32]  # (2,)  how many features, how many steps from root to leaf at most
+    start: NDArray[np.float64]  # (1,)  the logit before any tree
+
+    @property
+    def kind(self) -> str:
+        return "trees"
+
+    @property
+    def width(self) -> int:
+        return int(self.shape[0])
+
+    def logits(self, x: Features) -> Floats:
+        logit = np.full(len(x), self.start[0])  # (pairs,)
+        for first in range(0, len(x), ROWS_AT_ONCE):
+            some = slice(first, first + ROWS_AT_ONCE)
+            logit[some] += self._leaves(x[some], self.roots).sum(axis=1)
+        return logit
+
+    def staged(self, x: Features) -> Iterator[Floats]:
+        """The logits after the first tree, after the second, and so on."""
+        logit = np.full(len(x), self.start[0])  # (pairs,)
+        for tree in range(len(self.roots)):
+            logit = logit + self._leaves(x, self.roots[tree : tree + 1])[:, 0]  # (pairs,)
+            yield logit
+
+    def _leaves(self, x: Features, roots: NDArray[np.int32]) -> Floats:
+        """What each tree says to each row: (some, trees)."""
+        node = np.broadcast_to(roots, (len(x), len(roots)))  # (some, trees)
+        rows = np.arange(len(x))[:, None]  # (some, 1)
+        for _ in range(int(self.shape[1])):
+            seen = x[rows, self.feature[node]].astype(np.float64)  # (some, trees)
+            left = (seen <= self.threshold[node]) | (np.isnan(seen) & self.missing_left[node])
+            node = np.where(left, self.left[node], self.right[node])  # (some, trees)
+        return self.value[node]
+
+
+@dataclass(frozen=True, slots=True)
+class TreeSettings:
+    """One configuration.  `monotone` gives +1, 0 or -1 for each feature, or nothing for none.
+
+    A feature with +1 can only raise the score as it grows.  More `threads` than idle cores make
+    growing slower by far, since they wait for one another busily.
+    """
+
+    weights: Weights = UNWEIGHTED
+    learning_rate: float = 0.05
+    trees: int = 300
+    leaves: int = 31
+    depth: int | None = None
+    min_leaf: int = 20
+    l2: float = 0.0
+    monotone: tuple[int, ...] = ()
+    patience: int = 30
+    threads: int = 1
+    seed: int = 0
+
+    def fit(self, train: Pairs, validation: Pairs) -> FittedTrees:
+        """`fit_trees` with these settings: the shape cross-validation asks of every learner."""
+        return fit_trees(train, validation, self)
+
+
+@dataclass(frozen=True)
+class FittedTrees:
+    """The trees that did best on validation, and the weights their scores carry."""
+
+    router: Trees
+    weights: Weights
+    best: int
+    curve: tuple[float, ...]
+
+
+def fit_trees(train: Pairs, validation: Pairs, settings: TreeSettings) -> FittedTrees:
+    """As many trees as lower the log loss on the validation pairs."""
+    train.checked("the training pairs")
+    validation.checked("the validation pairs")
+    if settings.monotone and len(settings.monotone) != train.width:
+        problem = f"must name {train.width} directions, not {len(settings.monotone)}"
+        raise BadInput(problem, field="monotone")
+    grown = grow(train, settings)
+    router = exported(grown, settings.trees, train.width)
+    losses, best = list[float](), 0
+    for logit in router.staged(validation.x):  # (pairs,)
+        losses.append(_loss(logit, validation, settings.weights))
+        if losses[-1] < losses[best]:
+            best = len(losses) - 1
+        elif len(losses) - 1 - best >= settings.patience:
+            break
+    router = exported(grown, best + 1, train.width)
+    return FittedTrees(router, settings.weights, best + 1, tuple(losses))
+
+
+def _loss(logit: Floats, pairs: Pairs, weights: Weights) -> float:
+    """Of the posterior: with the weights taken back."""
+    return log_loss(sigmoid(logit - np.log(weights.ready / weights.keep)), pairs.ready) or 0.0
+
+
+def grow(train: Pairs, settings: TreeSettings) -> Any:
+    """A fitted HistGradientBoostingClassifier with all its trees."""
+    # Here, so that scoring never loads them.
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
+
+    weights, weight = settings.weights, None
+    # Equal weights are left out: binning weighted rows takes the library far longer.
+    if weights.ready != weights.keep:
+        weight = np.where(train.ready, weights.ready, weights.keep)  # (pairs,)
+    grown = HistGradientBoostingClassifier(
+        learning_rate=settings.learning_rate,
+        max_iter=settings.trees,
+        max_leaf_nodes=settings.leaves,
+        max_depth=settings.depth,
+        min_samples_leaf=settings.min_leaf,
+        l2_regularization=settings.l2,
+        monotonic_cst=list(settings.monotone) or None,
+        # Its own early stopping would part the pairs of a run at random.
+        early_stopping=False,
+        random_state=settings.seed,
+    )
+    with threadpool_limits(settings.threads, "openmp"):
+        return grown.fit(train.x, train.ready, sample_weight=weight)
+
+
+def exported(grown: Any, count: int, width: int) -> Trees:
+    """The first `count` trees of a fitted HistGradientBoostingClassifier."""
+    tables = [stage[0].nodes for stage in grown._predictors[:count]]
+    sizes = [len(table) for table in tables]
+    roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int32)  # (trees,)
+    nodes = np.concatenate(tables)  # (nodes,)
+    own = np.arange(len(nodes), dtype=np.int32)  # (nodes,)
+    offset = np.repeat(roots, sizes)  # (nodes,)
+    leaf = nodes["is_leaf"].astype(np.bool_)  # (nodes,)
+    return Trees(
+        feature=np.where(leaf, 0, nodes["feature_idx"]).astype(np.int32),
+        threshold=np.where(leaf, 0.0, nodes["num_threshold"]),
+        left=np.where(leaf, own, nodes["left"] + offset).astype(np.int32),
+        right=np.where(leaf, own, nodes["right"] + offset).astype(np.int32),
+        value=np.where(leaf, nodes["value"], 0.0),
+        missing_left=nodes["missing_go_to_left"].astype(np.bool_),
+        roots=roots,
+        shape=np.array([width, int(nodes["depth"].max())], np.int32),
+        start=np.asarray(grown._baseline_prediction, np.float64).reshape(1),
+    )
