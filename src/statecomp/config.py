@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from statecomp.annotate.labels import Label, LabelScorer, read_labels
 from statecomp.baselines.mask import ObservationMasking
@@ -117,18 +118,18 @@ def _periodic(options: Options, settings: Settings) -> StrategyFactory:
 
 def _statecomp(options: Options, settings: Settings) -> StrategyFactory:
     default = Gates()
+    scoring = _scoring(options.text("scorer", "age"))
     gates = Gates(
-        threshold=options.real("threshold", default.threshold),
+        threshold=options.real("threshold", scoring.threshold),
         longer_than=options.whole("longer_than", default.longer_than),
         min_source_tokens=options.whole("min_source_tokens", default.min_source_tokens),
     )
-    scorer = _scorer(options.text("scorer", "age"))
     summarizer = _summarizer(options, settings)
 
     def build(run: Trajectory, wire: Wire) -> Strategy:
         account = SideAccount()
         return StateComp(
-            scorer(run),
+            scoring.scorer(run),
             summarizer=summarizer(account),
             gates=gates,
             protocol=wire.name,
@@ -148,20 +149,42 @@ BUILDERS: Mapping[str, Callable[[Options, Settings], StrategyFactory]] = {
 }
 
 
-def _scorer(spec: str) -> Callable[[Trajectory], Scorer]:
-    """`age:after=3` or `labels:PATH`."""
+@dataclass(frozen=True)
+class Scoring:
+    """A scorer for each run, and the threshold that belongs to it."""
+
+    scorer: Callable[[Trajectory], Scorer]
+    threshold: float = Gates().threshold
+
+
+def _scoring(spec: str) -> Scoring:
+    """`router[:FOLDER]`, `age:after=3` or `labels:PATH`."""
     name, _, rest = spec.partition(":")
     if name == "age":
         options = Options(spec, rest)
         age = AgeScorer(options.whole("after", AgeScorer().after))
         options.done()
-        return lambda run: age
+        return Scoring(lambda run: age)
     if name == "labels":
         if not rest:
             raise BadInput("names no file; write labels:PATH", field="scorer")
         labels = _labels(rest)
-        return lambda run: LabelScorer(labels.get(run.id, {}))
-    raise BadInput(f"is {name!r}; known are age:after=N and labels:PATH", field="scorer")
+        return Scoring(lambda run: LabelScorer(labels.get(run.id, {})))
+    if name == "router":
+        return _router(rest)
+    known = "router[:FOLDER], age:after=N and labels:PATH"
+    raise BadInput(f"is {name!r}; known are {known}", field="scorer")
+
+
+def _router(folder: str) -> Scoring:
+    """The shipped router, or one from a folder, at the threshold it was trained for."""
+    try:
+        shipped = import_module("statecomp.router.shipped")
+    except ModuleNotFoundError as error:
+        problem = f"needs {error.name}: install statecomp[router]"
+        raise BadInput(problem, field="scorer router") from error
+    threshold = shipped.open_bundle(folder).threshold
+    return Scoring(lambda run: cast(Scorer, shipped.open_scorer(folder)), threshold)
 
 
 @lru_cache(maxsize=4)

@@ -13,8 +13,11 @@ from statecomp.cli.figures import figures
 from statecomp.cli.import_runs import import_runs
 from statecomp.cli.labels import labels
 from statecomp.cli.lint import lint
+from statecomp.cli.models import models
 from statecomp.cli.replay import replay
+from statecomp.cli.score import score
 from statecomp.cli.terminal import complain
+from statecomp.cli.train import evaluate, train
 from statecomp.errors import StateCompError
 
 BAD_INPUT = 2
@@ -44,6 +47,10 @@ app.add_command(import_runs)
 app.add_command(annotate_runs)
 app.add_command(labels)
 app.add_command(figures)
+app.add_command(train)
+app.add_command(evaluate)
+app.add_command(score)
+app.add_command(models)
 app.add_command(completion)
 
 

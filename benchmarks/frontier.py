@@ -1,0 +1,139 @@
+"""Saved against broken: the router out of fold beside windows, masks, periodic summaries and age.
+
+Every run is scored by a router that has seen neither it nor another run of its task: tasks are
+dealt into five blocks, and for each block a router learns from the labelled runs of the other four.
+All strategies see the same runs in one go.  Run as
+
+    python benchmarks/frontier.py [--all] [--jobs 2] [--svg frontier.svg]
+
+Without --all only runs with expert labels are replayed.  Skips where the recorded runs are absent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from statecomp.annotate.labels import read_labels
+from statecomp.annotate.records import Reading
+from statecomp.config import Settings, strategy_factory
+from statecomp.controller.economics import shipped_prices
+from statecomp.engines.local import map_runs
+from statecomp.errors import BadInput
+from statecomp.features.evidence import EvidenceReader
+from statecomp.history.trajectory import Trajectory
+from statecomp.replay.run import RunReplay, replay_run, used_identifiers
+from statecomp.replay.safety import common_identifiers
+from statecomp.replay.table import Row, hindsight_share, rows
+from statecomp.router.bundle import Bundle, save
+from statecomp.router.cross import choose
+from statecomp.router.folds import Run, rotations
+from statecomp.router.pairs import Pairs
+from statecomp.router.supervision import supervised_pairs
+from statecomp.router.trees import TreeSettings
+from statecomp.traces.jsonl import read_runs
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+PLAIN = (
+    *(f"window:keep={n}" for n in (5, 10, 20)),
+    *(f"mask:keep={n}" for n in (5, 10, 20)),
+    *(f"periodic:every={n}" for n in (3, 5)),
+    *(f"statecomp:scorer=age:after={n}" for n in (2, 3, 5, 10)),
+)
+SMALL = "longer_than=1,min_source_tokens=300"
+ROUTED = (
+    *(f"statecomp:scorer=router:{{}},threshold={t}" for t in (0.6, 0.8, 0.9, 0.95)),
+    *(f"statecomp:scorer=router:{{}},{SMALL},threshold={t}" for t in (0.6, 0.8, 0.9, 0.95)),
+)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run under every strategy; `routers` names the router of each run's block."""
+
+    routers: dict[str, str]
+    common: frozenset[str]
+
+    def __call__(self, run: Trajectory) -> RunReplay:
+        specs = {spec: spec for spec in PLAIN}
+        specs |= {spec.format("oof"): spec.format(self.routers[run.id]) for spec in ROUTED}
+        factories = {name: strategy_factory(spec, Settings()) for name, spec in specs.items()}
+        return replay_run(run, factories, self.common)
+
+
+def train_blocks(pairs: Pairs, runs: list[Trajectory], folder: Path) -> dict[str, str]:
+    """A router for each block of tasks, trained on the labelled runs of the others."""
+    routers: dict[str, str] = {}
+    settings = TreeSettings(leaves=15, min_leaf=40, l2=1.0)
+    folds = rotations([Run(run.id, run.group, run.domain) for run in runs])
+    labelled = set(pairs.runs)
+    for number, fold in enumerate(folds):
+        train = pairs.of_runs(labelled.intersection(fold.train))
+        validation = pairs.of_runs(labelled.intersection(fold.validation))
+        chosen = choose(train, validation, {"trees": settings})
+        place = folder / str(number)
+        save(
+            place,
+            Bundle(chosen.router, EvidenceReader.NAMES, chosen.threshold, chosen.calibration,
+                   labels="expert", created_from=f"block {number}"),
+        )  # fmt: skip
+        routers |= dict.fromkeys(fold.test, str(place))
+    return routers
+
+
+def show(table: list[Row], bound: float) -> None:
+    print(f"{'strategy':72} {'saved':>6} {'dollars':>8} {'broken':>7}  95 %")
+    for row in sorted(table, key=lambda row: row.broken_share):
+        interval = f"{row.broken_low:.2%}-{row.broken_high:.2%}"
+        print(
+            f"{row.strategy:72} {row.saved:6.1%} {-row.dollars_saved:+8.1%} "
+            f"{row.broken_share:7.2%}  {interval}"
+        )
+    print(f"hindsight bound: {bound:.1%} saved, nothing broken")
+
+
+def draw(table: list[Row], path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.4, 5.2), layout="constrained")
+    axes = figure.add_subplot()
+    kinds = {"window": "s", "mask": "^", "periodic": "D", "age": "o", "router": "*"}
+    for kind, marker in kinds.items():
+        points = [(r.broken_share, r.saved) for r in table if kind in r.strategy]
+        if points:
+            across, up = zip(*sorted(points), strict=True)
+            axes.plot(across, up, marker=marker, label=kind, linewidth=1)
+    axes.set(xlabel="broken steps (share)", ylabel="tokens saved (share)")
+    axes.grid(alpha=0.3)
+    figure.legend(loc="outside lower center", ncols=5, frameon=False)
+    figure.savefig(path)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--all", action="store_true", help="all runs, not only labelled ones")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--svg", type=Path)
+    options = parser.parse_args()
+    if not DATA.exists():
+        print("skipped: the recorded runs are not beside this checkout")
+        return
+    runs = [r for r in read_runs(DATA / "trajectories.jsonl.gz") if not isinstance(r, BadInput)]
+    labels = read_labels(DATA / "expert_labels.jsonl")
+    common = common_identifiers(map_runs(used_identifiers, runs, options.jobs))
+    readings = [Reading.of(run) for run in runs if run.id in labels]
+    pairs = supervised_pairs(readings, labels, EvidenceReader)
+    chosen = runs if options.all else [run for run in runs if run.id in labels]
+    with tempfile.TemporaryDirectory() as folder:
+        job = Job(train_blocks(pairs, runs, Path(folder)), common)
+        results = list(map_runs(job, chosen, options.jobs))
+    table = rows(results, shipped_prices().of())
+    show(table, hindsight_share(results))
+    if options.svg:
+        draw(table, options.svg)
+
+
+if __name__ == "__main__":
+    main()

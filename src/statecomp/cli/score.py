@@ -1,0 +1,90 @@
+"""`statecomp score`: how safe is each interaction to replace, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+
+from statecomp.annotate.records import Reading
+from statecomp.cli.files import read_chosen, write_lines
+from statecomp.cli.terminal import show, watched
+from statecomp.errors import BadInput
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--router", "folder", default="", help="A router folder. [default: the shipped one]")
+@click.option("--checkpoint", type=click.IntRange(2), help="k; the last one when not given.")
+@click.option("--pairs", type=click.Path(path_type=Path), help="Write every pair i < k as JSONL.")
+@click.option("--limit", type=click.IntRange(1), help="Read at most N runs.")
+@click.option("--skip-bad", is_flag=True, help="Leave out records that cannot be read, and say so.")
+def score(
+    runs: tuple[Path, ...],
+    folder: str,
+    checkpoint: int | None,
+    pairs: Path | None,
+    limit: int | None,
+    skip_bad: bool,
+) -> None:
+    """Print the router's score for every interaction of RUNS at a checkpoint, and what pushed it.
+
+    A score near 1 says: its details can be replaced by a summary now.  The reasons name the
+    features that set this interaction apart from the others, with the way they push (+ READY).
+
+    \b
+    Examples:
+      statecomp score samples/code.jsonl --checkpoint 20
+      statecomp score runs.jsonl --pairs scores.jsonl
+    """
+    try:
+        shipped = import_module("statecomp.router.shipped")
+    except ModuleNotFoundError as error:
+        sentence = f"scoring needs numpy and safetensors: install statecomp[router] ({error.name})"
+        raise BadInput(sentence) from error
+    bundle = shipped.open_bundle(folder)
+    readings = [Reading.of(run) for run in read_chosen(runs, limit, None, skip_bad)]
+    if pairs:
+        write_lines(pairs, scored_pairs(readings, shipped, folder))
+        return
+    for reading in readings:
+        _print(reading, bundle, shipped.open_scorer(folder), checkpoint)
+
+
+def scored_pairs(
+    readings: Sequence[Reading], shipped: Any, folder: str
+) -> Iterator[dict[str, Any]]:
+    """One record for every pair of every run, on the uncompressed prefix."""
+    supervision = import_module("statecomp.router.supervision")
+    for reading in watched(readings, "scoring", len(readings)):
+        scorer = shipped.open_scorer(folder)
+        for k, prefix in supervision.prefixes(reading):
+            scores = scorer.score(prefix)
+            for interaction in prefix.interactions:
+                value = scores[interaction.id]
+                yield {"id": reading.id, "i": interaction.number, "k": k, "score": value}
+
+
+def _print(reading: Reading, bundle: Any, scorer: Any, checkpoint: int | None) -> None:
+    supervision = import_module("statecomp.router.supervision")
+    explain = import_module("statecomp.router.reasons").reasons
+    wanted = checkpoint or reading.last
+    prefix = next((p for k, p in supervision.prefixes(reading) if k == wanted), None)
+    if prefix is None:
+        raise BadInput(f"{reading.id} has {reading.last} interactions; no checkpoint {wanted}")
+    ids, x = scorer.reader.read(prefix)
+    table = Table(title=f"{reading.id} before interaction {wanted}", title_justify="left", box=None)
+    for name in ("i", "score", "", "action", "because"):
+        table.add_column(name, justify="right" if name in ("i", "score") else "left")
+    by_id = {i.id: i for i in prefix.interactions}
+    rows = zip(ids, bundle.scores(x), explain(bundle, x), strict=True)
+    for name, value, why in rows:
+        verdict = "READY" if value >= bundle.threshold else "KEEP"
+        action = " ".join(by_id[name].action.split())[:40]
+        because = ", ".join(f"{r.feature}={r.value:.3g} ({r.push:+.1f})" for r in why)
+        table.add_row(str(by_id[name].number), f"{value:.3f}", verdict, action, because)
+    show(table)

@@ -1,0 +1,196 @@
+"""`statecomp train` and `statecomp evaluate`: a router from your own labelled runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+
+from statecomp.annotate.labels import read_labels
+from statecomp.annotate.records import Reading
+from statecomp.cli.files import read_chosen, write_text
+from statecomp.cli.terminal import show, watched
+from statecomp.errors import BadInput
+
+# Where each learner lives: training needs heavy libraries, and only when it is asked for.
+LEARNERS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
+    "trees": ("statecomp.router.trees", "TreeSettings", {"leaves": 15, "min_leaf": 40, "l2": 1.0}),
+    "linear": ("statecomp.router.train", "TrainSettings", {"hidden": 0}),
+    "mlp128": ("statecomp.router.train", "TrainSettings", {"hidden": 128}),
+    "mlp2048": ("statecomp.router.train", "TrainSettings", {"hidden": 2048}),
+}
+EXTRA = "training needs more libraries: install statecomp[learn]"
+
+
+def shared(command: Callable[..., None]) -> Callable[..., None]:
+    """What both commands ask for."""
+    options = (
+        click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path)),
+        click.option("--labels", required=True, type=click.Path(path_type=Path),
+                     help="A label file, as `statecomp annotate` writes it."),
+        click.option("--learner", "learners", multiple=True, type=click.Choice(list(LEARNERS)),
+                     help="May be repeated: validation picks the best. [default: trees]"),
+        click.option("--precision", type=click.FloatRange(0.5, 1.0), default=0.98,
+                     show_default=True, help="Precision the threshold must reach on validation."),
+        click.option("--unsafe-cost", type=float, help="Cost of replacing what must stay; with"),
+        click.option("--miss-cost", type=float, help="the cost of keeping what could go: the"
+                     " threshold follows from both, and --precision is not used."),
+        click.option("--seed", type=int, default=0, show_default=True),
+    )  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command()
+@shared
+@click.option("-o", "--out", required=True, type=click.Path(path_type=Path),
+              help="The folder the router goes to.")  # fmt: skip
+def train(
+    runs: tuple[Path, ...],
+    labels: Path,
+    learners: tuple[str, ...],
+    precision: float,
+    unsafe_cost: float | None,
+    miss_cost: float | None,
+    seed: int,
+    out: Path,
+) -> None:
+    """Train a router on labelled RUNS and write it as a bundle.
+
+    A fifth of the tasks is held back to stop the training, to calibrate the scores and to choose
+    the threshold.  How good the result is says `statecomp evaluate`, on the same input.
+
+    \b
+    Example:
+      statecomp annotate runs.jsonl -o labels.jsonl
+      statecomp train runs.jsonl --labels labels.jsonl -o router/
+      statecomp replay runs.jsonl --strategy statecomp:scorer=router:router/
+    """
+    cross, folds, bundle = _modules("cross", "folds", "bundle")
+    pairs = _pairs(runs, labels)
+    fold = folds.rotations(pairs.catalogue(), seed=seed)[0]
+    learning = pairs.of_runs((*fold.train, *fold.test))
+    choice = _choice(precision, unsafe_cost, miss_cost)
+    chosen = cross.choose(
+        learning, pairs.of_runs(fold.validation), _learners(learners, seed), choice
+    )
+    bundle.save(
+        out,
+        bundle.Bundle(
+            router=chosen.router,
+            features=_reader().NAMES,
+            threshold=chosen.threshold,
+            calibration=chosen.calibration,
+            labels="READY from the earliest checkpoint at which a short summary may stand instead",
+            created_from=f"{labels.name}: {len(pairs.runs)} runs, {len(pairs)} pairs, seed {seed}",
+        ),
+    )
+    show(
+        f"{chosen.name} on {len(learning):,} pairs of {len(learning.runs)} runs; "
+        f"threshold {chosen.threshold:.3f}; written to {out}"
+    )
+
+
+@click.command()
+@shared
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write all numbers.")
+def evaluate(
+    runs: tuple[Path, ...],
+    labels: Path,
+    learners: tuple[str, ...],
+    precision: float,
+    unsafe_cost: float | None,
+    miss_cost: float | None,
+    seed: int,
+    json_file: Path | None,
+) -> None:
+    """Cross-validate a router on labelled RUNS: five rotations, no task in two parts.
+
+    Configuration, calibration and threshold are chosen on train and validation; the labels of the
+    test runs are read last.  `settled` are the pairs with k >= i+2.
+    """
+    cross, folds = _modules("cross", "folds")
+    pairs = _pairs(runs, labels)
+    rotations = folds.rotations(pairs.catalogue(), seed=seed)
+    choice = _choice(precision, unsafe_cost, miss_cost)
+    result = cross.cross_validate(pairs, rotations, _learners(learners, seed), choice)
+    if json_file:
+        folds_json = [{"metrics": f.metrics, "chosen": f.chosen.name} for f in result.folds]
+        document = {"pooled": result.metrics, "folds": folds_json}
+        write_text(json_file, json.dumps(document, indent=1) + "\n")
+    show(metrics_table(result.metrics))
+
+
+def metrics_table(metrics: Mapping[str, Any]) -> Table:
+    columns = {
+        "pairs": "pairs", "auroc": "AUROC", "keep_pr_auc": "KEEP PR", "ready_pr_auc": "READY PR",
+        "coverage_at_98": "cov@98%", "precision": "precision", "coverage": "coverage",
+        "unsafe_rate": "unsafe", "ece": "ECE",
+    }  # fmt: skip
+    table = Table(box=None, pad_edge=False)
+    table.add_column("")
+    for name in columns.values():
+        table.add_column(name, justify="right")
+    parts = {"all pairs": metrics["all"], "settled": metrics["settled"]}
+    parts |= {f"  {name}": part for name, part in metrics["domain"].items()}
+    for name, part in parts.items():
+        table.add_row(name, *(_cell(part.get(key)) for key in columns))
+    return table
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
+
+
+def _modules(*names: str) -> list[Any]:
+    try:
+        return [import_module(f"statecomp.router.{name}") for name in names]
+    except ModuleNotFoundError as error:
+        raise BadInput(f"{EXTRA} ({error.name} is missing)") from error
+
+
+def _reader() -> Any:
+    try:
+        return import_module("statecomp.features.evidence").EvidenceReader()
+    except ModuleNotFoundError as error:
+        raise BadInput(f"{EXTRA} ({error.name} is missing)") from error
+
+
+def _pairs(paths: Sequence[Path], labels: Path) -> Any:
+    (supervision,) = _modules("supervision")
+    readings = [Reading.of(run) for run in read_chosen(paths, None, None, skip_bad=False)]
+    known = read_labels(labels)
+    total = sum(reading.id in known for reading in readings)
+
+    def watch(items: Iterable[Reading]) -> Iterable[Reading]:
+        return watched(items, "reading features", total)
+
+    return supervision.supervised_pairs(readings, known, _reader, watch)
+
+
+def _learners(names: Sequence[str], seed: int) -> dict[str, Any]:
+    found = {}
+    for name in names or ("trees",):
+        module, kind, settings = LEARNERS[name]
+        try:
+            found[name] = getattr(import_module(module), kind)(**settings, seed=seed)
+        except ModuleNotFoundError as error:
+            raise BadInput(f"{EXTRA} ({error.name} is missing)") from error
+    return found
+
+
+def _choice(precision: float, unsafe_cost: float | None, miss_cost: float | None) -> Any:
+    cross, threshold = _modules("cross", "threshold")
+    if unsafe_cost is None and miss_cost is None:
+        return cross.Choice(aim=threshold.TargetPrecision(precision))
+    if unsafe_cost is None or miss_cost is None:
+        raise click.UsageError("--unsafe-cost and --miss-cost go together")
+    return cross.Choice(aim=threshold.Costs(unsafe_cost, miss_cost))

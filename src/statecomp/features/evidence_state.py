@@ -1,0 +1,148 @@
+"""What stands in a history, counted as it grows: one row for each surviving interaction."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from statecomp.features.evidence_look import LOOK_NAMES, Look, Looks
+from statecomp.features.overlap import Array, Columns, Holders, Overlap, Waiting, share
+from statecomp.history.facts import facts_of
+from statecomp.history.history import History
+from statecomp.history.interaction import Interaction, Pinned, Segment
+
+STATE_STEPS = 3
+"""How many steps make up what the agent is doing now."""
+_COLUMNS = (
+    "number size action_words action_left target_last target_now fresh_words shown_before "
+    "task_words task_identifiers action_task_words same_request same_tool worked "
+    "longest_action longest_prose next_action next_observed "
+    "prose observed settled trouble edits nothings toolset"
+)
+
+
+class Standing:
+    """Follows one history; `fits` says whether another one continues it."""
+
+    def __init__(self, looks: Looks) -> None:
+        self.segments: tuple[Segment, ...] = ()
+        self.whole = True
+        self.ids: list[str] = []
+        self.columns = Columns((*_COLUMNS.split(), *LOOK_NAMES))
+        self.latest: deque[Look] = deque(maxlen=STATE_STEPS)
+        self.identifiers, self.words = Overlap(), Overlap()
+        self.tools: set[str] = set()
+        self.since_user, self.batch = 0, 0
+        self.task_words, self.task_identifiers = set[str](), set[str]()
+        self.task_done = set[str]()
+        self._looks = looks
+        self._actions, self._targets = Waiting(), Holders()
+        self._requests: dict[tuple[object, ...], list[int]] = {}
+        self._toolsets: dict[frozenset[str], int] = {}
+
+    def fits(self, history: History) -> bool:
+        """Whether this is a beginning of that history."""
+        mine, theirs = self.segments, history.segments
+        if not self.whole or len(mine) > len(theirs):
+            return False
+        return all(a is b or a == b for a, b in zip(mine, theirs, strict=False))
+
+    def follow(self, history: History) -> None:
+        """Read what is new; stopped halfway, it fits no history any more."""
+        self.whole = False
+        for segment in history.segments[len(self.segments) :]:
+            if isinstance(segment, Interaction):
+                self._add(segment)
+            else:
+                self._note(segment)
+        self.segments, self.whole = history.segments, True
+
+    def _note(self, segment: Segment) -> None:
+        held, words = facts_of(segment).observed, self._looks.words_of(segment)
+        self.identifiers.note(held)
+        self.words.note(words)
+        self.columns["action_left"][:] -= self._actions.see(words, self.columns.count)
+        if isinstance(segment, Pinned):
+            self.since_user = 0
+            self.task_words |= words
+            self.task_identifiers |= held
+
+    def _add(self, interaction: Interaction) -> None:
+        look, number = self._looks.of(interaction), interaction.number
+        numbers = self.columns["number"]
+        self._since(look, number)
+        self.identifiers.add(look.own, look.told, number, numbers)
+        fresh, before = self.words.add(look.own_words, look.told_words, number, numbers)
+        row = self.columns.append(
+            number=number,
+            size=look.chars,
+            action_words=len(look.action_words),
+            action_left=len(look.action_words),
+            target_last=number,
+            fresh_words=fresh,
+            shown_before=before,
+            task_words=_part(look.told_words, self.task_words),
+            task_identifiers=_part(look.told, self.task_identifiers),
+            action_task_words=_part(look.action_words, self.task_words),
+            toolset=self._toolsets.setdefault(look.tools, len(self._toolsets)),
+            **self._totals(look),
+            **dict(zip(LOOK_NAMES, look.values, strict=True)),
+        )
+        self._actions.enter(look.action_words, row)
+        self._targets.enter(look.own, row)
+        self._requests.setdefault(look.request, []).append(row)
+        self.ids.append(interaction.id)
+        self._now(look)
+
+    def _since(self, look: Look, number: int) -> None:
+        """What this step does to the rows before it."""
+        columns, count = self.columns, self.columns.count
+        columns["action_left"][:] -= self._actions.see(look.own_words | look.told_words, count)
+        columns["same_request"][self._requests.pop(look.request, [])] = 1.0
+        sharing = [code for tools, code in self._toolsets.items() if tools & look.tools]
+        same = np.isin(columns["toolset"], sharing)  # (n,)
+        columns["same_tool"][:] += same
+        columns["worked"][same & (not look.nothing)] = 1.0
+        for name, chars in (("action", look.action_chars), ("prose", look.prose_chars)):
+            longest = columns[f"longest_{name}"]
+            np.maximum(longest, chars, out=longest)
+        if count:
+            columns["next_action"][-1] = look.action_chars
+            columns["next_observed"][-1] = look.observed_chars
+        shared = self._targets.count(look.own, count)  # (n,)
+        columns["target_now"][:] = share(shared, np.full(count, float(len(look.own))))
+        columns["target_last"][shared > 0] = number
+
+    def _totals(self, look: Look) -> dict[str, float]:
+        """Running sums: what happened since a row is the last sum less its own."""
+        step: dict[str, float] = {
+            "prose": look.prose_chars,
+            "observed": look.observed_chars,
+            "settled": look.settled,
+            "trouble": look.trouble,
+            "edits": look.kind == "edit",
+            "nothings": look.nothing,
+        }
+        last = self.columns.count - 1
+        return {
+            name: value + (self.columns[name][last] if last >= 0 else 0.0)
+            for name, value in step.items()
+        }
+
+    def _now(self, look: Look) -> None:
+        same = bool(self.latest and look.tools & self.latest[-1].tools)
+        self.batch = self.batch + 1 if same else 1
+        self.latest.append(look)
+        self.tools |= look.tools
+        self.since_user += 1
+        self.task_done |= look.action_words & self.task_words
+
+    def since(self, name: str) -> Array:
+        """How much of a running sum came after each row."""
+        sums = self.columns[name]
+        return sums[-1:] - sums  # (n,)
+
+
+def _part(atoms: frozenset[str], known: set[str]) -> float:
+    return len(atoms & known) / max(1, len(atoms))

@@ -1,0 +1,105 @@
+"""`statecomp train`, `evaluate`, `score`, and replay with a router of one's own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_cli import ROOT, statecomp
+
+SAMPLES = sorted((ROOT / "samples").glob("*.jsonl"))
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The samples, whole and by half, as ten tasks: folds need five."""
+    path = tmp_path_factory.mktemp("router") / "runs.jsonl"
+    records = []
+    for number, sample in enumerate(SAMPLES):
+        run = json.loads(sample.read_text())
+        half = len(run["messages"]) // 2
+        records.append({**run, "group": f"whole {number}"})
+        while run["messages"][half]["role"] != "assistant":
+            half += 1
+        short = {**run, "id": f"half {number}", "messages": run["messages"][:half]}
+        records.append({**short, "group": f"half {number}"})
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+@pytest.fixture(scope="module")
+def labels(runs: Path) -> Path:
+    out = runs.with_name("labels.jsonl")
+    assert statecomp("annotate", runs, "-o", out).returncode == 0
+    return out
+
+
+@pytest.fixture(scope="module")
+def router(runs: Path, labels: Path) -> Path:
+    out = runs.with_name("router")
+    done = statecomp("train", runs, "--labels", labels, "-o", out, "--precision", "0.9")
+    assert done.returncode == 0, done.stderr
+    assert "trees on" in done.stdout
+    return out
+
+
+def test_two_commands_make_a_router_and_replay_uses_it(router: Path, tmp_path: Path) -> None:
+    spec = f"statecomp:scorer=router:{router},threshold=0.5"
+    numbers = tmp_path / "numbers.json"
+    done = statecomp("replay", SAMPLES[0], "--strategy", spec, "--json", numbers)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(numbers.read_text())["strategies"][0]["checkpoints"] > 30
+
+
+def test_training_again_gives_the_same_bytes(
+    runs: Path, labels: Path, router: Path, tmp_path: Path
+) -> None:
+    again = tmp_path / "router"
+    statecomp("train", runs, "--labels", labels, "-o", again, "--precision", "0.9")
+    for name in ("weights.safetensors", "spec.json"):
+        assert (again / name).read_bytes() == (router / name).read_bytes()
+
+
+def test_evaluate_prints_the_settled_pairs_apart(runs: Path, labels: Path, tmp_path: Path) -> None:
+    numbers = tmp_path / "numbers.json"
+    done = statecomp(
+        "evaluate", runs, "--labels", labels, "--json", numbers, "--unsafe-cost", "9",
+        "--miss-cost", "1",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "settled" in done.stdout
+    pooled = json.loads(numbers.read_text())["pooled"]
+    assert pooled["settled"]["pairs"] < pooled["all"]["pairs"]
+
+
+def test_score_names_a_score_a_verdict_and_reasons() -> None:
+    done = statecomp("score", SAMPLES[0], "--checkpoint", "12")
+    assert done.returncode == 0, done.stderr
+    assert "before interaction 12" in done.stdout
+    assert done.stdout.count("READY") + done.stdout.count("KEEP") == 11
+
+
+def test_pairs_are_written_one_a_line_for_every_pair(tmp_path: Path) -> None:
+    out = tmp_path / "pairs.jsonl"
+    assert statecomp("score", SAMPLES[0], "--pairs", out).returncode == 0
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    last = max(line["k"] for line in lines)
+    assert len(lines) == last * (last - 1) // 2
+    assert list(lines[0]) == ["id", "i", "k", "score"]
+    assert all(0 <= line["score"] <= 1 for line in lines)
+
+
+def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
+    other = tmp_path / "other.jsonl"
+    other.write_text('{"id": "nobody", "i": 1, "boundary": null}\n')
+    wrong = statecomp("train", SAMPLES[0], "--labels", other, "-o", tmp_path / "r")
+    assert wrong.returncode == 2
+    assert "none of the runs has a label" in wrong.stderr
+    missing = statecomp("score", SAMPLES[0], "--router", tmp_path / "nowhere")
+    assert missing.returncode == 2
+    assert "is this the folder of a router?" in missing.stderr
+    late = statecomp("score", SAMPLES[0], "--checkpoint", "999")
+    assert late.returncode == 2
+    assert "no checkpoint 999" in late.stderr
