@@ -116,9 +116,13 @@ def replay(
     if json_file:
         _write_json(json_file, results, book, count)
     if report:
-        title = ", ".join(path.name for path in runs[:3])
-        write_text(report, report_html(results, book, title=title, counter=count.name))
+        write_text(report, report_html(results, book, title=_title(runs), counter=count.name))
     _print(results, book, count)
+
+
+def _title(runs: Sequence[Path]) -> str:
+    names = ", ".join(path.name for path in runs[:3])
+    return f"{names} and {len(runs) - 3} more" if len(runs) > 3 else names
 
 
 def _prices(path: Path | None, model: str) -> Prices:
