@@ -81,7 +81,7 @@ def test_a_turn_is_read_as_reasoning_words_calls_and_observations() -> None:
     )
 
 
-def test_recorded_bodies_have_the_shape_and_the_locks_they_should() -> None:
+def test_provider_bodies_have_the_shape_and_the_locks_they_should() -> None:
     agent = parse(body("anthropic_agent"), WIRE)
     assert agent.shape() == "ppiiipipi"
     assert [i.locked for i in agent.interactions] == [

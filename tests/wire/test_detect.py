@@ -195,7 +195,7 @@ def test_nonsense_is_refused_and_never_crashes(name: str, messages: list[Message
 
 
 @pytest.mark.parametrize("path", BODIES, ids=lambda path: path.stem)
-def test_a_recorded_body_goes_out_byte_for_byte(path: Path) -> None:
+def test_a_provider_body_goes_out_byte_for_byte(path: Path) -> None:
     text = path.read_text()
     body = json.loads(text)
     wire = wire_named(detect(body))
@@ -210,7 +210,7 @@ def test_a_recorded_body_goes_out_byte_for_byte(path: Path) -> None:
 
 @pytest.mark.parametrize("path", BODIES, ids=lambda path: path.stem)
 @pytest.mark.parametrize("placement", PLACEMENTS, ids=str)
-def test_every_replacement_in_a_recorded_body_is_valid(path: Path, placement: Placement) -> None:
+def test_every_replacement_in_a_provider_body_is_valid(path: Path, placement: Placement) -> None:
     body = json.loads(path.read_text())
     wire = wire_named(detect(body), placement)
     history = parse(body, wire)
