@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint types check clean
+.PHONY: demo test fuzz lint types check clean
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -25,6 +25,9 @@ demo: $(READY)  ## label the recorded samples, replay them under five strategies
 
 test: $(READY)  ## all tests
 	$(BIN)/python -m pytest
+
+fuzz: $(READY)  ## the property tests with new examples each time, many more of them
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -q $(TESTS)
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

@@ -1,7 +1,22 @@
 """Settings for all tests."""
 
+import os
+
 from hypothesis import HealthCheck, settings
 
 # A busy machine is no defect: no test asserts how long an example takes.
-settings.register_profile("statecomp", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("statecomp")
+# The same examples each time, so that a red run can be run again; `make fuzz` draws new ones.
+settings.register_profile(
+    "statecomp",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile(
+    "fuzz",
+    deadline=None,
+    max_examples=1000,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "statecomp"))

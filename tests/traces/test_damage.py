@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from typing import Any
 
@@ -57,10 +56,12 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 def damaged(records: list[Any], path: tuple[Any, ...], junk: Any) -> list[Any]:
-    out = copy.deepcopy(records)
+    out = json.loads(json.dumps(records))  # parts that records share come apart, as in a file
     spot: Any = out
     for key in path[:-1]:
         spot = spot[key]
+    if isinstance(spot, dict) and not isinstance(path[-1], str):
+        raise KeyError(path[-1])  # JSON has no such keys
     spot[path[-1]] = junk
     return out
 
