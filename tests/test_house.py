@@ -15,7 +15,7 @@ PACKAGE = Path(statecomp.__file__).parent
 LAYERS = [
     ["cli"],
     ["config"],
-    ["proxy", "dashboard", "adapters", "bench", "replay"],
+    ["proxy", "dashboard", "adapters", "bench", "replay", "study"],
     ["compressor", "checkpoint"],
     ["controller", "baselines", "annotate", "router", "traces", "engines"],
     ["features", "llm", "wire", "ledger", "strategy"],
@@ -24,6 +24,8 @@ LAYERS = [
 ]
 LEVEL = {room: level for level, rooms in enumerate(reversed(LAYERS)) for room in rooms}
 MAX_FILE, MAX_FUNCTION, MAX_FOLDER = 400, 60, 16
+# One file a method, one file a verb: these rooms grow with what the product can do.
+CATALOGUES = {"baselines": 24, "cli": 28}
 
 
 def sources() -> Iterator[tuple[Path, ast.Module]]:
@@ -54,7 +56,17 @@ def test_importing_the_package_is_light() -> None:
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
-    heavy = {"torch", "numpy", "httpx", "starlette", "click", "rich", "tiktoken", "tokenizers"}
+    heavy = {
+        "torch",
+        "numpy",
+        "httpx",
+        "ray",
+        "starlette",
+        "click",
+        "rich",
+        "tiktoken",
+        "tokenizers",
+    }
     assert heavy.isdisjoint(loaded)
 
 
@@ -95,4 +107,4 @@ def test_no_import_hides_inside_a_function_of_our_own() -> None:
 def test_folders_are_not_drawers() -> None:
     for folder in {path.parent for path, _ in sources()}:
         files = [p for p in folder.glob("*.py") if p.name != "__init__.py"]
-        assert len(files) <= MAX_FOLDER, folder
+        assert len(files) <= CATALOGUES.get(folder.name, MAX_FOLDER), folder

@@ -56,7 +56,9 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 def damaged(records: list[Any], path: tuple[Any, ...], junk: Any) -> list[Any]:
-    out = json.loads(json.dumps(records))  # parts that records share come apart, as in a file
+    out: list[Any] = json.loads(
+        json.dumps(records)
+    )  # parts that records share come apart, as in a file
     spot: Any = out
     for key in path[:-1]:
         spot = spot[key]

@@ -6,7 +6,7 @@ give the same bytes each time.  Originals are not in the log: online they are go
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Protocol
@@ -41,12 +41,25 @@ class CommitLog(Protocol):
         """Record one transaction, all or nothing; returns what now stands at that state."""
         ...
 
+    def held(self, ids: Sequence[str]) -> Mapping[str, str]:
+        """Interactions that may not be taken, with the reason: what an undone commit stood for."""
+        ...
+
+    def refused(self, sources: Sequence[str]) -> bool:
+        """Whether this very span was proposed before and its summary refused."""
+        ...
+
+    def refuse(self, sources: Sequence[str], reason: str) -> None:
+        """Remember that no acceptable summary of this span could be had; asking again costs."""
+        ...
+
 
 class MemoryLog:
     """A commit log for the life of a process."""
 
     def __init__(self) -> None:
         self._by_state: dict[str, tuple[Commit, ...]] = {}
+        self._refused: dict[tuple[str, ...], str] = {}
         self._lock = Lock()
 
     def find(self, ids: Sequence[str]) -> Sequence[Commit]:
@@ -56,6 +69,15 @@ class MemoryLog:
     def append(self, at: str, commits: Sequence[Commit]) -> Sequence[Commit]:
         with self._lock:
             return self._by_state.setdefault(at, tuple(commits))
+
+    def held(self, ids: Sequence[str]) -> Mapping[str, str]:
+        return {}
+
+    def refused(self, sources: Sequence[str]) -> bool:
+        return tuple(sources) in self._refused
+
+    def refuse(self, sources: Sequence[str], reason: str) -> None:
+        self._refused[tuple(sources)] = reason
 
     def states(self) -> list[str]:
         """The states something was decided at, in the order of the decisions."""

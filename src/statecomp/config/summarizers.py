@@ -1,0 +1,27 @@
+"""What writes summaries: the extractive one of the package, or a model asked over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from statecomp.config.options import Options, Settings
+from statecomp.errors import BadInput
+from statecomp.llm.client import open_chat
+from statecomp.llm.extract import ExtractiveSummarizer
+from statecomp.llm.side import SideAccount
+from statecomp.llm.summarize import ChatSummarizer
+from statecomp.strategy import Summarizer
+
+
+def summarizer_of(options: Options, settings: Settings) -> Callable[[SideAccount], Summarizer]:
+    """`extractive` (no model), or `chat:openai:MODEL[@URL]` / `chat:anthropic:MODEL[@URL]`."""
+    spec = options.text("summarizer", "extractive")
+    name, _, rest = spec.partition(":")
+    if name == "extractive":
+        summarizer = ExtractiveSummarizer(budget=options.real("budget", 0.25))
+        return lambda account: summarizer
+    if name == "chat":
+        chat = open_chat(rest, environ=settings.environ)
+        return lambda account: ChatSummarizer(chat, on_side_call=account.charge)
+    problem = f"is {name!r}; known are extractive and chat:openai:MODEL"
+    raise BadInput(problem, field="summarizer")

@@ -1,0 +1,178 @@
+"""What was done, for people: sessions, requests, commits with their reasons, and regrets.
+
+The commit log decides what goes out; this is the account of it.  Losing the account never changes
+a request, so whoever writes it goes on without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias
+
+from statecomp.errors import StateCompError
+from statecomp.history.interaction import JsonObject
+from statecomp.ledger.commits import Commit, CommitLog
+
+CellState: TypeAlias = Literal["kept", "summarised", "locked"]
+EntryState: TypeAlias = Literal["live", "undone", "suspect", "observed"]
+RegretKind: TypeAlias = Literal["repeated call", "lost identifier"]
+
+
+class LedgerFailed(StateCompError):
+    """The ledger cannot be read or written now; a request goes on without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What became of one interaction in one request."""
+
+    number: int
+    state: CellState
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the provider says it billed; `cached` and `written` are part of `input`."""
+
+    input: int = 0
+    cached: int = 0
+    written: int = 0
+    output: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request through a door.  `raw_tokens` came in, `sent_tokens` went out, by our count.
+
+    Dollars are by the price book, under caching: as if nothing had been rewritten, and as sent.
+    `note` says why nothing was rewritten, where something stood in the way.
+    """
+
+    session: str
+    number: int
+    when_s: float
+    protocol: str
+    model: str
+    mode: str
+    raw_tokens: int
+    sent_tokens: int
+    raw_dollars: float = 0.0
+    sent_dollars: float = 0.0
+    usage: Usage = Usage()
+    status: int = 0
+    first_change: int | None = None
+    grid: tuple[Cell, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A commit with everything a person needs to argue with it.
+
+    `scores` are by interaction number; `ruling` is the economic inequality with its numbers;
+    `originals` are the replaced messages, secrets masked, for audit only.
+    """
+
+    commit: Commit
+    session: str
+    when_s: float
+    state: EntryState = "live"
+    scores: Mapping[int, float] = field(default_factory=dict)
+    ruling: Mapping[str, Any] = field(default_factory=dict)
+    originals: tuple[JsonObject, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Regret:
+    """A later step that wanted something a commit had taken (or, observed, would have taken)."""
+
+    session: str
+    request: int
+    commit: str
+    kind: RegretKind
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Sums over requests; savings may be negative and are shown as that."""
+
+    requests: int = 0
+    raw_tokens: int = 0
+    sent_tokens: int = 0
+    raw_dollars: float = 0.0
+    sent_dollars: float = 0.0
+    usage: Usage = Usage()
+    commits: int = 0
+    regrets: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One agent run as far as its requests show it; `title` is the start of its task."""
+
+    id: str
+    tenant: str
+    client: str
+    title: str
+    protocol: str
+    model: str
+    started_s: float
+    last_s: float
+    totals: Totals
+
+
+class Ledger(Protocol):
+    """Commits that are re-applied for good, and the account of them.
+
+    Every method may raise LedgerFailed; a transaction is written whole or not at all.
+    """
+
+    def commits(self, tenant: str) -> CommitLog:
+        """The commit log of one tenant; tenants never see each other's commits."""
+        ...
+
+    def record(
+        self,
+        session: Session,
+        request: Request,
+        entries: Sequence[Entry] = (),
+        regrets: Sequence[Regret] = (),
+        messages: Sequence[JsonObject] = (),
+    ) -> None:
+        """One request in one transaction; `messages` is the raw history, stored as what is new."""
+        ...
+
+    def sessions(self, limit: int = 100) -> Sequence[Session]:
+        """The latest first."""
+        ...
+
+    def session(self, name: str) -> Session | None: ...
+
+    def requests(self, session: str) -> Sequence[Request]: ...
+
+    def entries(self, session: str) -> Sequence[Entry]: ...
+
+    def entry(self, commit: str) -> Entry | None:
+        """By commit id, or a beginning of it that only one commit has."""
+        ...
+
+    def regrets(self, session: str) -> Sequence[Regret]: ...
+
+    def totals(self) -> Totals: ...
+
+    def messages(self, session: str) -> Sequence[JsonObject]:
+        """The last raw history of a session, secrets masked."""
+        ...
+
+    def undo(self, commit: str, reason: str = "undone by the user") -> bool:
+        """From the next request on the span is raw again, and is not taken again."""
+        ...
+
+    def purge(self, *, session: str = "", before_s: float | None = None) -> int:
+        """Deletes sessions with all they hold; how many there were."""
+        ...
+
+    def close(self) -> None: ...
