@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias
 
 from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
@@ -12,6 +12,8 @@ from statecomp.history.interaction import Call, Interaction, JsonObject
 from statecomp.ledger.commits import Commit
 from statecomp.llm.record import Record
 from statecomp.llm.side import SideCall
+
+CacheState: TypeAlias = Literal["warm", "cold", "none"]
 
 
 class Scorer(Protocol):
@@ -42,6 +44,57 @@ class Refusal:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """Whether a rewrite of `spans` spans pays, with the numbers it was decided by.
+
+    It takes `saved_tokens` out of each of `requests` requests, this one and those expected after
+    it, which saves `saving_dollars` at the price those tokens would be billed at.  It costs
+    `rebilling_dollars`, because `rewritten_tokens` behind the first change would have come from the
+    cache and are written to it again, and `summary_dollars`.  It pays when it saves more than
+    `margin` times what it costs; `forced` means that the window is nearly full, and then whatever
+    shortens is done.
+    """
+
+    commit: bool
+    spans: int
+    requests: float
+    margin: float
+    saved_tokens: int
+    saving_dollars: float
+    rewritten_tokens: int
+    rebilling_dollars: float
+    summary_dollars: float
+    cache: CacheState
+    prices: str
+    forced: bool = False
+
+    @property
+    def cost_dollars(self) -> float:
+        return self.rebilling_dollars + self.summary_dollars
+
+    @property
+    def net_dollars(self) -> float:
+        return self.saving_dollars - self.cost_dollars
+
+    @property
+    def text(self) -> str:
+        """The inequality as a sentence."""
+        numbers = (
+            f"${self.cost_dollars:.4f} to save ${self.saving_dollars:.4f} "
+            f"over {self.requests:.1f} requests"
+        )
+        if self.forced:
+            return f"the window is nearly full: costs {numbers}"
+        if self.commit:
+            return f"pays: costs {numbers}"
+        return f"not yet: would cost {numbers}, and {self.margin:g} times the cost is asked"
+
+    def as_json(self) -> dict[str, Any]:
+        """The plain mapping a ledger stores."""
+        return {**asdict(self), "net_dollars": self.net_dollars, "text": self.text}
+
+
 @dataclass(frozen=True)
 class View:
     """What a strategy would send instead of the raw history, and how it came to that."""
@@ -52,6 +105,7 @@ class View:
     refusals: tuple[Refusal, ...] = ()
     side_calls: tuple[SideCall, ...] = ()
     note: str = ""
+    ruling: Ruling | None = None
 
 
 class Strategy(Protocol):

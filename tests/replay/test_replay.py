@@ -11,17 +11,18 @@ from statecomp.baselines.mask import ObservationMasking
 from statecomp.baselines.periodic import PeriodicSummary
 from statecomp.baselines.window import SlidingWindow
 from statecomp.config import Settings, strategy_factory
-from statecomp.controller.economics import parse_prices, shipped_prices
+from statecomp.controller.prices import parse_prices, shipped_prices
+from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.trajectory import Trajectory
 from statecomp.llm.chat import Completion, Usage
 from statecomp.llm.scripted import ScriptedChat
 from statecomp.llm.side import SideAccount
 from statecomp.llm.summarize import ChatSummarizer
-from statecomp.replay.accounting import Bill, common_prefix
+from statecomp.replay.accounting import Bill, common_prefix, dollars_of
 from statecomp.replay.run import RunReplay, replay_run
 from statecomp.replay.safety import Dependencies, bootstrap_interval, common_identifiers
-from statecomp.replay.table import hindsight_share, rows
+from statecomp.replay.table import Row, hindsight_share, rows, steps_table
 from statecomp.strategy import Strategy
 from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat import OpenAIChat
@@ -153,7 +154,7 @@ def test_money_follows_the_price_book() -> None:
         "ttl_s = 60"
     )
     bill = Bill(input=2_000_000, cached=1_000_000, output=100_000, side_input=500_000, side_calls=1)
-    assert bill.dollars(book.of()) == pytest.approx(3 + 0.2 + 1 + 1)
+    assert dollars_of([bill], book.of()) == pytest.approx(3 + 0.2 + 1 + 1)
 
 
 def test_the_interval_holds_the_share_and_narrows_with_agreement() -> None:
@@ -205,3 +206,92 @@ def test_the_net_saving_is_what_each_request_saved_less_what_the_summaries_cost(
     cost = replay.bill.side
     assert cost == replay.bill.side_calls * 340 > 0
     assert result.raw.total - replay.bill.total == sum(saved) - cost
+
+
+LONG = run_of(*[(f"step{n}", f"{n} {BULK * 3}") for n in range(28)])
+OFF = "statecomp:scorer=age:after=3,longer_than=0"
+ON = {
+    model: f"{OFF},economics=on,prices={model}" for model in ("claude-sonnet", "gpt-5", "uncached")
+}
+
+
+@pytest.fixture(scope="module")
+def long_run() -> RunReplay:
+    return replayed(LONG, "window:keep=10", OFF, *ON.values())
+
+
+def row_of(result: RunReplay, spec: str, model: str = "claude-sonnet") -> Row:
+    return next(r for r in rows([result], shipped_prices().of(model)) if r.strategy == spec)
+
+
+class TestMoney:
+    """Dollars under caching, with the gate and without."""
+
+    def test_cache_rules_hold_for_each_request_and_not_for_their_sum(self) -> None:
+        short = Bill(input=900, cached=600)
+        prices = shipped_prices().of("claude-sonnet")
+        fresh = 900 * prices.input / 1e6
+        assert dollars_of([short, short], prices) == pytest.approx(2 * fresh)
+
+    def test_a_prefix_is_read_in_the_blocks_of_the_provider(self) -> None:
+        prices = shipped_prices().of("gpt-5")
+        dollars = dollars_of([Bill(input=3000, cached=1300)], prices)
+        assert dollars == pytest.approx((1280 * 0.125 + 1720 * 1.25) / 1e6)
+
+    def test_rewriting_at_every_step_is_billed_as_the_cache_damage_it_is(
+        self, long_run: RunReplay
+    ) -> None:
+        row = row_of(long_run, "window:keep=10")
+        assert row.saved > 0.3
+        assert row.dollars > row.raw_dollars
+        assert row.damage >= 15
+        assert row.first_change is not None
+        assert row.first_change < 0.1
+        assert (row.dearer, row.runs) == (1, 1)
+        assert row.worst == pytest.approx(row.dollars / row.raw_dollars - 1)
+        assert row.lost_dollars == pytest.approx(row.dollars - row.raw_dollars)
+
+    @pytest.mark.parametrize("model", list(ON))
+    def test_with_the_gate_a_long_run_is_cheaper_than_uncompressed(
+        self, long_run: RunReplay, model: str
+    ) -> None:
+        row = row_of(long_run, ON[model], model)
+        assert row.commits > 0
+        assert row.dollars < row.raw_dollars
+        assert row.dearer == 0
+
+    def test_the_gate_breaks_the_cache_less_often_and_costs_less(self, long_run: RunReplay) -> None:
+        off, on = row_of(long_run, OFF), row_of(long_run, ON["claude-sonnet"])
+        assert on.damage < off.damage / 2
+        assert on.dollars < off.dollars
+
+    def test_without_caching_the_gate_holds_nothing_back(self, long_run: RunReplay) -> None:
+        off, on = row_of(long_run, OFF), row_of(long_run, ON["uncached"])
+        assert (on.bill, on.commits) == (off.bill, off.commits)
+
+    def test_off_is_the_default_and_anything_else_is_refused(self) -> None:
+        spec = "statecomp:scorer=age:after=1,longer_than=0,min_source_tokens=0"
+        for switch, gated in (("", False), (",economics=off", False), (",economics=on", True)):
+            (replay,) = replayed(LEARNED, spec + switch).replays
+            assert any(step.ruling for step in replay.steps) == gated
+        with pytest.raises(BadInput, match="write on or off"):
+            strategy_factory("statecomp:economics=maybe", Settings())
+        with pytest.raises(BadInput, match="has no prices"):
+            strategy_factory("statecomp:economics=on,prices=nobody", Settings())
+
+    def test_the_prices_of_the_command_are_those_of_the_gate(self) -> None:
+        settings = Settings(prices=shipped_prices().of("uncached"))
+        spec = "statecomp:scorer=age:after=1,min_source_tokens=0,economics=on"
+        factory = strategy_factory(spec, settings)
+        (replay,) = replay_run(LEARNED, {"on": factory}, frozenset()).replays
+        rulings = [step.ruling for step in replay.steps if step.ruling]
+        assert {(ruling.prices, ruling.cache) for ruling in rulings} == {("uncached", "none")}
+
+    def test_every_decision_stands_in_the_table_of_steps(self, long_run: RunReplay) -> None:
+        gated = next(r for r in long_run.replays if r.strategy == ON["claude-sonnet"])
+        table = steps_table(gated.steps)
+        decided = [line for line in table if line["commits"]]
+        waiting = [line for line in table if line["refusals"]]
+        assert decided
+        assert all(line["ruling"]["commit"] for line in decided)
+        assert any("not yet" in line["refusals"][-1]["reason"] for line in waiting)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from statecomp.controller.economics import Prices
+from statecomp.controller.prices import Prices
 from statecomp.replay.accounting import Bill
 from statecomp.replay.report import (
     choose_detailed,
@@ -88,10 +88,9 @@ def run(name: str, domain: str = "code", text: str = "a summary") -> RunReplay:
         domain=domain,
         group=f"group of {name}",
         interactions=4,
-        raw=sum((s.bill for s in kept), Bill()),
+        raw_bills=tuple(s.bill for s in kept),
         hindsight_tokens=300,
         labels=tuple(f"{n} {text}" for n in range(1, 5)),
-        raw_tokens=(200, 300, 400),
         replays=(
             Replay("none", tuple(kept)),
             Replay("window:keep=1", tuple(window)),
@@ -227,10 +226,9 @@ def test_forty_long_runs_stay_small() -> None:
         domain="code",
         group="g",
         interactions=40,
-        raw=Bill(input=1),
+        raw_bills=(Bill(input=1),) * 39,
         hindsight_tokens=0,
         labels=("x" * 120,) * 40,
-        raw_tokens=(1,) * 39,
         replays=tuple(Replay(name, steps) for name in "abcd"),
     )
     data = report_data([long] * 40, PRICES, title="", counter="", detailed=40)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from statecomp.controller.economics import JUST_AFTER, Circumstances, Economics
 from statecomp.controller.spans import Gates, eligible_spans
 from statecomp.errors import ScoringFailed, SummaryFailed
 from statecomp.history.facts import FactIndex
@@ -13,7 +14,7 @@ from statecomp.history.interaction import Interaction, Pinned, Summary
 from statecomp.ledger.commits import Commit
 from statecomp.llm.record import Record, frame
 from statecomp.llm.verify import verify
-from statecomp.strategy import Refusal, Scorer, Summarizer, View
+from statecomp.strategy import Refusal, Ruling, Scorer, Summarizer, View
 from statecomp.tokens import ESTIMATE, TokenCounter, count_message
 from statecomp.wire.assemble import digest
 from statecomp.wire.placement import render
@@ -22,15 +23,19 @@ from statecomp.wire.protocol import Wire
 
 @dataclass(frozen=True)
 class Controller:
-    """Decides what is replaced at a checkpoint.  Nothing is mutated; it keeps no state."""
+    """Decides what is replaced at a checkpoint.  Nothing is mutated; it keeps no state.
+
+    Without `economics` every span the gates let through is replaced; with it, those that pay.
+    """
 
     scorer: Scorer
     summarizer: Summarizer
     wire: Wire
     gates: Gates = Gates()
     count: TokenCounter = ESTIMATE
+    economics: Economics | None = None
 
-    def rewrite(self, history: History) -> View:
+    def rewrite(self, history: History, now: Circumstances = JUST_AFTER) -> View:
         """A valid history no longer than the one given, or that very history (Algorithm 1)."""
         try:
             scores = self._scores(history)
@@ -38,27 +43,21 @@ class Controller:
             return View(history, note=f"no scores: {error}")
 
         spans, refusals = eligible_spans(history, scores, self.gates)
-        rewritten, commits = history, list[Commit]()
-        facts = FactIndex(history.segments if spans else ())
+        spans, ruling = self._paying(history, spans, now, refusals)
+        if not spans:
+            return View(history, scores, (), tuple(refusals), ruling=ruling)
+        summaries = self._proposals(history, spans, refusals)
+        spans, ruling = self._paying(history, list(summaries), now, refusals, summaries)
+        rewritten = history
         # Last span first, so the positions of earlier spans stay true.
         for span in reversed(spans):
-            members = history.members(span)
-            try:
-                summary = self._propose(members, facts)
-                trial = rewritten.replace(span, summary)
-                self._accept(trial, rewritten, span)
-            except SummaryFailed as error:
-                refusals.append(Refusal(members[0].number, members[-1].number, str(error)))
-                for member in members:
-                    facts.add(member)
-                continue
-            rewritten = trial
-            facts.add(summary)
-            commits.append(_commit(tip(history), members, summary))
+            rewritten = rewritten.replace(span, summaries[span])
 
-        if commits and self._violations(rewritten) > self._violations(history):
+        if spans and self._violations(rewritten) > self._violations(history):
             return View(history, scores, (), tuple(refusals), note="the whole became invalid")
-        return View(rewritten, scores, tuple(reversed(commits)), tuple(refusals))
+        here = tip(history)
+        commits = tuple(_commit(here, history.members(s), summaries[s]) for s in spans)
+        return View(rewritten, scores, commits, tuple(refusals), ruling=ruling)
 
     def _scores(self, history: History) -> Mapping[str, float]:
         scores = self.scorer.score(history)
@@ -66,6 +65,49 @@ class Controller:
             if not 0.0 <= score <= 1.0:  # also false for NaN
                 raise ScoringFailed(f"the score of interaction {place} is {score}")
         return scores
+
+    def _paying(
+        self,
+        history: History,
+        spans: list[Span],
+        now: Circumstances,
+        refusals: list[Refusal],
+        summaries: Mapping[Span, Summary] | None = None,
+    ) -> tuple[list[Span], Ruling | None]:
+        """The spans that pay; those that wait are refused.
+
+        Asked twice: with the expected length of the summaries, so that none is written that cannot
+        pay, and with the summaries themselves.
+        """
+        if self.economics is None or not spans:
+            return spans, None
+        verdict = self.economics.judge(history, spans, now, summaries)
+        for place, reason in verdict.waits.items():
+            members = history.members(spans[place])
+            refusals.append(Refusal(members[0].number, members[-1].number, reason))
+        return [spans[place] for place in verdict.taken], verdict.ruling
+
+    def _proposals(
+        self, history: History, spans: Sequence[Span], refusals: list[Refusal]
+    ) -> dict[Span, Summary]:
+        """An acceptable summary for each span that has one, in history order."""
+        trial, summaries = history, dict[Span, Summary]()
+        facts = FactIndex(history.segments)
+        for span in reversed(spans):
+            members = history.members(span)
+            try:
+                summary = self._propose(members, facts)
+                replaced = trial.replace(span, summary)
+                self._accept(replaced, trial, span)
+            except SummaryFailed as error:
+                refusals.append(Refusal(members[0].number, members[-1].number, str(error)))
+                for member in members:
+                    facts.add(member)
+                continue
+            trial = replaced
+            facts.add(summary)
+            summaries[span] = summary
+        return dict(reversed(summaries.items()))
 
     def _propose(self, members: Sequence[Interaction], facts: FactIndex) -> Summary:
         """One proposal, held to the fact ledger whoever wrote it.

@@ -1,75 +1,149 @@
-"""What tokens cost: a price book per model, dated and editable."""
+"""When a commit must pay: prices, the moment, and how long a run still goes on, put together."""
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import date
-from importlib.resources import files
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
 
+from statecomp.controller.gate import Market, Offer, Verdict, decide
+from statecomp.controller.prices import (
+    PriceBook,
+    Prices,
+    parse_prices,
+    shipped_prices,
+)
+from statecomp.controller.survival import Survival, shipped_survival
 from statecomp.errors import BadInput
+from statecomp.history.history import History, Span
+from statecomp.history.interaction import Interaction, Summary
+from statecomp.strategy import CacheState
 
-MILLION = 1_000_000
+__all__ = [
+    "JUST_AFTER",
+    "Circumstances",
+    "Economics",
+    "PriceBook",
+    "Prices",
+    "parse_prices",
+    "shipped_prices",
+]
 
 
 @dataclass(frozen=True, slots=True)
-class Prices:
-    """Dollars per million tokens of one model, as of a day."""
+class Circumstances:
+    """What the history does not say about the moment of a request.
 
-    model: str
-    as_of: date
-    input: float
-    cached: float
-    write: float
-    output: float
-    ttl_s: int
+    Times are seconds on any one clock; `last_s` is when the request before this one was made, None
+    where nobody knows.  `model` is the name in the request.  `ttl_s` is for a client that asked for
+    another lifetime than the price book's.  `outside_tokens` are sent beside the history (tool
+    definitions).  `deferred` says that the decision is made while this request is on its way and
+    holds from the next one on: by then this one has filled the cache.  A recording has no clock: by
+    default the request before this one has just been made, and its cache is warm.
+    """
 
-    def dollars(self, *, fresh: int = 0, cached: int = 0, output: int = 0) -> float:
-        """A request under prefix caching: what is fresh is written to the cache as it is read."""
-        cost = fresh * self.write + cached * self.cached + output * self.output
-        return cost / MILLION
+    now_s: float = 0.0
+    last_s: float | None = 0.0
+    model: str = ""
+    caching: bool = True
+    ttl_s: float | None = None
+    window_tokens: int | None = None
+    outside_tokens: int = 0
+    deferred: bool = False
 
-    def side_dollars(self, input_tokens: int, output_tokens: int) -> float:
-        """A side call shares no prefix with anything: no cache read, no cache write."""
-        return (input_tokens * self.input + output_tokens * self.output) / MILLION
+
+JUST_AFTER = Circumstances()
 
 
 @dataclass(frozen=True)
-class PriceBook:
-    models: Mapping[str, Prices]
-    default: str
+class Economics:
+    """Settings of the gate, and what it knows.
 
-    def of(self, model: str = "") -> Prices:
-        name = model or self.default
-        if name not in self.models:
-            known = ", ".join(self.models)
-            raise BadInput(f"has no prices; known are {known}", field=f"model {name!r}")
-        return self.models[name]
+    A rewrite must save `margin` times what it costs: one that just pays now would be followed by
+    another that just pays, where one of both together a little later costs half.
+    `summary_prices` are those of the model that writes summaries, None where none is asked; a
+    summary is expected to take `ratio` of its source and `frame_tokens`, and asking for it
+    `prompt_tokens` beside the source.  From `pressure`, a share of the window, on everything that
+    shortens is done.
+    """
+
+    book: PriceBook = field(default_factory=shipped_prices)
+    survival: Survival = field(default_factory=shipped_survival)
+    margin: float = 2.0
+    summary_prices: Prices | None = None
+    ratio: float = 0.25
+    frame_tokens: int = 100
+    prompt_tokens: int = 700
+    pressure: float = 0.9
+
+    def __post_init__(self) -> None:
+        if not self.margin >= 1.0:
+            raise BadInput(f"must not be below 1, not {self.margin}", field="margin")
+        if not 0.0 < self.pressure <= 1.0:
+            raise BadInput(f"must lie in (0, 1], not {self.pressure}", field="pressure")
+        if not 0.0 <= self.ratio < 1.0:
+            raise BadInput(f"must lie in [0, 1), not {self.ratio}", field="ratio")
+
+    def market(self, history: History, now: Circumstances) -> Market:
+        prices = self.book.nearest(now.model)
+        if not now.caching:
+            prices = prices.uncached()
+        elif now.ttl_s is not None:
+            prices = prices.lasting(now.ttl_s)
+        state = cache_state(prices, now)
+        cached = history.tokens if now.deferred else _sent_before(history)
+        requests = self.survival.remaining(history.checkpoint)
+        full = history.tokens + now.outside_tokens
+        return Market(
+            prices=prices,
+            cached_tokens=cached if state == "warm" else 0,
+            requests=requests - 1.0 if now.deferred else requests,
+            margin=self.margin,
+            cache=state,
+            forced=now.window_tokens is not None and full >= self.pressure * now.window_tokens,
+        )
+
+    def judge(
+        self,
+        history: History,
+        spans: Sequence[Span],
+        now: Circumstances,
+        summaries: Mapping[Span, Summary] | None = None,
+    ) -> Verdict:
+        """Which spans pay: by what is expected of summaries, or by those that were written."""
+        ends = [0, *accumulate(segment.tokens for segment in history.segments)]
+        offers = []
+        for start, stop in spans:
+            source = ends[stop] - ends[start]
+            if summaries is None:
+                length = self.frame_tokens + round(source * self.ratio)
+                ask = self._summary_dollars(source, length)
+                offers.append(Offer(ends[start], source, length, ask_dollars=ask))
+            else:
+                length = summaries[Span(start, stop)].tokens
+                spent = self._summary_dollars(source, length)
+                offers.append(Offer(ends[start], source, length, spent_dollars=spent))
+        return decide(offers, self.market(history, now))
+
+    def _summary_dollars(self, source_tokens: int, summary_tokens: int) -> float:
+        if self.summary_prices is None:
+            return 0.0
+        return self.summary_prices.side_dollars(source_tokens + self.prompt_tokens, summary_tokens)
 
 
-def parse_prices(text: str, source: str = "prices.toml") -> PriceBook:
-    try:
-        document = tomllib.loads(text)
-        models = {name: _prices(name, entry) for name, entry in document["models"].items()}
-        default = document.get("default", {}).get("model") or next(iter(models))
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError, StopIteration) as error:
-        raise BadInput(f"is not a price book: {error!r}", file=source) from error
-    return PriceBook(models, default)
+def cache_state(prices: Prices, now: Circumstances) -> CacheState:
+    """Cold only where the clock proves it: a wrong "cold" is the expensive mistake."""
+    if prices.cached >= prices.write:
+        return "none"
+    idle_s = 0.0 if now.last_s is None or now.deferred else now.now_s - now.last_s
+    return "cold" if idle_s > prices.ttl_s else "warm"
 
 
-def shipped_prices() -> PriceBook:
-    return parse_prices(files("statecomp").joinpath("prices.toml").read_text("utf-8"))
-
-
-def _prices(name: str, entry: Mapping[str, Any]) -> Prices:
-    return Prices(
-        model=name,
-        as_of=entry["as_of"],
-        input=float(entry["input"]),
-        cached=float(entry["cached"]),
-        write=float(entry["write"]),
-        output=float(entry["output"]),
-        ttl_s=int(entry["ttl_s"]),
-    )
+def _sent_before(history: History) -> int:
+    """What the request before this one sent: all but the last interaction and what follows it."""
+    tokens = 0
+    for segment in reversed(history.segments):
+        tokens += segment.tokens
+        if isinstance(segment, Interaction):
+            return history.tokens - tokens
+    return 0

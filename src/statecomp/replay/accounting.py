@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from statecomp.controller.economics import Prices
+from statecomp.controller.prices import Prices
 from statecomp.history.history import History
 
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """Tokens of one or more requests.  `cached` is part of `input`; side calls stand apart."""
+    """Tokens of one or more requests.  Side calls stand apart.
+
+    `cached` is the part of `input` that stood unchanged in the request before; how much of it a
+    provider reads from its cache depends on the provider.
+    """
 
     input: int = 0
     cached: int = 0
@@ -41,11 +46,14 @@ class Bill:
             self.side_calls + other.side_calls,
         )
 
-    def dollars(self, prices: Prices) -> float:
-        agent = prices.dollars(
-            fresh=self.input - self.cached, cached=self.cached, output=self.output
-        )
-        return agent + prices.side_dollars(self.side_input, self.side_output)
+
+def dollars_of(bills: Iterable[Bill], prices: Prices) -> float:
+    """Request by request: cache rules hold for each, not for their sum."""
+    return sum(
+        prices.dollars(input_tokens=b.input, unchanged=b.cached, output_tokens=b.output)
+        + prices.side_dollars(b.side_input, b.side_output)
+        for b in bills
+    )
 
 
 def common_prefix(before: History, after: History) -> tuple[int, int]:

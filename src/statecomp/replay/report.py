@@ -15,8 +15,8 @@ from importlib.resources import files
 from itertools import islice, zip_longest
 from typing import Any
 
-from statecomp.controller.economics import Prices
-from statecomp.replay.accounting import Bill
+from statecomp.controller.prices import Prices
+from statecomp.replay.accounting import Bill, dollars_of
 from statecomp.replay.run import Replay, RunReplay, Standing, Step
 from statecomp.replay.table import hindsight_share, rows, rows_by_domain
 from statecomp.tokens import ESTIMATE
@@ -61,6 +61,7 @@ def report_data(
     """Everything the page shows, as JSON."""
     chosen = choose_detailed(results, detailed)
     raw = sum((result.raw for result in results), Bill())
+    dollars = dollars_of((bill for result in results for bill in result.raw_bills), prices)
     return {
         "title": title,
         "counter": counter,
@@ -68,7 +69,7 @@ def report_data(
         "prices": {**asdict(prices), "as_of": prices.as_of.isoformat()},
         "interactions": sum(result.interactions for result in results),
         "checkpoints": sum(len(result.raw_tokens) for result in results),
-        "raw": {**asdict(raw), "dollars": raw.dollars(prices)},
+        "raw": {**asdict(raw), "dollars": dollars},
         "hindsight": hindsight_share(results),
         "rows": [row.as_json() for row in rows(results, prices)],
         "domains": _domains(results, prices),

@@ -10,7 +10,7 @@ from statecomp.history.interaction import Interaction, JsonObject
 from statecomp.history.trajectory import Trajectory
 from statecomp.replay.accounting import Bill, common_prefix
 from statecomp.replay.safety import Dependencies, action_identifiers
-from statecomp.strategy import Refusal, Strategy, View
+from statecomp.strategy import Refusal, Ruling, Strategy, View
 from statecomp.tokens import ESTIMATE, TokenCounter, count_message
 from statecomp.wire.assemble import parse
 from statecomp.wire.detect import wire_named
@@ -50,6 +50,7 @@ class Step:
     missing: tuple[str, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     commits: int = 0
+    ruling: Ruling | None = None
     note: str = ""
     messages: tuple[JsonObject, ...] = ()
 
@@ -78,11 +79,18 @@ class RunReplay:
     domain: str
     group: str
     interactions: int
-    raw: Bill
+    raw_bills: tuple[Bill, ...]  # each checkpoint, uncompressed
     hindsight_tokens: int
     labels: tuple[str, ...]  # one line for each interaction, for people
-    raw_tokens: tuple[int, ...]  # input of each checkpoint, uncompressed
     replays: tuple[Replay, ...]
+
+    @property
+    def raw(self) -> Bill:
+        return sum(self.raw_bills, Bill())
+
+    @property
+    def raw_tokens(self) -> tuple[int, ...]:
+        return tuple(bill.input for bill in self.raw_bills)
 
 
 def checkpoints(history: History) -> list[tuple[int, int, Interaction]]:
@@ -124,10 +132,9 @@ def replay_run(
         domain=run.domain,
         group=run.group,
         interactions=len(history.interactions),
-        raw=sum((step.bill for step in raw), Bill()),
+        raw_bills=tuple(step.bill for step in raw),
         hindsight_tokens=sum(dependencies.hindsight(place) for place, _, _ in stops),
         labels=tuple(_label(i) for i in history.interactions),
-        raw_tokens=tuple(step.bill.input for step in raw),
         replays=tuple(
             Replay(
                 name,
@@ -180,6 +187,7 @@ def _play(
                 missing=() if whole else dependencies.missing(interaction.number, view.history),
                 refusals=view.refusals,
                 commits=len(view.commits),
+                ruling=view.ruling,
                 standing=_standing(view, prefix),
                 note=view.note,
                 messages=tuple(render(view.history, wire)) if keep_messages else (),

@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from statecomp.controller.economics import Prices
-from statecomp.replay.accounting import Bill
+from statecomp.controller.prices import Prices
+from statecomp.replay.accounting import Bill, dollars_of
 from statecomp.replay.run import Replay, RunReplay, Step
 from statecomp.replay.safety import bootstrap_interval
+
+SAME = 1 + 1e-9
+"""Sums of floats that differ by less are one sum in two orders."""
 
 
 @dataclass(frozen=True)
@@ -19,6 +22,8 @@ class Row:
 
     `saved` is the direct saving, side calls included: the recorded requests are fixed, so a changed
     path is not part of it.  `damage` counts requests that changed what an earlier one had sent.
+    `dearer` counts runs that cost more than uncompressed, `lost_dollars` is what all of them lost
+    and `worst` the share by which the worst of them did.
     """
 
     strategy: str
@@ -28,6 +33,9 @@ class Row:
     raw: Bill
     dollars: float
     raw_dollars: float
+    dearer: int
+    lost_dollars: float
+    worst: float
     broken: int
     broken_low: float
     broken_high: float
@@ -49,6 +57,10 @@ class Row:
         return self.bill.cached / self.bill.input if self.bill.input else 0.0
 
     @property
+    def dearer_share(self) -> float:
+        return self.dearer / self.runs if self.runs else 0.0
+
+    @property
     def dollars_saved(self) -> float:
         return 1 - self.dollars / self.raw_dollars if self.raw_dollars else 0.0
 
@@ -59,6 +71,7 @@ class Row:
             "broken_share": self.broken_share,
             "cached_share": self.cached_share,
             "dollars_saved": self.dollars_saved,
+            "dearer_share": self.dearer_share,
         }
 
 
@@ -96,6 +109,9 @@ def _row(place: int, results: Sequence[RunReplay], prices: Prices) -> Row:
     steps = [step for replay in replays for step in replay.steps]
     bill = sum((replay.bill for replay in replays), Bill())
     raw = sum((result.raw for result in results), Bill())
+    spent = [dollars_of((step.bill for step in replay.steps), prices) for replay in replays]
+    whole = [dollars_of(result.raw_bills, prices) for result in results]
+    over = [(now, then) for now, then in zip(spent, whole, strict=True) if now > then * SAME]
     low, high = bootstrap_interval([(len(r.broken), len(r.steps)) for r in replays])
     return Row(
         strategy=replays[0].strategy,
@@ -103,8 +119,11 @@ def _row(place: int, results: Sequence[RunReplay], prices: Prices) -> Row:
         checkpoints=len(steps),
         bill=bill,
         raw=raw,
-        dollars=bill.dollars(prices),
-        raw_dollars=raw.dollars(prices),
+        dollars=sum(spent),
+        raw_dollars=sum(whole),
+        dearer=len(over),
+        lost_dollars=sum(now - then for now, then in over),
+        worst=max((now / then - 1 for now, then in over), default=0.0),
         broken=sum(len(replay.broken) for replay in replays),
         broken_low=low,
         broken_high=high,
@@ -137,6 +156,7 @@ def steps_table(steps: Sequence[Step]) -> list[dict[str, Any]]:
             "side": step.bill.side,
             "first_change": step.first_change,
             "commits": step.commits,
+            "ruling": step.ruling.as_json() if step.ruling else None,
             "missing": list(step.missing),
             "refusals": [asdict(refusal) for refusal in step.refusals],
             "note": step.note,

@@ -1,0 +1,162 @@
+"""The economic gate: which READY spans pay for being replaced now (appendix E.4, with caching).
+
+A provider keeps the longest unchanged prefix of the last request in its cache.  A rewrite leaves
+what stands before its first change alone and has everything behind it written to the cache again:
+the break is paid once, for the first span, and later spans ride along.  With R requests to come
+(this one counted), D tokens saved in each, and W tokens sent from the first change on that would
+have come from the cache, a rewrite pays when
+
+    R * D * cached  >  margin * (W * (write - cached) + what the summaries cost)
+
+Earlier spans make W larger, so `decide` walks from the last span to the first, adds each to those
+behind it, and begins the rewrite where left minus right is largest, if that is above nothing: all
+that is replaced now is replaced in one rewrite.
+
+A cold cache holds nothing: W is zero, and the tokens saved in this request would have been written,
+which saves more.  Without caching both prices are one.  The same inequality decides all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from statecomp.controller.prices import MILLION, Prices
+from statecomp.strategy import CacheState, Ruling
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Spans as the gate sees them: what stands before, what they hold, what would replace them.
+
+    Dollars already spent on summaries are told in the ruling, but decide nothing: they are gone
+    either way.
+    """
+
+    before_tokens: int
+    source_tokens: int
+    summary_tokens: int
+    ask_dollars: float = 0.0
+    spent_dollars: float = 0.0
+    spans: int = 1
+
+    @property
+    def saved_tokens(self) -> int:
+        return self.source_tokens - self.summary_tokens
+
+    def with_later(self, later: Offer | None) -> Offer:
+        """Both in one rewrite, which begins here."""
+        if later is None:
+            return self
+        return Offer(
+            self.before_tokens,
+            self.source_tokens + later.source_tokens,
+            self.summary_tokens + later.summary_tokens,
+            self.ask_dollars + later.ask_dollars,
+            self.spent_dollars + later.spent_dollars,
+            self.spans + later.spans,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Market:
+    """What a decision is made by: prices, the state of the cache, how long the run goes on.
+
+    `cached_tokens` is the prefix the cache holds if nothing is rewritten; `requests` counts the one
+    about to be made.  `forced` means that the window is nearly full.
+    """
+
+    prices: Prices
+    cached_tokens: int
+    requests: float
+    margin: float = 1.0
+    cache: CacheState = "warm"
+    forced: bool = False
+
+    def rule(self, offer: Offer) -> Ruling:
+        """The inequality for one rewrite."""
+        prices = self.prices
+        extra = prices.write - prices.cached
+        kept = min(offer.before_tokens, self.cached_tokens)
+        lost = prices.readable(self.cached_tokens) - prices.readable(kept)
+        # Saved tokens that the cache would have held save its price now; fresh ones save more.
+        saved = offer.saved_tokens
+        held = min(saved, lost)
+        saving = (self.requests * saved * prices.cached + (saved - held) * extra) / MILLION
+        rebilling = (lost - held) * extra / MILLION
+        return Ruling(
+            commit=self.forced or saving > self.margin * (rebilling + offer.ask_dollars),
+            spans=offer.spans,
+            requests=self.requests,
+            margin=self.margin,
+            saved_tokens=saved,
+            saving_dollars=saving,
+            rewritten_tokens=lost - held,
+            rebilling_dollars=rebilling,
+            summary_dollars=offer.ask_dollars + offer.spent_dollars,
+            cache=self.cache,
+            prices=prices.model,
+            forced=self.forced,
+        )
+
+    def helps(self, offer: Offer) -> bool:
+        """Whether an offer is worth its summary where the cache is broken in front of it anyway."""
+        price = self.requests * self.prices.cached + self.prices.write - self.prices.cached
+        gain = offer.saved_tokens * price / MILLION
+        return offer.saved_tokens > 0 and (self.forced or gain > self.margin * offer.ask_dollars)
+
+    def surplus(self, offer: Offer) -> float:
+        """Left minus right of the inequality; in a full window more tokens are always better."""
+        if self.forced:
+            return float(offer.saved_tokens)
+        ruling = self.rule(offer)
+        cost = ruling.rebilling_dollars + offer.ask_dollars
+        return ruling.saving_dollars - self.margin * cost
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`taken` are places in the offers; `waits` says of each of the others why not now.
+
+    `ruling` is that of the rewrite, or of the one that came nearest to paying.
+    """
+
+    taken: tuple[int, ...]
+    waits: Mapping[int, str]
+    ruling: Ruling | None
+
+
+def decide(offers: Sequence[Offer], market: Market) -> Verdict:
+    """The one rewrite with the largest surplus, or none.  Offers stand in history order."""
+    helpful = [place for place, offer in enumerate(offers) if market.helps(offer)]
+    rewrites: dict[int, Offer] = {}
+    rewrite = None
+    for place in reversed(helpful):
+        rewrite = rewrites[place] = offers[place].with_later(rewrite)
+    if not rewrites:
+        return _none_taken(offers, market)
+    # Of equal surpluses the first found, that is the latest beginning: it rewrites least.
+    first = max(rewrites, key=lambda place: market.surplus(rewrites[place]))
+    ruling = market.rule(rewrites[first])
+    taken = [place for place in helpful if place >= first] if ruling.commit else []
+    # Where nothing is taken those that help wait for one rewrite together, any other for its own.
+    together = set() if ruling.commit else set(helpful)
+    waits = {
+        place: ruling.text if place in together else _alone(offers[place], market)
+        for place in sorted(set(range(len(offers))).difference(taken))
+    }
+    return Verdict(tuple(taken), waits, ruling)
+
+
+def _none_taken(offers: Sequence[Offer], market: Market) -> Verdict:
+    """No span is worth even its summary."""
+    shorter = [offer for offer in offers if offer.saved_tokens > 0]
+    nearest = max(shorter, key=market.surplus, default=None)
+    ruling = replace(market.rule(nearest), commit=False) if nearest else None
+    return Verdict((), {p: _alone(offer, market) for p, offer in enumerate(offers)}, ruling)
+
+
+def _alone(offer: Offer, market: Market) -> str:
+    if offer.saved_tokens <= 0:
+        return f"about {offer.summary_tokens} tokens would replace {offer.source_tokens}"
+    return replace(market.rule(offer), commit=False).text
