@@ -171,8 +171,12 @@ class Ledger(Protocol):
         """From the next request on the span is raw again, and is not taken again."""
         ...
 
+    def suspect(self, commit: str, reason: str, *, tenant: str = "") -> bool:
+        """Like `undo`, for a commit whose request a provider refused; of one tenant, or of all."""
+        ...
+
     def purge(self, *, session: str = "", before_s: float | None = None) -> int:
-        """Deletes sessions with all they hold; how many there were."""
+        """Deletes sessions with all they hold, or everything; how many sessions there were."""
         ...
 
     def close(self) -> None: ...

@@ -11,6 +11,10 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Protocol
 
+from statecomp.recent import Recent
+
+MAX_REFUSED = 4096
+
 
 @dataclass(frozen=True, slots=True)
 class Commit:
@@ -58,26 +62,30 @@ class MemoryLog:
     """A commit log for the life of a process."""
 
     def __init__(self) -> None:
-        self._by_state: dict[str, tuple[Commit, ...]] = {}
-        self._refused: dict[tuple[str, ...], str] = {}
+        self._by_state: dict[str, tuple[int, tuple[Commit, ...]]] = {}
+        self._refused: Recent[tuple[str, ...], str] = Recent(MAX_REFUSED)
         self._lock = Lock()
 
     def find(self, ids: Sequence[str]) -> Sequence[Commit]:
         known = self._by_state
-        return [commit for state in ids if state in known for commit in known[state]]
+        found = sorted(known[state] for state in set(ids) if state in known)
+        return [commit for _, commits in found for commit in commits]
 
     def append(self, at: str, commits: Sequence[Commit]) -> Sequence[Commit]:
+        if not commits:
+            return self.find([at])
         with self._lock:
-            return self._by_state.setdefault(at, tuple(commits))
+            decided = (len(self._by_state), tuple(commits))
+            return self._by_state.setdefault(at, decided)[1]
 
     def held(self, ids: Sequence[str]) -> Mapping[str, str]:
         return {}
 
     def refused(self, sources: Sequence[str]) -> bool:
-        return tuple(sources) in self._refused
+        return self._refused.get(tuple(sources)) is not None
 
     def refuse(self, sources: Sequence[str], reason: str) -> None:
-        self._refused[tuple(sources)] = reason
+        self._refused.put(tuple(sources), reason)
 
     def states(self) -> list[str]:
         """The states something was decided at, in the order of the decisions."""

@@ -1,0 +1,300 @@
+"""What the proxy has done, and taking it back: sessions, log, show, diff, undo, export, purge."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from statecomp.cli.files import write_lines
+from statecomp.cli.ledger_export import keep_labels, run_record
+from statecomp.cli.ledger_views import as_json, print_diff, print_entry, print_log, print_sessions
+from statecomp.cli.terminal import warn
+from statecomp.config.places import STORE, open_store, store_url
+from statecomp.errors import BadInput
+from statecomp.ledger.audit import Entry, Ledger, Session
+from statecomp.ledger.open import file_of
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+UNITS_S = {"h": 3600.0, "d": 86_400.0, "w": 7 * 86_400.0}
+LOGGED_SESSIONS = 10
+ALL = 1_000_000
+
+
+def store_option(function: Function) -> Function:
+    return click.option(
+        "--store",
+        default="",
+        metavar="URL",
+        help=f"The ledger: a file, or postgresql://...  [default: {STORE}, else your data folder]",
+    )(function)
+
+
+JSON = click.option("--json", "json_lines", is_flag=True, help="One JSON object a line.")
+
+
+@click.command("sessions")
+@store_option
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True)
+@JSON
+def sessions_command(store: str, limit: int, json_lines: bool) -> None:
+    """List the sessions in the ledger, the latest first, with what each of them saved.
+
+    Dollars are by the price book, under prompt caching; a loss is shown as a negative number.
+
+    \b
+    Examples:
+      statecomp sessions
+      statecomp sessions --json --limit 100 | jq .totals
+    """
+    with opened(store) as ledger:
+        found = ledger.sessions(limit)
+        if json_lines:
+            for session in found:
+                click.echo(as_json(session))
+        elif found:
+            print_sessions(found, ledger.totals())
+        else:
+            click.echo("The ledger holds no session yet: statecomp serve")
+
+
+@click.command("log")
+@click.argument("session", required=False)
+@store_option
+@JSON
+def log_command(session: str | None, store: str, json_lines: bool) -> None:
+    """List the commits of SESSION, the latest first; without it, of the latest sessions.
+
+    A session may be named by the beginning of its id.  A commit is live, undone, suspect (a
+    provider refused the request it was in) or observed (decided, and not sent).
+
+    \b
+    Examples:
+      statecomp log
+      statecomp log 3f9c
+    """
+    with opened(store) as ledger:
+        chosen = [_session(ledger, session)] if session else ledger.sessions(LOGGED_SESSIONS)
+        entries = [entry for one in chosen for entry in ledger.entries(one.id)]
+        entries.sort(key=lambda entry: entry.when_s, reverse=True)
+        if json_lines:
+            for entry in entries:
+                click.echo(as_json(entry))
+        elif entries:
+            regrets = Counter(regret.commit for one in chosen for regret in ledger.regrets(one.id))
+            print_log(entries, regrets)
+        else:
+            click.echo("Nothing was committed.")
+
+
+@click.command("show")
+@click.argument("commit")
+@store_option
+@JSON
+def show_command(commit: str, store: str, json_lines: bool) -> None:
+    """Show one COMMIT: scores, the inequality that let it through, its summary, its regrets.
+
+    \b
+    Example:
+      statecomp show 8c1fe02a
+    """
+    with opened(store) as ledger:
+        entry = _entry(ledger, commit)
+        if json_lines:
+            click.echo(as_json(entry))
+            return
+        regrets = ledger.regrets(entry.session) if entry.session else ()
+        print_entry(entry, [regret for regret in regrets if regret.commit == entry.commit.id])
+
+
+@click.command("diff")
+@click.argument("commit")
+@store_option
+@click.option(
+    "--side-by-side/--unified",
+    default=None,
+    help="Beside each other, or one after the other.  [default: by the width of the terminal]",
+)
+def diff_command(commit: str, store: str, side_by_side: bool | None) -> None:
+    """Show what COMMIT replaced, and by what.
+
+    Secrets in the original are masked.  In a pipe the lines begin with - and +.
+
+    \b
+    Example:
+      statecomp diff 8c1fe02a
+    """
+    with opened(store) as ledger:
+        entry = _entry(ledger, commit)
+    if not entry.originals:
+        warn("the original messages are no longer kept")
+    print_diff(entry, side_by_side=side_by_side)
+
+
+@click.command("undo")
+@click.argument("commit")
+@store_option
+@click.option("-m", "--reason", default="undone by the user", show_default=True)
+def undo_command(commit: str, store: str, reason: str) -> None:
+    """Take COMMIT back: from the next request on its steps are raw again, and are not taken again.
+
+    A proxy that is running sees this at once.
+
+    \b
+    Example:
+      statecomp undo 8c1fe02a -m "it still needed the schema"
+    """
+    with opened(store) as ledger:
+        entry = _entry(ledger, commit)
+        ledger.undo(entry.commit.id, reason)
+    first, last = entry.commit.first, entry.commit.last
+    click.echo(f"{entry.commit.id} is undone: steps {first}-{last} go out raw from now on")
+
+
+@click.command("export")
+@click.argument("sessions", nargs=-1)
+@store_option
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The JSONL file to write, one run a line.",
+)
+@click.option(
+    "--labels",
+    "labels_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write KEEP labels for what was replaced and regretted.",
+)
+def export_command(
+    sessions: tuple[str, ...], store: str, output: Path, labels_file: Path | None
+) -> None:
+    """Write SESSIONS as runs, ready for `statecomp annotate`; without any, all there are.
+
+    Your own traffic becomes training data: each run is the last raw history of a session, secrets
+    masked.  An interaction that was replaced and wanted back later becomes a KEEP label.
+
+    \b
+    Example:
+      statecomp export -o runs.jsonl --labels regrets.jsonl
+      statecomp annotate runs.jsonl -o labels.jsonl
+    """
+    with opened(store) as ledger:
+        named = [_session(ledger, name) for name in sessions]
+        runs, exported = [], []
+        for session in named or ledger.sessions(ALL):
+            record = run_record(ledger, session)
+            if isinstance(record, BadInput):
+                warn(f"left out: {record}")
+                continue
+            runs.append(record)
+            exported.append(session)
+        if not runs:
+            raise BadInput("there is no session to export; its messages may no longer be kept")
+        labels = [label for session in exported for label in keep_labels(ledger, session)]
+    write_lines(output, runs)
+    output.chmod(0o600)  # as private as the ledger it came from
+    click.echo(f"{len(runs)} runs written to {output}")
+    if labels_file:
+        write_lines(labels_file, (label.as_json() for label in labels))
+        labels_file.chmod(0o600)
+        click.echo(f"{len(labels)} KEEP labels written to {labels_file}")
+
+
+@click.command("purge")
+@store_option
+@click.option("--session", help="This one; the beginning of its id is enough.")
+@click.option("--older-than", metavar="AGE", help="Those without a request for so long: 12h, 30d.")
+@click.option("--all", "everything", is_flag=True, help="Everything the ledger holds.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def purge_command(
+    store: str, session: str | None, older_than: str | None, everything: bool, yes: bool
+) -> None:
+    """Delete sessions with all they hold: messages, account and commits.
+
+    A run that still goes on is sent raw and decided anew.  What was undone stays undone, except
+    with --all.
+
+    \b
+    Examples:
+      statecomp purge --older-than 30d
+      statecomp purge --session 3f9c --yes
+    """
+    if everything == bool(session or older_than):
+        raise BadInput("say what to delete: --session S, --older-than 30d or both, or --all")
+    before_s = None if older_than is None else time.time() - seconds(older_than)
+    with opened(store) as ledger:
+        name = _session(ledger, session).id if session else ""
+        _ask(yes, "everything in the ledger" if everything else "these sessions")
+        count = ledger.purge(session=name, before_s=before_s)
+    click.echo(f"{count} sessions deleted")
+
+
+def seconds(age: str) -> float:
+    """`12h`, `30d`, `2w`."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([hdw])", age.strip())
+    if match is None:
+        raise BadInput(f"is {age!r}; write a number and h, d or w, such as 30d", field="age")
+    return float(match[1]) * UNITS_S[match[2]]
+
+
+@contextmanager
+def opened(store: str) -> Iterator[Ledger]:
+    """The ledger that is there; looking at one does not make one."""
+    file = file_of(store_url(store, os.environ))
+    if file is not None and not file.exists():
+        raise BadInput(
+            "is not there; it is made by statecomp serve, or name another with --store",
+            file=str(file),
+        )
+    ledger = open_store(store, os.environ)
+    try:
+        yield ledger
+    finally:
+        ledger.close()
+
+
+def _session(ledger: Ledger, beginning: str) -> Session:
+    exact = ledger.session(beginning)
+    if exact is not None:
+        return exact
+    found = [one for one in ledger.sessions(ALL) if one.id.startswith(beginning)]
+    if len(found) != 1:
+        problem = "several sessions begin" if found else "no session begins"
+        raise BadInput(f"{problem} with {beginning!r}; see statecomp sessions")
+    return found[0]
+
+
+def _entry(ledger: Ledger, beginning: str) -> Entry:
+    entry = ledger.entry(beginning)
+    if entry is None:
+        raise BadInput(f"no commit, or more than one, begins with {beginning!r}; see statecomp log")
+    return entry
+
+
+def _ask(yes: bool, what: str) -> None:
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise BadInput("nobody is there to be asked; add --yes to delete without asking")
+    click.confirm(f"Delete {what} for good?", abort=True)
+
+
+COMMANDS: Sequence[click.Command] = (
+    sessions_command,
+    log_command,
+    show_command,
+    diff_command,
+    undo_command,
+    export_command,
+    purge_command,
+)

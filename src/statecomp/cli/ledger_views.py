@@ -1,0 +1,163 @@
+"""What a person sees of the ledger.  Everything in it may be a stranger's text: it is cleaned."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from statecomp.cli.terminal import show
+from statecomp.history.interaction import JsonObject
+from statecomp.ledger.audit import Entry, Regret, Session, Totals
+from statecomp.wire.content import text_of
+
+TITLE = 48
+WIDE = 120
+# Tool output can hold sequences that move the cursor, set the title or answer for the user.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_STATES = {"live": "green", "undone": "yellow", "suspect": "red", "observed": "cyan"}
+
+
+def clean(text: str) -> str:
+    """A text that can do nothing to a terminal."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.encode("utf-8", "replace").decode())
+
+
+def print_sessions(sessions: Sequence[Session], totals: Totals) -> None:
+    right = ("requests", "raw", "sent", "saved", "dollars", "commits", "regrets")
+    table = _table(("session", "last", "client", *right, "task"), right)
+    for session in sessions:
+        task = _one_line(session.title)
+        table.add_row(
+            *_cells(session.id, _time(session.last_s), session.client, *_sums(session.totals), task)
+        )
+    show(table)
+    requests, raw, sent, share, dollars, commits, regrets = _sums(totals)
+    click.echo(
+        f"{requests} requests, {raw} tokens came in, {sent} went out ({share}), {dollars} dollars"
+        f" saved, {commits} commits, {regrets} regrets"
+    )
+
+
+def print_log(entries: Sequence[Entry], regrets: Mapping[str, int]) -> None:
+    right = ("steps", "tokens", "became", "score", "regrets")
+    table = _table(("commit", "when", "session", "state", *right), right)
+    for entry in entries:
+        commit = entry.commit
+        lowest = f"{min(entry.scores.values()):.2f}" if entry.scores else "-"
+        cells = (_steps(entry), f"{commit.source_tokens:,}", f"{commit.summary_tokens:,}", lowest)
+        table.add_row(
+            *_cells(commit.id, _time(entry.when_s), entry.session),
+            Text(entry.state, _STATES[entry.state]),
+            *_cells(*cells, str(regrets.get(commit.id, 0))),
+        )
+    show(table)
+
+
+def print_entry(entry: Entry, regrets: Sequence[Regret]) -> None:
+    commit = entry.commit
+    lines = [
+        f"commit   {commit.id}",
+        f"state    {entry.state}",
+        f"session  {entry.session or '(its account is no longer kept)'}",
+        f"when     {_time(entry.when_s)}",
+        f"steps    {_steps(entry)}",
+        f"tokens   {commit.source_tokens:,} became {commit.summary_tokens:,}",
+    ]
+    if entry.scores:
+        scores = sorted(entry.scores.items())
+        lines.append("scores   " + ", ".join(f"{n}: {score:.3f}" for n, score in scores))
+    lines += [f"because  {name} = {_value(value)}" for name, value in entry.ruling.items()]
+    lines += [f"regret   request {r.request}, {r.kind}: {_one_line(r.detail)}" for r in regrets]
+    click.echo(clean("\n".join([*lines, "", commit.text])))
+
+
+def print_diff(entry: Entry, *, side_by_side: bool | None) -> None:
+    """The original beside its summary where there is room, else one after the other."""
+    commit = entry.commit
+    titles = (
+        f"original, steps {_steps(entry)}, {commit.source_tokens:,} tokens",
+        f"summary, {commit.summary_tokens:,} tokens ({entry.state})",
+    )
+    original = clean("\n".join(_message_lines(entry.originals)))
+    summary = clean(commit.text)
+    console = Console(highlight=False)
+    wide = console.is_terminal and console.width >= WIDE
+    if wide if side_by_side is None else side_by_side:
+        table = Table(box=SIMPLE_HEAD, expand=True)
+        for title, style in zip(titles, ("red", "green"), strict=True):
+            table.add_column(title, style=style, ratio=1, overflow="fold")
+        table.add_row(Text(original), Text(summary))
+        show(table)
+        return
+    click.echo(f"--- {titles[0]}\n+++ {titles[1]}")
+    for mark, text, colour in (("-", original, "red"), ("+", summary, "green")):
+        for line in text.splitlines():
+            # Colours are left out by click where nobody looks.
+            click.secho(f"{mark}{line}", fg=colour)
+
+
+def as_json(value: Session | Entry) -> str:
+    return json.dumps(asdict(value), default=str)
+
+
+def _message_lines(messages: Sequence[JsonObject]) -> Iterator[str]:
+    for message in messages:
+        yield f"[{message.get('role') or message.get('type') or 'message'}]"
+        calls = message.get("tool_calls")
+        for call in calls if isinstance(calls, list) else ():
+            yield json.dumps(call.get("function", call) if isinstance(call, Mapping) else call)
+        shown = text_of(message.get("content"))
+        rest = {k: v for k, v in message.items() if k not in ("role", "content", "tool_calls")}
+        yield from (shown or ("" if calls else json.dumps(rest))).splitlines()
+
+
+def _sums(totals: Totals) -> tuple[str, ...]:
+    saved = totals.raw_tokens - totals.sent_tokens
+    share = f"{saved / totals.raw_tokens:.0%}" if totals.raw_tokens else "-"
+    dollars = totals.raw_dollars - totals.sent_dollars
+    return (
+        *(f"{totals.requests:,}", f"{totals.raw_tokens:,}", f"{totals.sent_tokens:,}", share),
+        *(f"{dollars:,.2f}", f"{totals.commits:,}", f"{totals.regrets:,}"),
+    )
+
+
+def _table(columns: Sequence[str], right: Sequence[str]) -> Table:
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for name in columns:
+        table.add_column(name, justify="right" if name in right else "left", no_wrap=True)
+    return table
+
+
+def _cells(*texts: str) -> list[Text]:
+    """As text, so that brackets in it are no styles."""
+    return [Text(clean(text)) for text in texts]
+
+
+def _steps(entry: Entry) -> str:
+    first, last = entry.commit.first, entry.commit.last
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def _time(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC).astimezone():%Y-%m-%d %H:%M}"
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= TITLE else f"{line[: TITLE - 1]}…"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:,.6g}"
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,45 @@
+"""Where this user's files are, and what is kept there."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from statecomp.history.interaction import JsonObject
+from statecomp.ledger.open import DEFAULT_LIMITS, open_ledger
+from statecomp.ledger.retention import Limits
+from statecomp.ledger.sql_ledger import SqlLedger
+from statecomp.traces.secrets import Masker
+
+LEDGER = "ledger.sqlite"
+STORE = "STATECOMP_STORE"
+
+
+def data_folder(environ: Mapping[str, str]) -> Path:
+    """What is kept until someone deletes it; an address in XDG_DATA_HOME must be absolute."""
+    chosen = environ.get("XDG_DATA_HOME", "")
+    if Path(chosen).is_absolute():
+        return Path(chosen) / "statecomp"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "statecomp"
+    if sys.platform == "win32":
+        return Path(environ.get("LOCALAPPDATA", str(Path.home()))) / "statecomp"
+    return Path.home() / ".local" / "share" / "statecomp"
+
+
+def store_url(given: str, environ: Mapping[str, str]) -> str:
+    """What `--store` says, else STATECOMP_STORE, else the ledger in the user's data folder."""
+    return given or environ.get(STORE, "") or str(data_folder(environ) / LEDGER)
+
+
+def open_store(
+    given: str, environ: Mapping[str, str], limits: Limits = DEFAULT_LIMITS
+) -> SqlLedger:
+    """The ledger a person means, with secrets masked in whatever it stores."""
+    return open_ledger(store_url(given, environ), mask=_masked, limits=limits)
+
+
+def _masked(message: JsonObject) -> JsonObject:
+    found: JsonObject = Masker().masked(message)
+    return found

@@ -1,0 +1,244 @@
+"""The commit log in a database, one tenant's view of it.
+
+What was found is remembered in the process, and stays right when another process appends or undoes:
+every change of the log raises `version` in one row, and commits carry the version they came with,
+so a reader asks for the version and forgets the states decided since.  Undoing and deleting change
+`epoch`, and then everything is forgotten.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from threading import Lock
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from statecomp.ledger.commits import Commit
+from statecomp.ledger.database import Connection, Database, Row
+from statecomp.wire.assemble import digest
+
+CHUNK = 500
+REMEMBERED_STATES = 65_536
+NOTHING_HELD: Mapping[str, str] = MappingProxyType({})
+
+
+class Found(NamedTuple):
+    """The live commits of one state; `version` orders the states by when they were decided."""
+
+    version: int
+    commits: tuple[Commit, ...]
+
+
+NOTHING_FOUND = Found(0, ())
+
+
+class LogMemory:
+    """What this process has read of the log, and which states it has used since last asked."""
+
+    def __init__(self, size: int = REMEMBERED_STATES) -> None:
+        self.lock = Lock()
+        self.mark: tuple[int, int] = (-1, -1)
+        self.states: dict[tuple[str, str], Found] = {}
+        self.held: dict[str, Mapping[str, str]] = {}
+        self._used: set[tuple[str, str]] = set()
+        self._size = size
+
+    def refresh(self, connection: Connection) -> tuple[int, int]:
+        """Forget what has changed; the mark under which what is read from now on is right."""
+        mark = read_mark(connection)
+        with self.lock:
+            seen = self.mark
+        same = mark[1] == seen[1]
+        if same and mark[0] <= seen[0]:
+            return seen  # another thread saw this, or more, before us
+        decided = _decided_since(connection, seen[0]) if same else []
+        with self.lock:
+            if same and self.mark == seen:
+                for key in decided:
+                    self.states.pop(key, None)
+            else:
+                # Some other step was taken meanwhile, and `decided` does not belong to it.
+                self.states.clear()
+            self.held.clear()
+            self.mark = mark
+        return mark
+
+    def known(self, tenant: str, ids: Iterable[str]) -> tuple[list[Found], list[str]]:
+        """What is remembered of these states, and the ones that are not."""
+        found, missing = [], []
+        with self.lock:
+            for state in ids:
+                entry = self.states.get((tenant, state))
+                if entry is None:
+                    missing.append(state)
+                elif entry.commits:
+                    found.append(entry)
+                    self._used.add((tenant, state))
+        return found, missing
+
+    def learn(self, mark: tuple[int, int], tenant: str, news: Mapping[str, Found]) -> None:
+        """Remember what was read since `mark`, unless the log has moved on meanwhile."""
+        with self.lock:
+            self._used.update((tenant, state) for state, entry in news.items() if entry.commits)
+            if self.mark != mark:
+                return
+            for state, entry in news.items():
+                self.states[tenant, state] = entry
+            while len(self.states) > self._size:
+                del self.states[next(iter(self.states))]
+
+    def take_used(self) -> set[tuple[str, str]]:
+        with self.lock:
+            used, self._used = self._used, set()
+        return used
+
+
+class SqlLog:
+    """A CommitLog; the memory is shared by all logs of one ledger."""
+
+    def __init__(self, database: Database, memory: LogMemory, tenant: str) -> None:
+        self._database = database
+        self._memory = memory
+        self._tenant = tenant
+
+    def find(self, ids: Sequence[str]) -> Sequence[Commit]:
+        wanted = list(dict.fromkeys(ids))
+
+        def work(connection: Connection) -> list[Found]:
+            mark = self._memory.refresh(connection)
+            found, missing = self._memory.known(self._tenant, wanted)
+            if missing:
+                held = self._held(connection, mark)
+                news = dict.fromkeys(missing, NOTHING_FOUND)
+                news.update(live_at(connection, self._tenant, missing, held))
+                self._memory.learn(mark, self._tenant, news)
+                found += [entry for entry in news.values() if entry.commits]
+            return found
+
+        found = sorted(self._database.look(work))
+        return [commit for entry in found for commit in entry.commits]
+
+    def append(self, at: str, commits: Sequence[Commit]) -> Sequence[Commit]:
+        if not commits:
+            return self.find([at])
+        rows = [_row(self._tenant, at, place, commit) for place, commit in enumerate(commits)]
+
+        def work(connection: Connection) -> tuple[Commit, ...]:
+            # The row lock comes first: whoever waits for it sees what the winner wrote.
+            version = next_version(connection)
+            held = held_by(connection, self._tenant)
+            decided = connection.execute(
+                "SELECT 1 FROM commits WHERE tenant = ? AND at_id = ?", (self._tenant, at)
+            )
+            if decided or any(s in held for commit in commits for s in commit.sources):
+                return live_at(connection, self._tenant, [at], held).get(at, NOTHING_FOUND).commits
+            connection.many(
+                "INSERT INTO commits"
+                " (tenant, at_id, place, id, body, when_s, used_s, state, version)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, 'live', ?)",
+                [(*row, version) for row in rows],
+            )
+            return tuple(commits)
+
+        return self._database.write(work)
+
+    def held(self, ids: Sequence[str]) -> Mapping[str, str]:
+        def work(connection: Connection) -> Mapping[str, str]:
+            return self._held(connection, self._memory.refresh(connection))
+
+        held = self._database.look(work)
+        return {name: held[name] for name in ids if name in held} if held else {}
+
+    def refused(self, sources: Sequence[str]) -> bool:
+        values = (self._tenant, digest(*sources))
+        sql = "SELECT 1 FROM refused WHERE tenant = ? AND span = ?"
+        return bool(self._database.look(lambda c: c.execute(sql, values)))
+
+    def refuse(self, sources: Sequence[str], reason: str) -> None:
+        values = (self._tenant, digest(*sources), json.dumps(reason), time.time())
+        sql = (
+            "INSERT INTO refused (tenant, span, reason, when_s) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT (tenant, span) DO NOTHING"
+        )
+        self._database.write(lambda c: c.execute(sql, values))
+
+    def _held(self, connection: Connection, mark: tuple[int, int]) -> Mapping[str, str]:
+        """All that is held of this tenant: little, because people undo by hand."""
+        with self._memory.lock:
+            known = self._memory.held.get(self._tenant)
+        if known is None:
+            known = held_by(connection, self._tenant)
+            with self._memory.lock:
+                if self._memory.mark == mark:
+                    self._memory.held[self._tenant] = known
+        return known
+
+
+def read_mark(connection: Connection) -> tuple[int, int]:
+    ((version, epoch),) = connection.execute("SELECT version, epoch FROM log_mark")
+    return version, epoch
+
+
+def next_version(connection: Connection) -> int:
+    """Begin a change of the log; changes wait for each other here."""
+    connection.execute("UPDATE log_mark SET version = version + 1")
+    return read_mark(connection)[0]
+
+
+def live_at(
+    connection: Connection, tenant: str, ids: Sequence[str], held: Mapping[str, str]
+) -> dict[str, Found]:
+    """Live commits by state.  None that stands for something held: that is raw again for good."""
+    found: dict[str, Found] = {}
+    for chunk in chunks(ids):
+        rows = connection.execute(
+            "SELECT at_id, id, body, version FROM commits"
+            f" WHERE tenant = ? AND state = 'live' AND at_id IN ({marks(chunk)})"
+            " ORDER BY version, place",
+            (tenant, *chunk),
+        )
+        for at, *rest, version in rows:
+            commit = commit_of((at, *rest))
+            if held and not held.keys().isdisjoint(commit.sources):
+                continue
+            found[at] = Found(version, (*found.get(at, NOTHING_FOUND).commits, commit))
+    return found
+
+
+def held_by(connection: Connection, tenant: str) -> Mapping[str, str]:
+    rows = connection.execute("SELECT source, reason FROM held WHERE tenant = ?", (tenant,))
+    return {source: json.loads(reason) for source, reason in rows} or NOTHING_HELD
+
+
+def commit_of(row: Row) -> Commit:
+    """From `at_id, id, body`."""
+    at, name, body = row
+    sources, *rest = json.loads(body)
+    return Commit(name, at, tuple(sources), *rest)
+
+
+def body_of(commit: Commit) -> str:
+    """All but the names it is found by; ASCII, so that any text comes back byte for byte."""
+    told: tuple[Any, ...] = (commit.sources, commit.first, commit.last, commit.text)
+    return json.dumps((*told, commit.source_tokens, commit.summary_tokens))
+
+
+def chunks(names: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(names), CHUNK):
+        yield names[start : start + CHUNK]
+
+
+def marks(values: Sequence[Any]) -> str:
+    return ", ".join("?" * len(values))
+
+
+def _row(tenant: str, at: str, place: int, commit: Commit) -> Row:
+    now = time.time()
+    return (tenant, at, place, commit.id, body_of(commit), now, now)
+
+
+def _decided_since(connection: Connection, version: int) -> list[tuple[str, str]]:
+    rows = connection.execute("SELECT tenant, at_id FROM commits WHERE version > ?", (version,))
+    return [(tenant, at) for tenant, at in rows]

@@ -1,0 +1,185 @@
+"""Reading the account back as values."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+from statecomp.history.interaction import JsonObject
+from statecomp.ledger.audit import Cell, Entry, EntryState, Regret, Request, Session, Totals, Usage
+from statecomp.ledger.database import Connection, Row
+from statecomp.ledger.log import commit_of, held_by
+from statecomp.ledger.pages import message_in
+from statecomp.ledger.writing import OF_HISTORY
+
+_SUMS = ", ".join(
+    f"coalesce(sum(r.{name}), 0)"
+    for name in (
+        *("raw_tokens", "sent_tokens", "raw_dollars", "sent_dollars"),
+        *("input", "cached", "written", "output"),
+    )
+)
+# What was only observed, or taken back, is no commit that stands.
+_LIVE = (
+    "SELECT count(*) FROM entries e JOIN sessions o ON o.id = e.session"
+    " LEFT JOIN commits c ON c.tenant = o.tenant AND c.id = e.commit_id"
+    " WHERE coalesce(c.state, e.state) = 'live' AND e.state <> 'observed'"
+)
+_SESSIONS = (
+    "SELECT s.id, s.tenant, s.about, s.started_s, s.last_s,"
+    f" ({_LIVE} AND e.session = s.id),"
+    " (SELECT count(*) FROM regrets g WHERE g.session = s.id),"
+    f" count(r.number), {_SUMS}"
+    " FROM (SELECT * FROM sessions {chosen}) s LEFT JOIN requests r ON r.session = s.id"
+    " GROUP BY s.id, s.tenant, s.about, s.started_s, s.last_s"
+    " ORDER BY s.last_s DESC, s.id"
+)
+_ENTRIES = (
+    "SELECT e.session, e.commit_id, e.when_s, coalesce(c.state, e.state), e.body, s.tenant"
+    " FROM entries e JOIN sessions s ON s.id = e.session"
+    " LEFT JOIN commits c ON c.tenant = s.tenant AND c.id = e.commit_id"
+    " AND e.state <> 'observed'"
+)
+
+
+def sessions(connection: Connection, limit: int) -> list[Session]:
+    chosen = "ORDER BY last_s DESC, id LIMIT ?"
+    return [_session(row) for row in connection.execute(_SESSIONS.format(chosen=chosen), (limit,))]
+
+
+def session(connection: Connection, name: str) -> Session | None:
+    rows = connection.execute(_SESSIONS.format(chosen="WHERE id = ?"), (name,))
+    return _session(rows[0]) if rows else None
+
+
+def totals(connection: Connection) -> Totals:
+    ((commits,),) = connection.execute(_LIVE)
+    ((regrets,),) = connection.execute("SELECT count(*) FROM regrets")
+    (sums,) = connection.execute(f"SELECT count(*), {_SUMS} FROM requests r")
+    return _totals((commits, regrets, *sums))
+
+
+def requests(connection: Connection, name: str) -> list[Request]:
+    rows = connection.execute(
+        "SELECT session, number, when_s, protocol, model, mode, raw_tokens, sent_tokens,"
+        " raw_dollars, sent_dollars, input, cached, written, output, status, first_change, grid,"
+        " note FROM requests WHERE session = ? ORDER BY number",
+        (name,),
+    )
+    return [_request(row) for row in rows]
+
+
+def entries(connection: Connection, name: str) -> list[Entry]:
+    rows = connection.execute(f"{_ENTRIES} WHERE e.session = ? ORDER BY e.when_s", (name,))
+    return [_entry(connection, row) for row in rows]
+
+
+def entry(connection: Connection, beginning: str) -> Entry | None:
+    name = _only_one(connection, beginning)
+    if name is None:
+        return None
+    rows = connection.execute(
+        f"{_ENTRIES} WHERE e.commit_id = ? ORDER BY e.when_s DESC LIMIT 1", (name,)
+    )
+    return _entry(connection, rows[0]) if rows else _unaccounted(connection, name)
+
+
+def regrets(connection: Connection, name: str) -> list[Regret]:
+    rows = connection.execute(
+        "SELECT session, request, commit_id, kind, detail FROM regrets WHERE session = ?"
+        " ORDER BY request, name",
+        (name,),
+    )
+    return [Regret(name, at, commit, kind, json.loads(text)) for _, at, commit, kind, text in rows]
+
+
+def messages(connection: Connection, name: str, owner: str = OF_HISTORY) -> list[JsonObject]:
+    rows = connection.execute(
+        "SELECT p.body FROM page_uses u JOIN pages p ON p.name = u.page"
+        " WHERE u.session = ? AND u.owner = ? ORDER BY u.place",
+        (name, owner),
+    )
+    return [message_in(body) for (body,) in rows]
+
+
+def _only_one(connection: Connection, beginning: str) -> str | None:
+    """The commit id that this is, or the only one that begins so."""
+    if not beginning:
+        return None
+    for table, column in (("entries", "commit_id"), ("commits", "id")):
+        if connection.execute(f"SELECT 1 FROM {table} WHERE {column} = ? LIMIT 1", (beginning,)):
+            return beginning
+    begins = "substr({0}, 1, ?) = ?"
+    rows = connection.execute(
+        f"SELECT commit_id FROM entries WHERE {begins.format('commit_id')}"
+        f" UNION SELECT id FROM commits WHERE {begins.format('id')} LIMIT 2",
+        (len(beginning), beginning) * 2,
+    )
+    return str(rows[0][0]) if len(rows) == 1 else None
+
+
+def _unaccounted(connection: Connection, name: str) -> Entry:
+    """A commit that goes out although nobody holds the account of it any more."""
+    (row,) = connection.execute(
+        "SELECT at_id, id, body, when_s, state FROM commits WHERE id = ? ORDER BY when_s LIMIT 1",
+        (name,),
+    )
+    *commit, when_s, state = row
+    return Entry(commit_of(tuple(commit)), "", when_s, state)
+
+
+def _entry(connection: Connection, row: Row) -> Entry:
+    name, commit_id, when_s, state, body, tenant = row
+    at, commit, scores, ruling = json.loads(body)
+    found = commit_of((at, commit_id, commit))
+    return Entry(
+        found,
+        name,
+        when_s,
+        _state(state, found.sources, held_by(connection, tenant).keys()),
+        dict(scores),
+        ruling,
+        tuple(messages(connection, name, commit_id)),
+    )
+
+
+def _state(state: EntryState, sources: Sequence[str], held: Any) -> EntryState:
+    """A live commit over something held is not applied, so it is as good as undone."""
+    return "undone" if state == "live" and not held.isdisjoint(sources) else state
+
+
+def _request(row: Row) -> Request:
+    (name, number, when_s, protocol, model, mode), rest = row[:6], row[6:]
+    (raw, sent, raw_dollars, sent_dollars), rest = rest[:4], rest[4:]
+    usage, (status, first_change, grid, note) = rest[:4], rest[4:]
+    return Request(
+        *(name, number, when_s, protocol, model, mode, raw, sent, raw_dollars, sent_dollars),
+        Usage(*usage),
+        status,
+        first_change,
+        tuple(Cell(*cell) for cell in json.loads(zlib.decompress(grid))),
+        json.loads(note),
+    )
+
+
+def _session(row: Row) -> Session:
+    name, tenant, about, started_s, last_s = row[:5]
+    told = json.loads(about)
+    return Session(
+        name,
+        tenant,
+        *(told["client"], told["title"], told["protocol"], told["model"]),
+        started_s=started_s,
+        last_s=last_s,
+        totals=_totals(row[5:]),
+    )
+
+
+def _totals(row: Row) -> Totals:
+    # PostgreSQL sums whole numbers as decimals.
+    commits, regretted, count, raw, sent = map(int, row[:5])
+    raw_dollars, sent_dollars = map(float, row[5:7])
+    usage = Usage(*map(int, row[7:]))
+    return Totals(count, raw, sent, raw_dollars, sent_dollars, usage, commits, regretted)

@@ -1,0 +1,138 @@
+"""The ledger in a database: the commit log and the account of it behind one door."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from threading import Lock
+
+from statecomp.history.interaction import JsonObject
+from statecomp.ledger import reading, retention, writing
+from statecomp.ledger.audit import (
+    Entry,
+    EntryState,
+    LedgerFailed,
+    Regret,
+    Request,
+    Session,
+    Totals,
+)
+from statecomp.ledger.commits import CommitLog
+from statecomp.ledger.database import Database
+from statecomp.ledger.log import LogMemory, SqlLog
+from statecomp.ledger.pages import Mask, Pages
+from statecomp.ledger.retention import Limits
+
+SWEEP_EVERY = 256
+SWEEP_EVERY_S = 600.0
+
+
+class SqlLedger:
+    """A Ledger over a database; safe to share between threads and processes."""
+
+    def __init__(self, database: Database, mask: Mask, limits: Limits) -> None:
+        self._database = database
+        self._memory = LogMemory()
+        self._pages = Pages(mask)
+        self._limits = limits
+        self._lock = Lock()
+        self._records = 0
+        self._swept_s = time.monotonic()
+
+    def commits(self, tenant: str) -> CommitLog:
+        return SqlLog(self._database, self._memory, tenant)
+
+    def record(
+        self,
+        session: Session,
+        request: Request,
+        entries: Sequence[Entry] = (),
+        regrets: Sequence[Regret] = (),
+        messages: Sequence[JsonObject] = (),
+    ) -> None:
+        history = self._pages.of_history(session.id, messages) if messages else ()
+        record = writing.recorded(self._pages, session, request, entries, regrets, history)
+        self._database.write(lambda connection: writing.write(connection, record))
+        if self._sweep_is_due():
+            self.sweep()
+
+    def sessions(self, limit: int = 100) -> Sequence[Session]:
+        return self._database.read(lambda c: reading.sessions(c, limit))
+
+    def session(self, name: str) -> Session | None:
+        return self._database.read(lambda c: reading.session(c, name))
+
+    def requests(self, session: str) -> Sequence[Request]:
+        return self._database.read(lambda c: reading.requests(c, session))
+
+    def entries(self, session: str) -> Sequence[Entry]:
+        return self._database.read(lambda c: reading.entries(c, session))
+
+    def entry(self, commit: str) -> Entry | None:
+        return self._database.read(lambda c: reading.entry(c, commit))
+
+    def regrets(self, session: str) -> Sequence[Regret]:
+        return self._database.read(lambda c: reading.regrets(c, session))
+
+    def totals(self) -> Totals:
+        return self._database.read(reading.totals)
+
+    def messages(self, session: str) -> Sequence[JsonObject]:
+        return self._database.read(lambda c: reading.messages(c, session))
+
+    def undo(self, commit: str, reason: str = "undone by the user") -> bool:
+        return self._take_back(commit, "", "undone", reason)
+
+    def suspect(self, commit: str, reason: str, *, tenant: str = "") -> bool:
+        return self._take_back(commit, tenant, "suspect", reason)
+
+    def purge(self, *, session: str = "", before_s: float | None = None) -> int:
+        lock = self._database.dialect.lock_sessions
+        count = self._database.write(lambda c: retention.purge(c, session, before_s, lock))
+        self._tidy()
+        return count
+
+    def sweep(self) -> None:
+        """Hold the limits, as `record` does now and then; what fails now is done the next time."""
+        used = self._memory.take_used()
+        lock, now_s = self._database.dialect.lock_sessions, time.time()
+        try:
+            deleted = self._database.write(
+                lambda c: retention.sweep(c, self._limits, now_s, used, lock)
+            )
+            if deleted:
+                self._tidy()
+        except LedgerFailed:
+            return
+
+    def close(self) -> None:
+        """Says which commits were used, so that they do not count as idle."""
+        used = self._memory.take_used()
+        try:
+            if used:
+                self._database.write(lambda c: retention.mark_used(c, used, time.time()))
+        except LedgerFailed:
+            pass  # they stay as young as they were
+        finally:
+            self._database.close()
+
+    def _take_back(self, commit: str, tenant: str, state: EntryState, reason: str) -> bool:
+        told = self._pages.text(reason)
+        return self._database.write(lambda c: retention.take_back(c, commit, tenant, state, told))
+
+    def _sweep_is_due(self) -> bool:
+        with self._lock:
+            self._records += 1
+            late = time.monotonic() - self._swept_s > SWEEP_EVERY_S
+            if self._records < SWEEP_EVERY and not late:
+                return False
+            self._records, self._swept_s = 0, time.monotonic()
+            return True
+
+    def _tidy(self) -> None:
+        """Give the room of what was deleted back, now or, if someone is writing, the next time."""
+        tidy = self._database.dialect.tidy
+        try:
+            self._database.look(lambda c: [c.execute(statement) for statement in tidy])
+        except LedgerFailed:
+            return

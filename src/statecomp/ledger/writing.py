@@ -1,0 +1,184 @@
+"""Writing the account: one request with all that belongs to it."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from statecomp.ledger.audit import Entry, LedgerFailed, Regret, Request, Session
+from statecomp.ledger.database import Connection, Row
+from statecomp.ledger.log import body_of
+from statecomp.ledger.pages import Page, Pages, written
+from statecomp.wire.assemble import digest
+
+OF_HISTORY = ""
+"""The owner of pages that are a session's history; a commit owns its originals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A request as rows: masked, compressed and written out before the transaction begins."""
+
+    session: Row
+    request: Row
+    entries: tuple[tuple[Row, tuple[Page, ...]], ...]
+    regrets: tuple[Regret, ...]
+    history: tuple[Page, ...]
+
+
+def recorded(
+    pages: Pages,
+    session: Session,
+    request: Request,
+    entries: Sequence[Entry],
+    regrets: Sequence[Regret],
+    history: tuple[Page, ...],
+) -> Record:
+    if session.id != request.session:
+        raise LedgerFailed(f"the request is of session {request.session}, not {session.id}")
+    about = {"client": session.client, "title": pages.text(session.title)}
+    about |= {"protocol": session.protocol, "model": session.model}
+    return Record(
+        (session.id, session.tenant, written(about), session.started_s, session.last_s),
+        _request_row(request, pages),
+        tuple((_entry_row(e, session.id, pages), _originals(e, pages)) for e in entries),
+        tuple(replace(regret, detail=pages.text(regret.detail)) for regret in regrets),
+        history,
+    )
+
+
+def write(connection: Connection, record: Record) -> None:
+    _write_session(connection, record.session)
+    number = _write_request(connection, record.request)
+    name = str(record.session[0])
+    for row, originals in record.entries:
+        connection.execute(
+            "INSERT INTO entries (session, commit_id, when_s, state, body, size)"
+            " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (session, commit_id) DO UPDATE SET"
+            " when_s = excluded.when_s, body = excluded.body, size = excluded.size, state = CASE"
+            " WHEN entries.state IN ('undone', 'suspect') THEN entries.state"
+            " ELSE excluded.state END",
+            row,
+        )
+        _write_pages(connection, name, str(row[1]), originals)
+    connection.many(
+        "INSERT INTO regrets (session, name, request, commit_id, kind, detail)"
+        " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (session, name) DO NOTHING",
+        [
+            _regret_row(r, name, number if r.request == record.request[1] else 0)
+            for r in record.regrets
+        ],
+    )
+    if record.history:
+        _write_pages(connection, name, OF_HISTORY, record.history)
+
+
+def _write_session(connection: Connection, row: Row) -> None:
+    """First of all: this row's lock keeps deleting and writing a session apart."""
+    connection.execute(
+        "INSERT INTO sessions (id, tenant, about, started_s, last_s) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT (id) DO UPDATE SET about = excluded.about, last_s = CASE"
+        " WHEN excluded.last_s > sessions.last_s THEN excluded.last_s ELSE sessions.last_s END",
+        row,
+    )
+    ((tenant,),) = connection.execute("SELECT tenant FROM sessions WHERE id = ?", (row[0],))
+    if tenant != row[1]:
+        raise LedgerFailed(f"session {row[0]} belongs to another tenant")
+
+
+def _write_request(connection: Connection, row: Row) -> int:
+    """A request told again replaces what was told; two workers that counted alike are put apart."""
+    session, number, when_s, *_ = row
+    same = connection.execute(
+        "SELECT number FROM requests WHERE session = ? AND when_s = ?", (session, when_s)
+    )
+    taken = connection.execute(
+        "SELECT 1 FROM requests WHERE session = ? AND number = ?", (session, number)
+    )
+    if same:
+        number = same[0][0]
+        connection.execute(
+            "DELETE FROM requests WHERE session = ? AND number = ?", (session, number)
+        )
+    elif taken:
+        ((number,),) = connection.execute(
+            "SELECT max(number) + 1 FROM requests WHERE session = ?", (session,)
+        )
+    connection.execute(
+        "INSERT INTO requests (session, number, when_s, protocol, model, mode, raw_tokens,"
+        " sent_tokens, raw_dollars, sent_dollars, input, cached, written, output, status,"
+        " first_change, grid, note, size)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (session, number, when_s, *row[3:]),
+    )
+    return int(number)
+
+
+def _write_pages(connection: Connection, session: str, owner: str, pages: Sequence[Page]) -> None:
+    """Only what differs from what stands there.  Pages nothing uses any more are swept later."""
+    rows = connection.execute(
+        "SELECT page FROM page_uses WHERE session = ? AND owner = ? ORDER BY place",
+        (session, owner),
+    )
+    known = [name for (name,) in rows]
+    start = _first_difference(known, [page.name for page in pages])
+    if start < len(known):
+        connection.execute(
+            "DELETE FROM page_uses WHERE session = ? AND owner = ? AND place >= ?",
+            (session, owner, start),
+        )
+    news = pages[start:]
+    # In one order everywhere, so that two writers of the same pages cannot wait for each other.
+    connection.many(
+        "INSERT INTO pages (name, body, size) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING",
+        sorted((page.name, page.body, len(page.body)) for page in set(news)),
+    )
+    connection.many(
+        "INSERT INTO page_uses (session, owner, place, page) VALUES (?, ?, ?, ?)",
+        [(session, owner, place, page.name) for place, page in enumerate(news, start)],
+    )
+
+
+def _first_difference(old: Sequence[str], new: Sequence[str]) -> int:
+    pairs = zip(old, new, strict=False)
+    short = min(len(old), len(new))
+    return next((place for place, (a, b) in enumerate(pairs) if a != b), short)
+
+
+def _request_row(request: Request, pages: Pages) -> Row:
+    grid = zlib.compress(
+        written([(c.number, c.state, c.score) for c in request.grid]).encode("ascii"), 3
+    )
+    usage = request.usage
+    note = json.dumps(pages.text(request.note))
+    return (
+        *(request.session, request.number, request.when_s),
+        *(request.protocol, request.model, request.mode),
+        *(request.raw_tokens, request.sent_tokens, request.raw_dollars, request.sent_dollars),
+        *(usage.input, usage.cached, usage.written, usage.output),
+        *(request.status, request.first_change, grid, note, len(grid) + len(note)),
+    )
+
+
+def _entry_row(entry: Entry, session: str, pages: Pages) -> Row:
+    commit = replace(entry.commit, text=pages.text(entry.commit.text))
+    told: tuple[Any, ...] = (
+        *(commit.at, body_of(commit)),
+        *(list(entry.scores.items()), json.loads(pages.mapping(entry.ruling))),
+    )
+    body = written(told)
+    return (session, commit.id, entry.when_s, entry.state, body, len(body))
+
+
+def _originals(entry: Entry, pages: Pages) -> tuple[Page, ...]:
+    return tuple(pages.page(message) for message in entry.originals)
+
+
+def _regret_row(regret: Regret, session: str, number: int) -> Row:
+    request = number or regret.request
+    name = digest(str(request), regret.commit, regret.kind, regret.detail)
+    detail = json.dumps(regret.detail)
+    return (session, name, request, regret.commit, regret.kind, detail)

@@ -1,0 +1,251 @@
+"""The ledger as a person meets it: looking, taking back, exporting, deleting."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+import time
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from statecomp.annotate.labels import read_labels
+from statecomp.cli.app import main
+from statecomp.cli.ledger import seconds
+from statecomp.config.places import data_folder, open_store, store_url
+from statecomp.errors import BadInput
+from statecomp.history.trajectory import Trajectory
+from statecomp.ledger.audit import Cell, Entry, Regret, Request, Session, Totals
+from statecomp.ledger.commits import Commit
+from statecomp.traces.jsonl import read_runs
+from tests.words import chat_of
+
+ROOT = Path(__file__).resolve().parents[2]
+HOSTILE = "\x1b]0;owned\x07[bold]fine[/bold] \x9b2J"
+SECRET = "ghp_" + "a1B2c3D4e5" * 4
+DAY_S = 86_400
+
+
+@dataclass(frozen=True)
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def statecomp(*arguments: str | Path, home: Path) -> Done:
+    """The command as its entry point runs it, in a pipe, with nobody at the keyboard."""
+    out, err = StringIO(), StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.delenv("STATECOMP_STORE", raising=False)
+        patch.setenv("XDG_DATA_HOME", str(home))
+        patch.setattr(sys, "argv", ["statecomp", *map(str, arguments)])
+        patch.setattr(sys, "stdin", StringIO())
+        with pytest.raises(SystemExit) as ended:
+            main()
+    return Done(int(ended.value.code or 0), out.getvalue(), err.getvalue())
+
+
+def commit_at(at: str, first: int, last: int) -> Commit:
+    sources = tuple(f"{at}/{number}" for number in range(first, last + 1))
+    text = f"Facts:\n- steps {first} to {last} of {at}"
+    return Commit(f"c0ffee-{at}", at, sources, first, last, text, 4000, 300)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A data folder whose ledger holds an old session and a new one with a regretted commit."""
+    ledger = open_store("", {"XDG_DATA_HOME": str(tmp_path)})
+    now = time.time()
+    for name, age_s in (("aaa-old", 40 * DAY_S), ("bbb-new", 60)):
+        when_s = now - age_s
+        about = ("agent/1.0", f"task of {name} {HOSTILE}", "openai-chat", "gpt-5")
+        session = Session(name, "t", *about, started_s=when_s, last_s=when_s, totals=Totals())
+        commit = commit_at(name, 2, 4)
+        ledger.commits("t").append(name, [commit])
+        messages = chat_of("p" + "r" * 7, bulk=f"{HOSTILE} key {SECRET}")
+        grid = tuple(Cell(number, "kept") for number in range(1, 8))
+        request = Request(
+            *(name, 3, when_s, "openai-chat", "gpt-5", "compress", 9000, 5000, 0.25, 0.75),
+            status=200,
+            grid=grid,
+        )
+        ruling = {"saves": 12.5, "why": "it pays"}
+        entry = Entry(commit, name, when_s, "live", {2: 0.9}, ruling, tuple(messages[3:5]))
+        regrets = [Regret(name, 3, commit.id, "repeated call", "read {}")] if age_s == 60 else []
+        ledger.record(session, request, [entry], regrets, messages)
+    ledger.close()
+    return tmp_path
+
+
+def test_sessions_come_latest_first_with_what_they_saved(home: Path) -> None:
+    done = statecomp("sessions", home=home)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert [line.split()[0] for line in lines[1:3]] == ["bbb-new", "aaa-old"]
+    assert "44%" in lines[1]
+    assert "-0.50" in lines[1], "a loss is shown as a loss"
+    assert "2 requests, 18,000 tokens came in, 10,000 went out" in lines[-1]
+    records = [
+        json.loads(x) for x in statecomp("sessions", "--json", home=home).stdout.splitlines()
+    ]
+    assert [r["totals"]["commits"] for r in records] == [1, 1]
+
+
+def test_nothing_a_tool_printed_can_act_on_the_terminal(home: Path) -> None:
+    for verb in (["sessions"], ["log"], ["show", "c0ffee-b"], ["diff", "c0ffee-b"]):
+        done = statecomp(*verb, home=home)
+        assert done.returncode == 0, done.stderr
+        assert not {"\x1b", "\x07", "\x9b"} & set(done.stdout)
+    assert "[bold]fine[/bold]" in done.stdout
+
+
+def test_log_lists_commits_of_one_session_or_the_latest(home: Path) -> None:
+    everything = statecomp("log", home=home).stdout
+    assert [line.split()[0] for line in everything.splitlines()[1:]] == [
+        "c0ffee-bbb-new",
+        "c0ffee-aaa-old",
+    ]
+    one = statecomp("log", "aaa", home=home).stdout
+    assert "2-4" in one
+    assert "bbb-new" not in one
+    unknown = statecomp("log", "zzz", home=home)
+    assert (unknown.returncode, unknown.stdout) == (2, "")
+    assert "no session begins with 'zzz'" in unknown.stderr
+
+
+def test_show_tells_scores_inequality_summary_and_regrets(home: Path) -> None:
+    page = statecomp("show", "c0ffee-b", home=home).stdout
+    for part in (
+        *("c0ffee-bbb-new", "live", "4,000 became 300", "2: 0.900", "saves = 12.5"),
+        *("why = it pays", "request 3, repeated call: read {}", "- steps 2 to 4 of bbb-new"),
+    ):
+        assert part in page
+    record = json.loads(statecomp("show", "c0ffee-b", "--json", home=home).stdout)
+    assert record["commit"]["sources"] == ["bbb-new/2", "bbb-new/3", "bbb-new/4"]
+    assert "see statecomp log" in statecomp("show", "c0ffee", home=home).stderr
+
+
+def test_diff_is_plain_lines_in_a_pipe_with_secrets_masked(home: Path) -> None:
+    done = statecomp("diff", "c0ffee-b", home=home)
+    lines = done.stdout.splitlines()
+    assert lines[0] == "--- original, steps 2-4, 4,000 tokens"
+    assert lines[1] == "+++ summary, 300 tokens (live)"
+    assert [line for line in lines[2:] if line.startswith("+")][-1] == "+- steps 2 to 4 of bbb-new"
+    assert any("[masked:github:" in line for line in lines if line.startswith("-"))
+    assert SECRET not in done.stdout
+
+
+def test_diff_stands_side_by_side_and_in_colour_on_a_wide_terminal(home: Path) -> None:
+    outer, inner = pty.openpty()
+    environ = {**os.environ, "XDG_DATA_HOME": str(home), "COLUMNS": "160", "TERM": "xterm"}
+    command = [sys.executable, "-m", "statecomp", "diff", "c0ffee-bbb-new"]
+    with subprocess.Popen(command, stdout=inner, stderr=inner, cwd=ROOT, env=environ) as process:
+        os.close(inner)
+        shown = b""
+        try:
+            while part := os.read(outer, 4096):
+                shown += part
+        except OSError:
+            pass  # how Linux says that the other end is closed
+        assert process.wait() == 0
+    os.close(outer)
+    text = shown.decode()
+    assert "\x1b[" in text
+    assert "\x1b]0;" not in text
+    (title,) = (line for line in text.splitlines() if "original, steps" in line)
+    assert "summary, 300 tokens" in title
+
+
+def test_undo_takes_a_commit_back_once_and_for_good(home: Path) -> None:
+    done = statecomp("undo", "c0ffee-b", "-m", "it needed them", home=home)
+    assert done.returncode == 0, done.stderr
+    assert "steps 2-4 go out raw from now on" in done.stdout
+    ledger = open_store("", {"XDG_DATA_HOME": str(home)})
+    log = ledger.commits("t")
+    assert log.find(["bbb-new", "aaa-old"]) == [commit_at("aaa-old", 2, 4)]
+    assert log.held(["bbb-new/3"]) == {"bbb-new/3": "it needed them"}
+    ledger.close()
+    assert "undone" in statecomp("log", home=home).stdout
+    assert statecomp("undo", "nothing", home=home).returncode == 2
+
+
+def test_export_makes_runs_and_keep_labels_that_the_other_verbs_read(
+    home: Path, tmp_path: Path
+) -> None:
+    runs, labels, annotated = (tmp_path / name for name in ("r.jsonl", "l.jsonl", "a.jsonl"))
+    done = statecomp("export", "-o", runs, "--labels", labels, home=home)
+    assert done.returncode == 0, done.stderr
+    assert "2 runs written" in done.stdout
+    assert "3 KEEP labels written" in done.stdout
+    found = [run for run in read_runs(runs) if isinstance(run, Trajectory)]
+    assert [run.id for run in found] == ["bbb-new", "aaa-old"]
+    assert len(found[0].messages) == len(chat_of("p" + "r" * 7))
+    assert found[0].about["recorded"]["requests"][0]["raw_tokens"] == 9000
+    assert SECRET not in runs.read_text()
+    assert (runs.stat().st_mode | labels.stat().st_mode) & 0o077 == 0
+    by_number = read_labels(labels)["bbb-new"]
+    assert sorted(by_number) == [2, 3, 4]
+    assert all(not label.ready(99) for label in by_number.values())
+    assert by_number[2].veto[0].at == 7
+    assert by_number[2].veto[0].what == "repeated call: read {}"
+    again = statecomp("annotate", runs, "-o", annotated, home=home)
+    assert again.returncode == 0, again.stderr
+    one = statecomp("export", "aaa", "-o", runs, home=home)
+    assert "1 runs written" in one.stdout
+
+
+def test_purge_deletes_what_it_was_told_and_asks_first(home: Path) -> None:
+    for arguments, sentence in (
+        ((), "say what to delete"),
+        (("--all", "--session", "aaa"), "say what to delete"),
+        (("--older-than", "soon"), "write a number and h, d or w"),
+        (("--all",), "add --yes"),
+    ):
+        refused = statecomp("purge", *arguments, home=home)
+        assert refused.returncode == 2
+        assert sentence in refused.stderr
+    assert (
+        "1 sessions deleted" in statecomp("purge", "--older-than", "30d", "--yes", home=home).stdout
+    )
+    assert "aaa-old" not in statecomp("sessions", home=home).stdout
+    assert "1 sessions deleted" in statecomp("purge", "--session", "b", "--yes", home=home).stdout
+    assert "holds no session yet" in statecomp("sessions", home=home).stdout
+    assert "0 sessions deleted" in statecomp("purge", "--all", "--yes", home=home).stdout
+
+
+def test_a_ledger_that_is_not_there_is_not_made_by_looking(tmp_path: Path) -> None:
+    done = statecomp("sessions", home=tmp_path)
+    assert done.returncode == 2
+    assert f"{tmp_path / 'statecomp' / 'ledger.sqlite'}: is not there" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_ledger_is_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    path.write_bytes(b"no database at all " * 100)
+    done = statecomp("sessions", "--store", path, home=tmp_path)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "is damaged" in done.stderr
+    assert path.read_bytes() == b"no database at all " * 100
+
+
+def test_the_store_is_what_is_said_then_the_environment_then_the_data_folder() -> None:
+    environ = {"STATECOMP_STORE": "/b", "XDG_DATA_HOME": "/data"}
+    assert store_url("/a", environ) == "/a"
+    assert store_url("", environ) == "/b"
+    assert store_url("", {"XDG_DATA_HOME": "/data"}) == "/data/statecomp/ledger.sqlite"
+    assert data_folder({"XDG_DATA_HOME": "relative"}).is_absolute()
+
+
+def test_ages_are_numbers_with_a_unit() -> None:
+    assert (seconds("12h"), seconds("1.5d"), seconds("2w")) == (43_200, 129_600, 1_209_600)
+    with pytest.raises(BadInput, match="such as 30d"):
+        seconds("30")

@@ -1,0 +1,274 @@
+"""The account: what was recorded is what is read, and losing it never changes what goes out."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from statecomp.ledger import sql_ledger
+from statecomp.ledger.audit import LedgerFailed, Regret, Totals, Usage
+from statecomp.ledger.open import open_ledger
+from statecomp.ledger.retention import Limits
+from statecomp.ledger.sql_ledger import SqlLedger
+from tests.ledger.conftest import Opener
+from tests.ledger.samples import SECRET, chat, commit, entry, masked, request, session, transaction
+
+
+def test_what_was_recorded_is_what_another_process_reads(ledger: SqlLedger, opener: Opener) -> None:
+    made = commit("s1", text="lone \ud800, nul \x00, \U0001f600")
+    told = entry(made)
+    regret = Regret("run", 1, made.id, "lost identifier", "src/app.py")
+    ledger.commits("t").append("s1", [made])
+    ledger.record(session(), request(note="why\x00"), [told], [regret], chat(3))
+    other = opener()
+    assert other.requests("run") == [request(note="why\x00")]
+    assert other.entries("run") == [told]
+    assert other.regrets("run") == [regret]
+    assert other.messages("run") == chat(3)
+    sums = Totals(1, 1000, 400, 0.5, 0.75, Usage(400, 100, 50, 20), 1, 1)
+    assert other.session("run") == replace(session(), totals=sums)
+    assert other.totals() == sums
+    assert other.session("another") is None
+    assert not any(read("another") for read in (other.requests, other.entries, other.messages))
+
+
+def test_sessions_come_latest_first_and_sum_their_own_requests(ledger: SqlLedger) -> None:
+    for number, name in enumerate(("a", "b", "c", "a"), start=1):
+        regret = Regret(name, number, "c", "repeated call", "ls")
+        about = session(name, last_s=1_000.0 + number)
+        told = [entry(commit(f"{name}{number}"), name)]
+        ledger.record(about, request(name, number), told, [regret])
+    found = [(s.id, s.last_s, s.totals) for s in ledger.sessions()]
+    assert [(name, last_s) for name, last_s, _ in found] == [
+        ("a", 1_004.0),
+        ("c", 1_003.0),
+        ("b", 1_002.0),
+    ]
+    assert [(t.requests, t.commits, t.regrets) for _, _, t in found] == [
+        (2,) * 3,
+        (1,) * 3,
+        (1,) * 3,
+    ]
+    assert [s.id for s in ledger.sessions(1)] == ["a"]
+    assert ledger.totals().raw_tokens == 4000
+    assert ledger.totals().raw_dollars - ledger.totals().sent_dollars == -1.0
+
+
+def test_a_history_is_stored_as_what_is_new(ledger: SqlLedger) -> None:
+    def count(table: str) -> int:
+        ((rows,),) = ledger._database.look(lambda c: c.execute(f"SELECT count(*) FROM {table}"))
+        return int(rows)
+
+    for length in range(1, 11):
+        ledger.record(session(), request(number=length), messages=chat(length))
+    assert ledger.messages("run") == chat(10)
+    assert count("pages") == 11
+    ledger.record(session("fork"), request("fork"), messages=chat(10))
+    assert (count("pages"), count("page_uses")) == (11, 22)
+    edited = [*chat(5), {"role": "user", "content": "no, otherwise"}]
+    ledger.record(session(), request(number=11), messages=edited)
+    assert ledger.messages("run") == edited
+    assert ledger.messages("fork") == chat(10)
+
+
+def test_a_session_recorded_by_a_process_that_knows_nothing_of_it_goes_on(opener: Opener) -> None:
+    first, second = opener(), opener()
+    first.record(session(), request(number=1), messages=chat(4))
+    second.record(session(), request(number=2), messages=chat(6))
+    first.record(session(), request(number=3), messages=chat(8))
+    second.purge(session="run")
+    first.record(session(), request(number=4), messages=chat(9))
+    assert second.messages("run") == chat(9)
+    assert [r.number for r in second.requests("run")] == [4]
+
+
+def test_two_workers_that_count_alike_both_keep_their_request(opener: Opener) -> None:
+    first, second = opener(), opener()
+    regret = Regret("run", 1, "c", "repeated call", "ls")
+    first.record(session(), request(when_s=1.5, raw_tokens=1))
+    second.record(session(), request(when_s=2.5, raw_tokens=2), regrets=[regret])
+    assert [(r.number, r.raw_tokens) for r in first.requests("run")] == [(1, 1), (2, 2)]
+    assert [r.request for r in first.regrets("run")] == [2]
+
+
+def test_a_request_told_again_replaces_what_was_told(ledger: SqlLedger) -> None:
+    regret = Regret("run", 1, "c", "repeated call", "ls")
+    ledger.record(session(), request(status=0), regrets=[regret])
+    ledger.record(session(), request(status=200), regrets=[regret])
+    assert ledger.requests("run") == [request(status=200)]
+    assert ledger.regrets("run") == [regret]
+
+
+def test_a_session_never_changes_hands(ledger: SqlLedger) -> None:
+    ledger.record(session(), request())
+    with pytest.raises(LedgerFailed, match="another tenant"):
+        ledger.record(session(tenant="other"), request(number=2))
+    assert len(ledger.requests("run")) == 1
+
+
+def test_secrets_are_masked_in_everything_for_people_and_nothing_else(ledger: SqlLedger) -> None:
+    made = commit("s1", text=f"token={SECRET}")
+    ledger.commits("t").append("s1", [made])
+    message = {"role": "tool", "content": f"export TOKEN={SECRET}"}
+    told = entry(made, ruling={"why": SECRET}, originals=(message,))
+    regret = Regret("run", 1, made.id, "repeated call", f"curl -H {SECRET}")
+    about = replace(session(), title=f"use {SECRET}")
+    ledger.record(about, request(note=SECRET), [told], [regret], [message])
+    shown = ledger.session("run"), ledger.requests("run"), ledger.entries("run")
+    everything = repr((*shown, ledger.regrets("run"), ledger.messages("run")))
+    assert SECRET not in everything
+    assert everything.count("[masked:github:") == 7
+    # What goes out must go out again as it was.
+    assert ledger.commits("t").find(["s1"]) == [made]
+
+
+def test_an_entry_is_found_by_a_beginning_that_only_one_commit_has(ledger: SqlLedger) -> None:
+    one, two = replace(commit("s1"), id="abc1"), replace(commit("s2"), id="abd2")
+    ledger.record(session(), request(), [entry(one), entry(two)])
+    found = ledger.entry("abc")
+    assert found is not None
+    assert found.commit == one
+    assert ledger.entry("abd2") == entry(two)
+    assert ledger.entry("ab") is ledger.entry("") is ledger.entry("x") is ledger.entry("%") is None
+
+
+def test_undo_makes_a_span_raw_for_good_and_shows(ledger: SqlLedger, opener: Opener) -> None:
+    kept, undone = transaction("s1")
+    log = ledger.commits("t")
+    log.append("s1", [kept, undone])
+    ledger.record(session(), request(), [entry(kept), entry(undone)])
+    assert ledger.undo(undone.id, "it needed the schema")
+    assert ledger.undo(undone.id, "it needed the schema"), "twice is once"
+    assert not ledger.undo("unknown")
+    other = opener()
+    for found in (log, other.commits("t")):
+        assert found.find(["s1"]) == [kept]
+        assert found.held([*undone.sources, *kept.sources]) == dict.fromkeys(
+            undone.sources, "it needed the schema"
+        )
+        # Not by the same state, nor by any other.
+        assert list(found.append("s1", [undone])) == [kept]
+        assert list(found.append("s2", [replace(undone, id="new", at="s2")])) == []
+    assert [e.state for e in other.entries("run")] == ["live", "undone"]
+    assert other.totals().commits == 1
+
+
+def test_a_suspect_commit_is_raw_again_for_its_tenant_only(ledger: SqlLedger) -> None:
+    made = commit("s1")
+    for tenant in ("t", "u"):
+        ledger.commits(tenant).append("s1", [made])
+        ledger.record(session(tenant, tenant=tenant), request(tenant), [entry(made, tenant)])
+    assert ledger.suspect(made.id, "the provider said 400", tenant="t")
+    assert ledger.commits("t").find(["s1"]) == []
+    assert ledger.commits("u").find(["s1"]) == [made]
+    assert [ledger.entries(t)[0].state for t in ("t", "u")] == ["suspect", "live"]
+    assert ledger.undo(made.id)
+    assert ledger.suspect(made.id, "again")
+    assert [ledger.entries(t)[0].state for t in ("t", "u")] == ["undone", "undone"]
+
+
+def test_what_was_only_observed_is_no_commit_and_can_still_be_forbidden(ledger: SqlLedger) -> None:
+    made = commit("s1")
+    ledger.record(session(), request(mode="observe"), [entry(made, state="observed")])
+    assert ledger.totals().commits == 0
+    assert ledger.commits("t").find(["s1"]) == []
+    assert ledger.undo(made.id)
+    assert ledger.commits("t").held(made.sources).keys() == set(made.sources)
+    ledger.record(session(), request(number=2), [entry(made, state="observed")])
+    assert [e.state for e in ledger.entries("run")] == ["undone"]
+
+
+def test_deleting_the_account_never_changes_what_goes_out(store: str) -> None:
+    limits = Limits(max_age_days=1)
+    ledger = open_ledger(store, mask=masked, limits=limits)
+    log = ledger.commits("t")
+    kept, undone = transaction("s1")
+    log.append("s1", [kept, undone])
+    ledger.undo(undone.id)
+    log.refuse(["a"], "long ago, but told just now")
+    ledger.record(session(), request(), [entry(kept)], messages=chat(3))
+    ledger.sweep()
+    assert ledger.sessions() == []
+    assert not ledger.entries("run")
+    assert not ledger.messages("run")
+    assert log.find(["s1"]) == [kept]
+    assert log.held(undone.sources)
+    assert log.refused(["a"])
+    left = ledger.entry(kept.id)
+    assert left is not None
+    assert (left.commit, left.session, left.originals) == (kept, "", ())
+    ledger.close()
+
+
+def test_the_oldest_sessions_go_when_there_is_too_much(store: str) -> None:
+    ledger = open_ledger(store, mask=masked, limits=Limits(max_age_days=1e6, max_bytes=60_000))
+    for number in range(10):
+        name = f"run{number}"
+        noise = random.Random(number).randbytes(8_000).hex()  # which no compression makes small
+        messages = [{"role": "user", "content": noise}]
+        ledger.record(session(name, last_s=1_000.0 + number), request(name), messages=messages)
+    before = [s.id for s in ledger.sessions()]
+    ledger.sweep()
+    after = [s.id for s in ledger.sessions()]
+    assert 1 <= len(after) < len(before)
+    assert after == before[: len(after)]
+    assert all(ledger.messages(name) for name in after)
+    ledger.close()
+
+
+def test_a_commit_goes_only_when_nothing_has_used_it_for_long(store: str) -> None:
+    ledger = open_ledger(store, mask=masked, limits=Limits(idle_commit_days=30))
+    log = ledger.commits("t")
+    for at in ("used", "idle"):
+        log.append(at, [commit(at)])
+    assert [c.at for c in log.find(["used", "idle"])] == ["used", "idle"]
+    ledger.sweep()
+    long_ago = "UPDATE commits SET used_s = 1.0"
+    ledger._database.write(lambda c: c.execute(long_ago))
+    assert [c.at for c in log.find(["used"])] == ["used"]
+    ledger.sweep()
+    assert [c.at for c in log.find(["used", "idle"])] == ["used"]
+    ledger.close()
+
+
+def test_recording_sweeps_now_and_then(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sql_ledger, "SWEEP_EVERY", 3)
+    ledger = open_ledger(store, mask=masked, limits=Limits(max_age_days=1))
+    for number in range(1, 3):
+        ledger.record(session(), request(number=number))
+    assert len(ledger.sessions()) == 1
+    ledger.record(session(), request(number=3))
+    assert ledger.sessions() == []
+    ledger.close()
+
+
+def test_purge_deletes_a_session_with_its_commits_and_nothing_else(ledger: SqlLedger) -> None:
+    for name, last_s in (("old", 1_000.0), ("new", 9_000.0)):
+        made = commit(name)
+        ledger.commits("t").append(name, [made])
+        ledger.record(
+            session(name, last_s=last_s), request(name), [entry(made, name)], messages=chat(3, name)
+        )
+    ledger.commits("t").append("unaccounted", [commit("unaccounted")])
+    assert ledger.purge(session="old", before_s=500.0) == 0
+    assert ledger.purge(before_s=5_000.0) == 1
+    assert [s.id for s in ledger.sessions()] == ["new"]
+    log = ledger.commits("t")
+    assert [c.at for c in log.find(["old", "new", "unaccounted"])] == ["new", "unaccounted"]
+    assert ledger.messages("new") == chat(3, "new")
+    assert ledger.purge() == 1
+    assert log.find(["old", "new", "unaccounted"]) == []
+    assert ledger.totals() == Totals()
+
+
+def test_a_shared_commit_stays_for_the_session_that_still_has_it(ledger: SqlLedger) -> None:
+    made = commit("s1")
+    ledger.commits("t").append("s1", [made])
+    for name in ("a", "b"):
+        ledger.record(session(name), request(name), [entry(made, name)])
+    ledger.purge(session="a")
+    assert ledger.commits("t").find(["s1"]) == [made]
+    ledger.purge(session="b")
+    assert ledger.commits("t").find(["s1"]) == []
