@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+from statecomp.baselines.card import Card
+from statecomp.baselines.rewriting import edited
 from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Segment
 from statecomp.strategy import Strategy, View
-from statecomp.tokens import ESTIMATE, TokenCounter, count_message
-from statecomp.wire.assemble import digest
+from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.protocol import Wire
+
+CARD = Card(
+    name="mask",
+    title="Observation masking",
+    trigger="every request, once an interaction is older than the last K (10)",
+    unit="observation; a note of its length stays",
+    source="control; a common practice of coding agents",
+    inferred="K, and the wording of the note",
+)
 
 
 def blank(text: str) -> str:
@@ -43,15 +53,5 @@ class ObservationMasking(Strategy):
         if newest - segment.number < self.keep:
             return segment
         if segment.id not in self._masked:
-            self._masked[segment.id] = self._mask(segment)
+            self._masked[segment.id] = edited(segment, blank, self.wire, self.count, "masked")
         return self._masked[segment.id]
-
-    def _mask(self, interaction: Interaction) -> Interaction:
-        messages = tuple(self.wire.edit_observations(interaction.messages, blank))
-        return replace(
-            interaction,
-            id=digest(interaction.id, "masked"),
-            messages=messages,
-            tokens=sum(count_message(message, self.count) for message in messages),
-            observations=tuple(replace(o, text=blank(o.text)) for o in interaction.observations),
-        )

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from statecomp.baselines.card import Card
 from statecomp.history.history import History
 from statecomp.strategy import Strategy, View
+
+CARD = Card(
+    name="none",
+    title="No compression",
+    trigger="never",
+    unit="nothing",
+    source="control",
+)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
+from statecomp.baselines.card import Card
 from statecomp.controller.controller import write_summary
 from statecomp.errors import BadInput, SummaryFailed
 from statecomp.history.facts import FactIndex
@@ -20,6 +21,16 @@ from statecomp.llm.side import SideAccount
 from statecomp.strategy import Refusal, Strategy, Summarizer, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.protocol import Wire
+
+CARD = Card(
+    name="periodic",
+    title="Periodic summary",
+    trigger="every n (5) complete interactions",
+    unit="block of n interactions",
+    calls="one summary a block; summarizer=extractive (the default) makes none",
+    source="control; the paper gives n = 3, 5",
+    inferred="each block is read once, summaries accumulate, the schema is StateComp's",
+)
 
 
 @dataclass(frozen=True)

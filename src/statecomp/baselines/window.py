@@ -9,10 +9,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from statecomp.baselines.card import Card
 from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
 from statecomp.strategy import Strategy, View
+
+CARD = Card(
+    name="window",
+    title="Sliding window",
+    trigger="every request, once more than K (10) interactions exist",
+    unit="interaction; older ones are dropped",
+    source="control; the paper gives K = 5, 10, 20",
+    inferred="unconditional, no notice, all before the first interaction counts as the task",
+)
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
+from statecomp.baselines.rewriting import Budget
+from statecomp.controller.prices import Prices
 from statecomp.errors import BadInput
+from statecomp.llm.client import Chat, open_chat
+from statecomp.replay.run import StrategyFactory
 from statecomp.tokens import ESTIMATE, TokenCounter
 
 Number = TypeVar("Number", int, float)
@@ -14,10 +18,19 @@ Number = TypeVar("Number", int, float)
 
 @dataclass(frozen=True)
 class Settings:
-    """What all strategies of one command share."""
+    """What all strategies of one command share.
+
+    `chats` are known by name, beside those that an address names: a bench lends its acting model.
+    """
 
     count: TokenCounter = ESTIMATE
     environ: Mapping[str, str] = field(default_factory=dict)
+    prices: Prices | None = None
+    chats: Mapping[str, Chat] = field(default_factory=dict)
+
+    def chat(self, spec: str) -> Chat:
+        """The chat of a name in `chats`, or the one "openai:MODEL[@BASE_URL]" names."""
+        return self.chats[spec] if spec in self.chats else open_chat(spec, environ=self.environ)
 
 
 class Options:
@@ -34,6 +47,13 @@ class Options:
 
     def text(self, key: str, default: str) -> str:
         return self._values.pop(key, default)
+
+    def one_of(self, key: str, *known: str) -> str:
+        """One of several words; the first is the default."""
+        value = self.text(key, known[0])
+        if value not in known:
+            raise BadInput(f"is {value!r}; known are {', '.join(known)}", field=key)
+        return value
 
     def whole(self, key: str, default: int) -> int:
         return self._number(key, default, int)
@@ -55,3 +75,23 @@ class Options:
         if self._values:
             unknown = ", ".join(self._values)
             raise BadInput(f"has unknown options: {unknown}", field=f"strategy {self._spec!r}")
+
+
+Builder: TypeAlias = Callable[[Options, Settings], StrategyFactory]
+
+
+def chat_of(options: Options, settings: Settings) -> Chat | None:
+    """`chat=SPEC` or `summarizer=chat:SPEC`; None is `summarizer=extractive`, the default."""
+    spec = options.text("chat", "")
+    name, _, rest = options.text("summarizer", f"chat:{spec}" if spec else "extractive").partition(
+        ":"
+    )
+    if name not in ("extractive", "chat"):
+        problem = f"is {name!r}; known are extractive and chat:openai:MODEL"
+        raise BadInput(problem, field="summarizer")
+    return settings.chat(rest) if name == "chat" else None
+
+
+def budget_of(options: Options, default: float) -> Budget:
+    """`budget=`: tokens, or a share up to 1 of a whole that the method names."""
+    return Budget(options.real("budget", default))

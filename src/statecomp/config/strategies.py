@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
+from statecomp.baselines import mask, none, periodic, window
+from statecomp.baselines.card import Card
 from statecomp.baselines.mask import ObservationMasking
 from statecomp.baselines.none import NoCompression
 from statecomp.baselines.periodic import PeriodicSummary
 from statecomp.baselines.window import SlidingWindow
+from statecomp.compressor import CARD as STATECOMP
 from statecomp.compressor import StateComp
-from statecomp.config.options import Options, Settings
+from statecomp.config import memories, summaries
+from statecomp.config.options import Builder, Options, Settings
 from statecomp.config.scorers import scoring
 from statecomp.config.summarizers import summarizer_of
+from statecomp.controller.economics import Economics
+from statecomp.controller.prices import PriceBook, shipped_prices
 from statecomp.controller.spans import Gates
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
+from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.side import SideAccount
 from statecomp.replay.run import StrategyFactory
-from statecomp.strategy import Strategy
+from statecomp.strategy import Strategy, Summarizer
 from statecomp.wire.detect import wire_named
 from statecomp.wire.protocol import Wire
 
@@ -64,12 +71,15 @@ def _periodic(options: Options, settings: Settings) -> StrategyFactory:
 def _statecomp(options: Options, settings: Settings) -> StrategyFactory:
     default = Gates()
     scored = scoring(options.text("scorer", "age"))
+    summarizer = summarizer_of(options, settings)
+    economics = _economics(options, settings, summarizer(SideAccount()))
+    # What a rewrite costs is known then; the length of a run of interactions need not stand for it.
+    shortest = default.longer_than if economics is None else 0
     gates = Gates(
         threshold=options.real("threshold", scored.threshold),
-        longer_than=options.whole("longer_than", default.longer_than),
+        longer_than=options.whole("longer_than", shortest),
         min_source_tokens=options.whole("min_source_tokens", default.min_source_tokens),
     )
-    summarizer = summarizer_of(options, settings)
 
     def build(run: Trajectory, wire: Wire) -> Strategy:
         account = SideAccount()
@@ -80,15 +90,44 @@ def _statecomp(options: Options, settings: Settings) -> StrategyFactory:
             protocol=wire.name,
             count=settings.count,
             account=account,
+            economics=economics,
         )
 
     return build
 
 
-BUILDERS: Mapping[str, Callable[[Options, Settings], StrategyFactory]] = {
+def _economics(options: Options, settings: Settings, summarizer: Summarizer) -> Economics | None:
+    """`economics=on`: commits must pay, at the prices of the command or of `prices=MODEL`."""
+    switch, model = options.text("economics", "off"), options.text("prices", "")
+    if switch not in ("on", "off"):
+        raise BadInput(f"is {switch!r}; write on or off", field="economics")
+    if switch == "off":
+        return None
+    prices = shipped_prices().of(model) if model else settings.prices or shipped_prices().of()
+    book = PriceBook({prices.model: prices}, prices.model)
+    if isinstance(summarizer, ExtractiveSummarizer):
+        return Economics(book, ratio=summarizer.budget)
+    return Economics(book, summary_prices=prices)
+
+
+PLAIN: Mapping[str, Builder] = {
     "none": _none,
     "window": _window,
     "mask": _mask,
     "periodic": _periodic,
     "statecomp": _statecomp,
+}
+
+BUILDERS: Mapping[str, Builder] = {**PLAIN, **summaries.SUMMARIES, **memories.MEMORIES}
+CARDS: Mapping[str, Card] = {
+    card.name: card
+    for card in (
+        none.CARD,
+        window.CARD,
+        mask.CARD,
+        periodic.CARD,
+        STATECOMP,
+        *summaries.CARDS,
+        *memories.CARDS,
+    )
 }

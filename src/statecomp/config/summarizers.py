@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from statecomp.config.options import Options, Settings
 from statecomp.errors import BadInput
-from statecomp.llm.client import open_chat
 from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.side import SideAccount
 from statecomp.llm.summarize import ChatSummarizer
@@ -21,7 +20,7 @@ def summarizer_of(options: Options, settings: Settings) -> Callable[[SideAccount
         summarizer = ExtractiveSummarizer(budget=options.real("budget", 0.25))
         return lambda account: summarizer
     if name == "chat":
-        chat = open_chat(rest, environ=settings.environ)
+        chat = settings.chat(rest)
         return lambda account: ChatSummarizer(chat, on_side_call=account.charge)
     problem = f"is {name!r}; known are extractive and chat:openai:MODEL"
     raise BadInput(problem, field="summarizer")

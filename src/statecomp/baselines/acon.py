@@ -1,0 +1,117 @@
+"""ACON-Core: what is older than the last turn becomes a structured text when it grows too long.
+
+The run-time half of ACON (Kang et al., arXiv 2510.00615): threshold-gated compression of the
+history, of single observations, or of both, by one fixed guideline in five sections.
+
+Inferred: "Core" is defined nowhere; taken as this half without guideline optimisation and without
+a distilled compressor.  The user's later messages stay as they are, and the text stands as a
+message behind them rather than inside the first one.  Observations are refined when they are first
+sent, which is the same as on arrival and works on recordings too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from statecomp.baselines.card import Card
+from statecomp.baselines.rewriting import Compactor, edited, older, task_of
+from statecomp.baselines.writing import Writer
+from statecomp.errors import BadInput, SummaryFailed
+from statecomp.history.facts import FactIndex
+from statecomp.history.history import History
+from statecomp.history.interaction import Interaction, Observation, Segment
+from statecomp.llm.record import Record
+from statecomp.llm.side import SideAccount
+from statecomp.strategy import Refusal, Strategy, View
+
+CARD = Card(
+    name="acon",
+    title="ACON-Core",
+    trigger="older turns with the earlier text exceed t_hist (4,096) tokens; an observation t_obs",
+    unit="all but the last turn; a single observation",
+    calls="one compressor call a trigger; without a chat, extracts under the same five sections",
+    source="arXiv 2510.00615 and its public code",
+    inferred="what Core leaves out; later user messages stay; where the text stands",
+)
+MODES = ("history", "observation", "both")
+SECTIONS = {
+    "Reasoning and rationale": ("conclusions",),
+    "Values to carry": ("locations",),
+    "Pending": ("unresolved",),
+    "Completed": ("facts",),
+    "Guardrails": ("constraints", "failures"),
+}
+
+
+def five_sections(record: Record) -> str:
+    """A record of six headings in the sections of the method's guideline."""
+    blocks = []
+    for title, headings in SECTIONS.items():
+        entries = [entry for heading in headings for entry in getattr(record, heading)]
+        if entries:
+            blocks.append("\n".join((f"## {title}", *(f"- {entry}" for entry in entries))))
+    return "\n".join(blocks)
+
+
+@dataclass(frozen=True)
+class Acon(Strategy):
+    """`t_hist` below zero compresses at every request; `interval` steps lie between two times."""
+
+    compactor: Compactor
+    refiner: Writer
+    mode: str = "history"
+    t_hist: int = 4096
+    t_obs: int = 1024
+    keep: int = 1
+    interval: int = 0
+    account: SideAccount = field(default_factory=SideAccount)
+    _refined: dict[str, Interaction] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise BadInput(f"is {self.mode!r}; known are {', '.join(MODES)}", field="mode")
+        if self.keep < 0:
+            raise BadInput(f"must not be negative, not {self.keep}", field="keep")
+
+    def before_request(self, history: History) -> View:
+        refusals: tuple[Refusal, ...] = ()
+        if self.mode != "observation" and (span := self._due(history)):
+            refusals = self.compactor.compact(history, span)
+        shown = self.compactor.applied(history)
+        if self.mode != "history":
+            shown = History(tuple(self._refine(s, history) for s in shown.segments))
+        return View(shown, refusals=refusals, side_calls=self.account.settle())
+
+    def _due(self, history: History) -> Sequence[Interaction]:
+        """What a compression would read now, where it is due."""
+        before = self.compactor.latest(history)
+        span = older(self.compactor.applied(history), self.keep)
+        if before and history.checkpoint - before.checkpoint < self.interval:
+            return ()
+        carried = self.compactor.count(before.text) if before else 0
+        return span if carried + sum(i.tokens for i in span) > self.t_hist else ()
+
+    def _refine(self, segment: Segment, history: History) -> Segment:
+        if not isinstance(segment, Interaction) or segment.locked:
+            return segment
+        if segment.id not in self._refined:
+            self._refined[segment.id] = self._refined_now(segment, history)
+        return self._refined[segment.id]
+
+    def _refined_now(self, interaction: Interaction, history: History) -> Interaction:
+        """The interaction with each long observation refined once, given what came before it."""
+        count, wire = self.compactor.count, self.compactor.wire
+        rest = FactIndex(s for s in history.segments if s.id != interaction.id)
+        texts: dict[str, str] = {}
+        for seen in interaction.observations:
+            if count(seen.text) > self.t_obs:
+                alone = replace(interaction, observations=(Observation("", seen.text),))
+                try:
+                    text = self.refiner.write(task_of(history), "", (alone,), rest)
+                except SummaryFailed:
+                    continue
+                texts[seen.text] = text if len(text) < len(seen.text) else seen.text
+        if not texts:
+            return interaction
+        return edited(interaction, lambda text: texts.get(text, text), wire, count, "refined")

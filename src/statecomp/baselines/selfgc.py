@@ -1,0 +1,293 @@
+"""Self-GC: under token pressure a planner says of each old object: fold, mask, prune, or keep.
+
+Hao et al. (arXiv 2607.00692).  History is indexed into objects with stable ids.  *Fold* moves the
+exact payload into a sidecar and leaves a pointer, *mask* keeps head and tail of log-like output,
+*prune* removes for good.  The harness checks the plan and commits it only where it is worth it.
+
+Inferred: the trigger (half the window, or 16,000 tokens more than after the last collection), what
+is protected (system, task, user messages, the last 2 interactions, open calls), a planner answer of
+at most 1,500 tokens over an index of the objects (`index=prefix` shows it the whole transcript), a
+commit from 30 % of the eligible tokens on, the wording of pointers, and the `recover` tool.  A
+conversation object acts on the steps below a user message, never on the message.  Recordings hold
+no skill state, so there are no such objects.  Without a chat, rules stand in for the planner.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from statecomp.baselines.card import Card
+from statecomp.baselines.rewriting import WINDOW, Marks, edited, no_worse, older, task_of
+from statecomp.baselines.tools import Use
+from statecomp.baselines.writing import arguments_of, ask, prompt, question_about, tool
+from statecomp.errors import SummaryFailed
+from statecomp.history.facts import facts_of
+from statecomp.history.history import History
+from statecomp.history.interaction import Call, Interaction, JsonObject, Pinned, Segment
+from statecomp.history.kinds import failed, kind_of
+from statecomp.llm.client import ChatFailed
+from statecomp.llm.side import SideAccount, SideChannel
+from statecomp.llm.transcript import cut
+from statecomp.strategy import Strategy, View
+from statecomp.tokens import ESTIMATE, TokenCounter
+from statecomp.wire.protocol import Wire
+
+CARD = Card(
+    name="selfgc",
+    title="Self-GC",
+    trigger="visible tokens past half the window, or 16,000 more than after the last collection",
+    unit="tool span of an interaction; the steps below a user message",
+    calls="one planner call a collection, by the acting model; without a chat, rules plan",
+    tools=("recover",),
+    source="arXiv 2607.00692 (no code found)",
+    inferred="trigger, planner limits, 30 % commit gate, pointer wording, recovery by a tool",
+)
+TOOL = "recover"
+POLICY = (Use(TOOL, "missing", {"object_id": "$found"}, r"\[folded (function:tool:\d+):"),)
+PROTECTED = 2
+WORTH = 0.30
+PLAN_TOKENS = 1_500
+GROWTH = 16_000
+EDGE_LINES = 10
+EDGE_CHARS = 1_500
+_ACTION = re.compile(r"<(fold|mask|prune)\b[^>]*?\bid\s*=\s*[\"']([^\"']+)[\"']", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An object the planner may act on: some interactions under one stable id."""
+
+    id: str
+    members: tuple[Interaction, ...]
+
+    @property
+    def tokens(self) -> int:
+        return sum(member.tokens for member in self.members)
+
+
+def targets(history: History, taken: Mapping[str, str]) -> tuple[Target, ...]:
+    """The objects of a history, without what is protected or was acted on before."""
+    free = {i.id for i in older(history, PROTECTED) if i.id not in taken and i.observations}
+    found: list[Target] = []
+    turn: list[Interaction] = []
+    users = 0
+
+    def close() -> None:
+        if users and len(turn) > 1:
+            found.append(Target(f"conversation:user:{users}", tuple(turn)))
+        turn.clear()
+
+    for segment in history.segments:
+        if isinstance(segment, Pinned) and segment.role == "user":
+            close()
+            users += 1
+        elif isinstance(segment, Interaction) and segment.id in free:
+            found.append(Target(f"function:tool:{segment.number}", (segment,)))
+            turn.append(segment)
+    close()
+    return tuple(found)
+
+
+class Planner(Protocol):
+    """Proposes an action for some of the objects; what it does not mention is kept."""
+
+    def plan(self, history: History, found: Sequence[Target]) -> Mapping[str, str]:
+        """Action by object id; raises SummaryFailed where there is no plan."""
+        ...
+
+
+@dataclass(frozen=True)
+class ChatPlanner:
+    """Asks the acting model over an index of the objects, or over the whole prefix."""
+
+    channel: SideChannel
+    whole_prefix: bool = False
+
+    def plan(self, history: History, found: Sequence[Target]) -> Mapping[str, str]:
+        lines = [_index_line(target, history.checkpoint) for target in found]
+        index = "\n".join(("Objects:", *lines))
+        shown = history.interactions if self.whole_prefix else ()
+        question = f"{question_about(task_of(history), '', shown)}\n\n{index}"
+        try:
+            system = prompt("selfgc_plan")
+            answer = ask(self.channel, "planner", system, question, max_tokens=PLAN_TOKENS)
+        except ChatFailed as error:
+            raise SummaryFailed(f"the planner gave no answer: {error}") from error
+        return {name: action.lower() for action, name in _ACTION.findall(answer)}
+
+
+def _index_line(target: Target, checkpoint: int) -> str:
+    newest = target.members[-1]
+    head = " ".join(newest.action.split())[:80]
+    first = newest.observed.strip().partition("\n")[0][:80]
+    age = checkpoint - newest.number
+    return f'<object id="{target.id}" age="{age}" tokens="{target.tokens}"/> {head} -> {first}'
+
+
+class RulePlanner:
+    """Prune what failed and was followed by the same kind of step that worked, mask logs, fold
+    large payloads whose identifiers the last steps do not use."""
+
+    LARGE = 400
+
+    def plan(self, history: History, found: Sequence[Target]) -> Mapping[str, str]:
+        recent = frozenset().union(*(facts_of(i).own for i in history.interactions[-PROTECTED:]))
+        chosen: dict[str, str] = {}
+        for target in found:
+            step = target.members[0]
+            if len(target.members) > 1:
+                continue
+            if failed(step) and _was_retried(step, history):
+                chosen[target.id] = "prune"
+            elif target.tokens >= self.LARGE and is_log(step.observed):
+                chosen[target.id] = "mask"
+            elif target.tokens >= self.LARGE and not facts_of(step).observed & recent:
+                chosen[target.id] = "fold"
+        return chosen
+
+
+def _was_retried(step: Interaction, history: History) -> bool:
+    later = (i for i in history.interactions if i.number > step.number and not failed(i))
+    names = {call.name for call in step.calls}
+    return any(kind_of(i) == kind_of(step) and names == {c.name for c in i.calls} for i in later)
+
+
+def is_log(text: str) -> bool:
+    """Many lines that look alike once their digits are taken away."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) < 3 * EDGE_LINES:
+        return False
+    shapes = {re.sub(r"[\d\W]+", " ", line)[:24] for line in lines}
+    return len(shapes) <= len(lines) // 2
+
+
+def pointer(name: str, text: str) -> str:
+    """What stands where a folded payload stood; a shorter payload stays."""
+    head = " ".join(text.split())[:60]
+    lines = text.count("\n") + 1
+    note = f'[folded {name}: {lines} lines, begins "{head}"; {TOOL} returns it exactly]'
+    return note if len(note) < len(text) else text
+
+
+def masked(text: str) -> str:
+    """Head and tail of long output, with what was left out said between them."""
+    lines = text.splitlines()
+    gap = len(lines) - 2 * EDGE_LINES
+    if gap > 1:
+        note = f"[... {gap} lines masked ...]"
+        text = "\n".join((*lines[:EDGE_LINES], note, *lines[-EDGE_LINES:]))
+    return cut(text, 2 * EDGE_CHARS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Collection:
+    """One collection, committed or not: actions by interaction id, and what was visible then."""
+
+    actions: Mapping[str, str]
+    visible: int
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class SelfGC(Strategy):
+    wire: Wire
+    planner: Planner
+    growth: int = GROWTH
+    window: int = WINDOW
+    count: TokenCounter = ESTIMATE
+    account: SideAccount = field(default_factory=SideAccount)
+    policy: Sequence[Use] = POLICY
+    _collections: Marks[_Collection] = field(default_factory=Marks, repr=False, compare=False)
+    _acted: dict[tuple[str, str], Interaction] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+    _sidecar: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
+
+    def before_request(self, history: History) -> View:
+        visible = self._visible(history, self._taken(history))
+        note = ""
+        if self._collections.here(history) is None and self._pressed(history, visible.tokens):
+            note = self._collect(history, visible.tokens).note
+            visible = self._visible(history, self._taken(history))
+        return View(visible, side_calls=self.account.settle(), note=note)
+
+    def _taken(self, history: History) -> dict[str, str]:
+        taken: dict[str, str] = {}
+        for collection in self._collections.along(history):
+            taken.update(collection.actions)
+        return taken
+
+    def _pressed(self, history: History, tokens: int) -> bool:
+        last = self._collections.latest(history)
+        grown = tokens - (last.visible if last else 0)
+        # Past half the window a plan that was refused should not be asked for again at each step.
+        return grown >= self.growth or (tokens * 2 >= self.window and grown >= self.growth // 8)
+
+    def _collect(self, history: History, tokens: int) -> _Collection:
+        """Ask for a plan; commit it whole, or not at all."""
+        taken = self._taken(history)
+        found = targets(history, taken)
+        try:
+            actions = self._checked(self.planner.plan(history, found) if found else {}, found)
+        except SummaryFailed as error:
+            return self._collections.put(history, _Collection({}, tokens, str(error)))
+        after = self._visible(history, taken | actions)
+        spans = {i.id: i.tokens for target in found for i in target.members}
+        removed, eligible = tokens - after.tokens, sum(spans.values())
+        if removed < WORTH * max(1, eligible) or not no_worse(after, history, self.wire):
+            note = f"the plan would remove {removed:,} of {eligible:,} tokens"
+            return self._collections.put(history, _Collection({}, tokens, note))
+        for interaction in history.interactions:
+            if actions.get(interaction.id) == "fold":
+                self._sidecar[f"function:tool:{interaction.number}"] = interaction.observed
+        return self._collections.put(history, _Collection(actions, after.tokens))
+
+    def _checked(self, plan: Mapping[str, str], found: Sequence[Target]) -> dict[str, str]:
+        """The plan by interaction: unknown ids fall out, the narrower object has the last word."""
+        actions: dict[str, str] = {}
+        for target in sorted(found, key=lambda target: -len(target.members)):
+            if target.id in plan:
+                actions.update((member.id, plan[target.id]) for member in target.members)
+        return actions
+
+    def _visible(self, history: History, actions: Mapping[str, str]) -> History:
+        if not actions:
+            return history
+        segments: list[Segment] = []
+        for segment in history.segments:
+            action = actions.get(segment.id)
+            if action is None or not isinstance(segment, Interaction) or segment.locked:
+                segments.append(segment)
+            elif action != "prune":
+                segments.append(self._edited(segment, action))
+        return History(tuple(segments))
+
+    def _edited(self, interaction: Interaction, action: str) -> Interaction:
+        key = (interaction.id, action)
+        if key not in self._acted:
+            name = f"function:tool:{interaction.number}"
+            edit = masked if action == "mask" else lambda text: pointer(name, text)
+            self._acted[key] = edited(interaction, edit, self.wire, self.count, action)
+        return self._acted[key]
+
+    def extra_tools(self) -> Sequence[JsonObject]:
+        says = "Get back, exactly, a tool result that was folded away; give the id in its pointer."
+        return (tool(TOOL, says, ("object_id",), object_id={"type": "string"}),)
+
+    def handle_tool(self, call: Call) -> str:
+        if call.name != TOOL:
+            return super().handle_tool(call)
+        name = str(arguments_of(call).get("object_id", ""))
+        if name in self._sidecar:
+            return self._sidecar[name]
+        return f"Nothing is folded under {name!r}. Known: {', '.join(self._sidecar) or 'none'}."
+
+    def extra_system_text(self) -> str:
+        return (
+            "Old tool results may be folded: a pointer such as [folded function:tool:7: ...] "
+            f"stands in their place, and {TOOL}(object_id) returns the exact text. Ask only for "
+            "what the next step needs."
+        )

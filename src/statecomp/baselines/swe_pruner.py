@@ -1,0 +1,177 @@
+"""SWE-Pruner: a fresh observation loses the lines its reader did not ask about.
+
+The agent may add a question to any call of its own tools (argument `focus`).  If it does, and the
+output has more than 500 characters, each line is scored against the question before the output
+enters the history: lines at or above the threshold stay, a single dropped line between two kept
+ones stays, blank lines go, and a longer gap becomes a marker.  Without a question the output is
+raw.  The older history is never touched, and the agent can read the file again.
+
+In a recording nobody asks: with `focus=argument`, the published rule, replay shows the raw
+history.  `focus=said` takes the agent's own visible words before a call as the question (inferred;
+for recordings only).  Either way an interaction is pruned when it is first seen and then stays.
+
+The published scorer is a trained 0.6B reranker (`scorer=qwen-reranker`, loaded from a folder, see
+`swe_pruner_model`); the default here scores lines by the words of the question (`scorer=lexical`),
+for code, logs and documents alike.  Where no word occurs it gives no answer: the text stays raw.
+
+A scripted agent adds `focus` to every call that reads, asking for what it needs; when the value is
+not in the answer it reads again without one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import Any, Literal
+
+from statecomp.baselines.card import Card
+from statecomp.baselines.lines import LEXICAL, LineScorer
+from statecomp.baselines.rewriting import edited, no_worse
+from statecomp.baselines.tools import Use
+from statecomp.baselines.writing import arguments_of
+from statecomp.errors import BadInput, ScoringFailed
+from statecomp.history.history import History
+from statecomp.history.interaction import Call, Interaction, JsonObject, Segment
+from statecomp.recent import Recent
+from statecomp.strategy import Strategy, View
+from statecomp.tokens import ESTIMATE, TokenCounter
+from statecomp.wire.protocol import Wire
+
+CARD = Card(
+    name="swe-pruner",
+    title="SWE-Pruner",
+    trigger="the agent asks a focus question with a call, and the output has over 500 characters",
+    unit="line of one fresh observation",
+    calls="none; a local scorer: lexical by default, the published 0.6B reranker if given",
+    tools=(),
+    source="arXiv 2601.16746 and its code",
+    inferred="lexical scorer; focus=said asks in the agent's words where a recording asks nothing",
+)
+THRESHOLD = 0.5
+LEAST_CHARACTERS = 500
+REMEMBERED = 8_192
+ARGUMENT = "focus"
+NOTE = "[focus] "
+SHORTEST_MARKER = len("(filtered 0 lines)")
+
+FOCUS: JsonObject = {
+    "type": "string",
+    "description": (
+        "Optional. A complete question that the output should answer; lines that have nothing to "
+        "do with it are left out. No file names or line numbers."
+    ),
+}
+GUIDANCE = (
+    "Tools that read or run something take an optional argument `focus`: a complete, "
+    "self-contained question, without file names or line numbers. With it you get only the lines "
+    "that have to do with the question. Read whole files, with line numbers, with a question "
+    "first; then read the exact range you need without one. Leave it out where every line matters."
+)
+POLICY = (Use("", "reading", {ARGUMENT: "$need"}),)
+
+
+def with_focus(tool: JsonObject) -> JsonObject:
+    """A tool definition that takes the question too; the one given stays as it is."""
+    function: Mapping[str, Any] = tool.get("function", {})
+    parameters: Mapping[str, Any] = function.get("parameters", {"type": "object"})
+    properties = {**parameters.get("properties", {}), ARGUMENT: FOCUS}
+    return {
+        **tool,
+        "function": {**function, "parameters": {**parameters, "properties": properties}},
+    }
+
+
+def without_focus(call: Call) -> Call:
+    """The call as its tool knows it."""
+    arguments = arguments_of(call)
+    if ARGUMENT not in arguments:
+        return call
+    kept = {key: value for key, value in arguments.items() if key != ARGUMENT}
+    return replace(call, arguments=json.dumps(kept, ensure_ascii=False))
+
+
+def question_in(call: Call) -> str:
+    asked = arguments_of(call).get(ARGUMENT)
+    return asked.strip() if isinstance(asked, str) else ""
+
+
+@dataclass(frozen=True)
+class SwePruner(Strategy):
+    wire: Wire
+    scorer: LineScorer = LEXICAL
+    threshold: float = THRESHOLD
+    focus: Literal["argument", "said"] = "argument"
+    count: TokenCounter = ESTIMATE
+    policy: Sequence[Use] = POLICY
+    _pruned: Recent[str, Interaction] = field(
+        default_factory=lambda: Recent(REMEMBERED), repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.threshold <= 1.0:
+            raise BadInput(f"must lie in (0, 1], not {self.threshold}", field="threshold")
+
+    def on_observation(self, call: Call, text: str) -> str:
+        return self._answered(question_in(call), text)
+
+    def extra_system_text(self) -> str:
+        return GUIDANCE
+
+    def before_request(self, history: History) -> View:
+        """Only for doors that do not pass observations one by one, such as a recording."""
+        view = History(tuple(map(self._seen, history.segments)))
+        same = all(a is b for a, b in zip(view.segments, history.segments, strict=True))
+        return View(history if same or not no_worse(view, history, self.wire) else view)
+
+    def _seen(self, segment: Segment) -> Segment:
+        if not isinstance(segment, Interaction) or segment.locked:
+            return segment
+        return self._pruned.get(segment.id) or self._pruned.put(segment.id, self._read(segment))
+
+    def _read(self, interaction: Interaction) -> Interaction:
+        asked = {call.id: question_in(call) for call in interaction.calls}
+        spoken = interaction.said if self.focus == "said" else ""
+        answers = {
+            seen.text: self._answered(asked.get(seen.call_id) or spoken, seen.text)
+            for seen in interaction.observations
+        }
+        if all(before == after for before, after in answers.items()):
+            return interaction
+        mark = f"pruned {self.scorer.name} {self.threshold}"
+        return edited(
+            interaction, lambda text: answers.get(text, text), self.wire, self.count, mark
+        )
+
+    def _answered(self, question: str, text: str) -> str:
+        """The text with what the question has to do with, and a note of what became of it."""
+        if not question or len(text) <= LEAST_CHARACTERS or text.startswith(NOTE):
+            return text
+        lines = text.splitlines()
+        try:
+            scores = self.scorer.score(question, lines)
+        except ScoringFailed as error:
+            return f"{NOTE}Nothing could be left out ({error}); this is the full output.\n{text}"
+        kept = list(pruned(lines, scores, self.threshold))
+        body = "\n".join(kept)
+        if kept == [line for line in lines if line.strip()] or len(body) >= len(text):
+            return f"{NOTE}All of it has to do with the question.\n{text}"
+        return f"{NOTE}Lines that have nothing to do with the question are left out.\n{body}"
+
+
+def pruned(lines: Sequence[str], scores: Sequence[float], threshold: float) -> Iterator[str]:
+    """The lines worth keeping, and a marker for each gap that is longer than its marker."""
+    kept = [score >= threshold for score in scores]
+    for place in range(1, len(kept) - 1):
+        # Read from the scores, so that a line kept for its neighbours keeps no further one.
+        between = scores[place - 1] >= threshold and scores[place + 1] >= threshold
+        kept[place] = kept[place] or between
+    told = [(keep and bool(line.strip()), line) for keep, line in zip(kept, lines, strict=True)]
+    for keep, run in groupby(told, key=lambda pair: pair[0]):
+        together = [line for _, line in run]
+        solid = [line for line in together if line.strip()]
+        if not keep and sum(map(len, solid)) > SHORTEST_MARKER:
+            yield f"(filtered {len(together)} lines)"
+        else:
+            yield from solid
