@@ -7,10 +7,12 @@ import json
 import pickle
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,11 +20,16 @@ from statecomp.checkpoint import Pins
 from statecomp.compressor import StateComp
 from statecomp.controller.age import AgeScorer
 from statecomp.controller.spans import Gates
+from statecomp.errors import SummaryFailed
+from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
+from statecomp.history.interaction import Interaction
 from statecomp.ledger.commits import Commit, MemoryLog
+from statecomp.llm.chat import ChatFailed
+from statecomp.llm.record import Record
 from statecomp.wire.openai_chat import OpenAIChat
 from statecomp.wire.protocol import Placement
-from tests.words import BULK, OneLiner, WordScorer, chat_of, shape
+from tests.words import BULK, OneLiner, WordScorer, chat_of, history_of, shape
 
 Messages = list[dict[str, Any]]
 
@@ -206,6 +213,141 @@ def test_of_two_decisions_at_one_state_the_first_stands() -> None:
     checkpoint = engine(Late()).checkpoint(chat_of("prrrr"))
     assert checkpoint.messages[1]["content"] == "theirs"
     assert checkpoint.commits == ()
+
+
+def test_without_deciding_only_what_was_committed_before_is_put_back() -> None:
+    comp = engine()
+    looked = comp.checkpoint(chat_of("prrrr"), decide=False)
+    assert looked.raw is not None
+    assert not looked.rewritten
+    assert not looked.settled
+    view = comp.prepare(looked.raw)
+    assert len(view.commits) == 1
+    again = comp.checkpoint(chat_of("prrrr"), decide=False)
+    assert again.applied == view.commits
+    assert again.rewritten
+    assert again.settled
+    assert again.messages == comp.checkpoint(chat_of("prrrr")).messages
+
+
+def test_an_untouched_body_is_the_very_one_that_came_in() -> None:
+    body = {"model": "m", "messages": chat_of("pkk")}
+    checkpoint = engine().checkpoint(body)
+    assert checkpoint.body is body
+    assert not checkpoint.rewritten
+
+
+def test_a_decision_that_is_no_longer_wanted_commits_nothing() -> None:
+    log = MemoryLog()
+    comp = engine(log)
+    raw = comp.checkpoint(chat_of("prrrr"), decide=False).raw
+    assert raw is not None
+    view = comp.prepare(raw, wanted=lambda: False)
+    assert view.commits == ()
+    assert view.note == "decided too late: nothing was committed"
+    assert log.states() == []
+    assert len(comp.prepare(raw).commits) == 1
+
+
+def test_what_an_undone_commit_stood_for_is_not_taken_again() -> None:
+    undone = history_of("prrrr").interactions
+
+    class Undone(MemoryLog):
+        def held(self, ids: Sequence[str]) -> Mapping[str, str]:
+            return {interaction.id: "undone by the user" for interaction in undone}
+
+    checkpoint = engine(Undone()).checkpoint(chat_of("prrrrkrrrr"))
+    assert checkpoint.view is not None
+    assert [c.first for c in checkpoint.commits] == [6]
+    reasons = {d.number: d.reason for d in checkpoint.decisions}
+    assert [reasons[n] for n in (1, 2, 3, 4)] == ["undone by the user"] * 4
+
+
+@dataclass
+class Failing:
+    """A summariser that fails, and counts how often it was asked."""
+
+    error: SummaryFailed
+    cause: Exception | None = None
+    calls: int = 0
+
+    def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
+        self.calls += 1
+        raise self.error from self.cause
+
+
+def test_a_span_whose_summary_was_refused_is_not_proposed_again() -> None:
+    log, failing = MemoryLog(), Failing(SummaryFailed("it cannot be said"))
+    for word in ("prrrrk", "prrrrkk", "prrrrkkk"):
+        # A new engine each time: what was refused is remembered by the log.
+        StateComp(WordScorer(), summarizer=failing, log=log).checkpoint(chat_of(word))
+    assert failing.calls == 1
+
+
+def test_a_summary_that_was_written_and_not_accepted_is_not_asked_for_again() -> None:
+    class Wordy:
+        calls = 0
+
+        def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
+            self.calls += 1
+            return Record(facts=("many words " * 5000,))
+
+    wordy = Wordy()
+    comp = StateComp(WordScorer(), summarizer=wordy)
+    for word in ("prrrrk", "prrrrkk"):
+        checkpoint = comp.checkpoint(chat_of(word))
+        assert checkpoint.commits == ()
+    assert wordy.calls == 1
+
+
+def test_a_summariser_that_could_not_be_reached_is_asked_again_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    log = MemoryLog()
+    failing = Failing(SummaryFailed("no answer"), ChatFailed("the server is down"))
+    comp = StateComp(WordScorer(), summarizer=failing, log=log)
+    for word in ("prrrrk", "prrrrkk"):
+        comp.checkpoint(chat_of(word))
+    assert failing.calls == 1  # left alone for a moment
+    monkeypatch.setattr("statecomp.compressor.PAUSE_S", -1.0)
+    comp = StateComp(WordScorer(), summarizer=failing, log=log)
+    for word in ("prrrrkkk", "prrrrkkkk"):
+        comp.checkpoint(chat_of(word))
+    assert failing.calls == 3
+
+
+def test_a_summary_that_holds_a_secret_is_not_committed_and_the_others_are() -> None:
+    log = MemoryLog()
+    comp = engine(log, secret=lambda text: "interactions 1 to 4" in text)
+    checkpoint = comp.checkpoint(chat_of("prrrrkrrrrk"))
+    assert [commit.first for commit in checkpoint.commits] == [6]
+    assert checkpoint.view is not None
+    assert shape(checkpoint.view.history) == "prrrrksk"
+    assert {d.number: d.reason for d in checkpoint.decisions}[
+        1
+    ] == "its summary would hold a secret"
+    assert log.refused([i.id for i in history_of("prrrr").interactions])
+
+
+def test_an_interaction_that_tells_a_secret_stays_and_those_behind_it_go() -> None:
+    messages = chat_of("prrrrrrkk")
+    messages[2] = {**messages[2], "content": f"the word is swordfish. {BULK}"}
+
+    class Quoting:
+        def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
+            return Record(facts=tuple(i.observed[:40] for i in span))
+
+    comp = StateComp(WordScorer(), summarizer=Quoting(), secret=lambda text: "swordfish" in text)
+    assert comp.checkpoint(messages[:-2]).commits == ()
+    assert [(c.first, c.last) for c in comp.checkpoint(messages).commits] == [(2, 6)]
+
+
+def test_a_history_that_is_not_ours_to_touch_is_still_counted() -> None:
+    comp = StateComp(WordScorer(), protocol="openai-responses")
+    items = [{"role": "user", "content": "hello there"}]
+    checkpoint = comp.checkpoint({"input": items, "previous_response_id": "r1"})
+    assert checkpoint.raw_tokens == checkpoint.sent_tokens > 0
+    assert checkpoint.view is None
 
 
 def test_a_commit_replays_byte_for_byte_in_another_process(tmp_path: Path) -> None:

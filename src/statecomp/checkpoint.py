@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from statecomp.errors import BadInput
+from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, JsonObject
 from statecomp.ledger.commits import Commit
 from statecomp.strategy import View
@@ -50,8 +51,11 @@ class Decision:
 class Checkpoint:
     """What goes out at one checkpoint, and how it came to that.
 
-    `body` and `headers` are what a proxy forwards.  `note` says why nothing was rewritten, when
-    something stood in the way; then there is no `view`, and the messages are those that came in.
+    `body` and `headers` are what a proxy forwards; unless `rewritten`, the body is the very one
+    that came in.  `note` says why nothing was rewritten, when something stood in the way; then
+    there is no `view`, and the messages are those that came in.  `raw` is the history as it was
+    read, `applied` are the commits that stand in the view, `settled` says that nothing is left to
+    be decided at this state.
     """
 
     messages: list[JsonObject]
@@ -62,6 +66,10 @@ class Checkpoint:
     note: str = ""
     body: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
+    rewritten: bool = False
+    raw: History | None = None
+    applied: tuple[Commit, ...] = ()
+    settled: bool = False
 
     @property
     def saved_tokens(self) -> int:

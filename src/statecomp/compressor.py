@@ -2,35 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from time import monotonic
 from typing import Any
 
+from statecomp.baselines.card import Card
 from statecomp.checkpoint import Checkpoint, Pins
 from statecomp.controller.controller import Controller, summary_of, tip
+from statecomp.controller.economics import Circumstances, Economics
 from statecomp.controller.spans import Gates
-from statecomp.errors import StateCompError
+from statecomp.errors import StateCompError, SummaryFailed
+from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, JsonObject, Segment, Summary
 from statecomp.ledger.commits import Commit, CommitLog, MemoryLog
+from statecomp.llm.chat import ChatFailed
 from statecomp.llm.extract import ExtractiveSummarizer
+from statecomp.llm.record import Record
 from statecomp.llm.side import SideAccount
 from statecomp.recent import Recent
-from statecomp.strategy import Scorer, Strategy, Summarizer, View
+from statecomp.strategy import Refusal, Scorer, Strategy, Summarizer, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.detect import wire_named
 from statecomp.wire.incremental import Reader
 from statecomp.wire.placement import rehome_markers, render
 from statecomp.wire.protocol import Placement, Wire
 
+CARD = Card(
+    name="statecomp",
+    title="StateComp",
+    trigger="a run of interactions scored safe to replace now, long and large enough",
+    unit="span of whole interactions; each becomes a verified summary",
+    calls="one summary a span; summarizer=extractive (the default) makes none",
+    source="the StateComp paper, algorithm 1",
+)
 NOTHING = History(())
+JUST_NOW = Circumstances()
+PAUSE_S = 60.0
+"""How long a summariser that could not be reached is left alone about one span."""
+SECRET = "its summary would hold a secret"
+
+
+def _always() -> bool:
+    return True
+
+
+def _never(text: str) -> bool:
+    return False
 
 
 class StateComp(Strategy):
     """Replaces what is safe to replace now; takes the raw history a client re-sends each time.
 
     `log` holds what was committed; give several engines one log and they send the same bytes.
-    `account` is the one the summariser charges its calls to.
+    `account` is the one the summariser charges its calls to.  With `economics` a commit must pay.
+    `remember` is how many conversations are kept parsed.  A summary that holds a `secret` is not
+    committed: a log keeps it for good, and masked it would not be what the agent needs.
     """
 
     def __init__(
@@ -45,108 +73,204 @@ class StateComp(Strategy):
         log: CommitLog | None = None,
         pins: Pins = Pins(),
         account: SideAccount | None = None,
+        economics: Economics | None = None,
+        remember: int = 32,
+        secret: Callable[[str], bool] = _never,
     ) -> None:
         self.wire: Wire = wire_named(protocol, placement)
         self._log = log if log is not None else MemoryLog()
         self._pins = pins
+        self._secret = secret
         self._count = count
         self._account = account or SideAccount()
-        self._reader = Reader(self.wire, count)
+        self._reader = Reader(self.wire, count, remember=remember)
         self._controller = Controller(
-            scorer, summarizer or ExtractiveSummarizer(), self.wire, gates, count
+            scorer, summarizer or ExtractiveSummarizer(), self.wire, gates, count, economics
         )
         # States at which nothing was worth doing: the same request sent again decides nothing new.
         self._idle: Recent[str, View] = Recent(1024)
         self._summaries: Recent[str, Summary] = Recent(4096)
+        # Interactions that put a secret into a summary: they stay, and those around them can go.
+        self._telling: Recent[str, str] = Recent(4096)
+        self._paused: Recent[tuple[str, ...], float] = Recent(1024)
 
-    def checkpoint(self, source: Mapping[str, Any] | Sequence[JsonObject]) -> Checkpoint:
+    def checkpoint(
+        self,
+        source: Mapping[str, Any] | Sequence[JsonObject],
+        *,
+        decide: bool = True,
+        now: Circumstances = JUST_NOW,
+    ) -> Checkpoint:
         """A request body or message list in; what to send instead, and why, out.
 
         Never raises for what it was sent: whatever goes wrong inside, the history that came in
-        goes out and the note says why.
+        goes out and the note says why.  Without `decide` only what was committed before is put
+        back; `prepare` then decides, for the requests that follow.
         """
         body: Mapping[str, Any] = source if isinstance(source, Mapping) else {self.wire.key: source}
+        raw = None
         try:
-            return self._checkpoint(body)
+            if reason := self.wire.untouchable(body):
+                return _as_it_came(body, self.wire, reason, self._readable(body))
+            raw = self._with_pins(self._reader.read(body))
+            if not decide:
+                return self._rendered(body, raw, *self._standing(raw))
+            view, applied = self._decide(raw, now, _always)
+            view = replace(view, side_calls=self._account.settle())
+            return self._rendered(body, raw, view, applied)
         except StateCompError as error:
-            return _as_it_came(body, self.wire, str(error))
+            return _as_it_came(body, self.wire, str(error), raw)
         except Exception as error:  # noqa: BLE001  a broken scorer must not stop a user's agent
-            return _as_it_came(body, self.wire, f"{type(error).__name__}: {error}")
+            return _as_it_came(body, self.wire, f"{type(error).__name__}: {error}", raw)
 
-    def _checkpoint(self, body: Mapping[str, Any]) -> Checkpoint:
-        reason = self.wire.untouchable(body)
-        if reason:
-            return _as_it_came(body, self.wire, reason)
-        raw = self._reader.read(body)
-        view = self.before_request(raw)
+    def _readable(self, body: Mapping[str, Any]) -> History | None:
+        """The history of a request that is not ours to touch, if it has one: for the account."""
+        try:
+            return self._reader.read(body)
+        except StateCompError:
+            return None
+
+    def _rendered(
+        self, body: Mapping[str, Any], raw: History, view: View, applied: tuple[Commit, ...]
+    ) -> Checkpoint:
         came = body[self.wire.key]
-        messages = render(rehome_markers(view.history, raw), self.wire)
-        adapted = self.wire.adapt(body, messages, first_change(came, messages))
-        return Checkpoint(
-            messages=messages,
+        here = tip(raw)
+        known = any(commit.at == here for commit in applied) or self._idle.get(here) is not None
+        checkpoint = Checkpoint(
+            messages=list(came),
             raw_tokens=raw.tokens,
             sent_tokens=view.history.tokens,
             view=view,
             threshold=self._controller.gates.threshold,
             note=view.note,
+            body=body,
+            raw=raw,
+            applied=applied,
+            settled=known,
+        )
+        if not view.history.summaries:
+            return checkpoint
+        messages = render(rehome_markers(view.history, raw), self.wire)
+        adapted = self.wire.adapt(body, messages, first_change(came, messages))
+        return replace(
+            checkpoint,
+            messages=messages,
             body=adapted.body,
             headers=adapted.headers,
+            rewritten=True,
         )
 
     def before_request(self, history: History) -> View:
         """The effective history at this state, side calls settled."""
-        view = self._decide(self._with_pins(history))
+        return self.prepare(self._with_pins(history))
+
+    def prepare(
+        self,
+        raw: History,
+        now: Circumstances = JUST_NOW,
+        wanted: Callable[[], bool] = _always,
+    ) -> View:
+        """Decide at this state and commit; nothing is committed once it is no longer `wanted`.
+
+        The commits hold from the next request on whose history still contains this state.
+        """
+        view, _ = self._decide(raw, now, wanted)
         return replace(view, side_calls=self._account.settle())
 
-    def _decide(self, raw: History) -> View:
+    def replay(self, raw: History, commits: Sequence[Commit]) -> History:
+        """Put every committed summary back where its sources stand, byte for byte."""
+        return self._replay(raw, commits)[0]
+
+    def _standing(self, raw: History) -> tuple[View, tuple[Commit, ...]]:
+        """What was committed before, and nothing else."""
+        effective, applied = self._replay(raw, self._log.find([s.id for s in raw.segments]))
+        return View(effective), applied
+
+    def _decide(
+        self, raw: History, now: Circumstances, wanted: Callable[[], bool]
+    ) -> tuple[View, tuple[Commit, ...]]:
         """What was committed before, then Algorithm 1 on what that leaves."""
         here = tip(raw)
-        commits = self._log.find([segment.id for segment in raw.segments])
-        effective = self._replay(raw, commits)
+        ids = [segment.id for segment in raw.segments]
+        commits = self._log.find(ids)
+        effective, applied = self._replay(raw, commits)
         if any(commit.at == here for commit in commits):
-            return View(effective, note="decided before at this state")
+            return View(effective, note="decided before at this state"), applied
         if (idle := self._idle.get(here)) is not None:
-            return replace(idle, history=effective)
-        view = self._controller.rewrite(effective)
+            return replace(idle, history=effective), applied
+        view = self._judged(_locked(effective, self._held(ids)), now)
         if not view.commits:
             # A scorer that failed may work the next time; only an answer is worth remembering.
             if view.scores:
                 self._idle.put(here, replace(view, history=NOTHING))
-            return view
+            return view, applied
+        if not wanted():
+            return View(effective, note="decided too late: nothing was committed"), applied
         accepted = tuple(self._log.append(here, view.commits))
         if accepted == view.commits:
-            return view
+            return view, (*applied, *accepted)
         # Another worker decided here first: its word stands, so that both send the same bytes.
-        return replace(view, history=self._replay(raw, [*commits, *accepted]), commits=())
+        theirs, applied = self._replay(raw, [*commits, *accepted])
+        return replace(view, history=theirs, commits=()), applied
+
+    def _held(self, ids: Sequence[str]) -> Mapping[str, str]:
+        held = self._log.held(ids)
+        told = {name: reason for name in ids if (reason := self._telling.get(name))}
+        return {**told, **held} if told else held
+
+    def _judged(self, effective: History, now: Circumstances) -> View:
+        """Algorithm 1, asking for no summary that is known to fail."""
+        asked = _Sparing(self._controller.summarizer, self._log, self._paused)
+        view = replace(self._controller, summarizer=asked).rewrite(effective, now)
+        taken = {commit.sources for commit in view.commits}
+        for sources, first, last in asked.answered:
+            reason = next(
+                (r.reason for r in view.refusals if (r.first, r.last) == (first, last)), ""
+            )
+            # A summary that was good but did not pay yet may pay later.
+            if sources not in taken and not reason.startswith(("not yet", "pays")):
+                self._log.refuse(sources, reason or view.note)
+        return self._without_secrets(view, effective)
+
+    def _without_secrets(self, view: View, effective: History) -> View:
+        fit = tuple(commit for commit in view.commits if not self._secret(commit.text))
+        if fit == view.commits:
+            return view
+        refusals = list(view.refusals)
+        for commit in (commit for commit in view.commits if commit not in fit):
+            refusals.append(Refusal(commit.first, commit.last, SECRET))
+            self._log.refuse(commit.sources, SECRET)
+            for interaction in effective.interactions:
+                if interaction.id in commit.sources and self._secret(interaction.text):
+                    self._telling.put(interaction.id, SECRET)
+        history = self._replay(effective, fit)[0]
+        return replace(view, history=history, commits=fit, refusals=tuple(refusals))
 
     def _with_pins(self, raw: History) -> History:
         if self._pins == Pins():
             return raw
-        return History(
-            tuple(
-                replace(segment, locked="pinned by the user")
-                if isinstance(segment, Interaction) and self._pins.hold(segment)
-                else segment
-                for segment in raw.segments
-            )
-        )
+        held = {i.id: "pinned by the user" for i in raw.interactions if self._pins.hold(i)}
+        return _locked(raw, held)
 
-    def _replay(self, raw: History, commits: Sequence[Commit]) -> History:
-        """Put every committed summary back where its sources stand, byte for byte."""
+    def _replay(
+        self, raw: History, commits: Sequence[Commit]
+    ) -> tuple[History, tuple[Commit, ...]]:
         if not commits:
-            return raw
+            return raw, ()
         by_start = {commit.sources[0]: commit for commit in commits}
         segments: list[Segment] = []
+        applied: list[Commit] = []
         place = 0
         while place < len(raw.segments):
             commit = by_start.get(raw.segments[place].id)
             if commit is not None and _stand_free(raw, place, commit):
                 segments.append(self._summary(commit))
+                applied.append(commit)
                 place += len(commit.sources)
             else:
                 segments.append(raw.segments[place])
                 place += 1
-        return History(tuple(segments))
+        return History(tuple(segments)), tuple(applied)
 
     def _summary(self, commit: Commit) -> Summary:
         return self._summaries.get(commit.id) or self._summaries.put(
@@ -157,6 +281,49 @@ class StateComp(Strategy):
         )
 
 
+class _Sparing:
+    """A summariser that is not asked again for what was refused; for one decision."""
+
+    def __init__(
+        self, inner: Summarizer, log: CommitLog, paused: Recent[tuple[str, ...], float]
+    ) -> None:
+        self._inner = inner
+        self._log = log
+        self._paused = paused
+        self.answered: list[tuple[tuple[str, ...], int, int]] = []
+
+    def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
+        sources = tuple(interaction.id for interaction in span)
+        if self._log.refused(sources):
+            raise SummaryFailed("its summary was refused before")
+        if (until := self._paused.get(sources)) is not None and monotonic() < until:
+            raise SummaryFailed("the summariser could not be reached a moment ago")
+        try:
+            record = self._inner.summarize(span, rest)
+        except SummaryFailed as error:
+            # A server that was down says nothing about the span; anything else would come again.
+            if isinstance(error.__cause__, ChatFailed):
+                self._paused.put(sources, monotonic() + PAUSE_S)
+            else:
+                self.answered.append((sources, span[0].number, span[-1].number))
+            raise
+        self.answered.append((sources, span[0].number, span[-1].number))
+        return record
+
+
+def _locked(history: History, held: Mapping[str, str]) -> History:
+    if not held:
+        return history
+    return History(
+        tuple(
+            replace(segment, locked=held[segment.id])
+            if isinstance(segment, Interaction) and segment.id in held
+            else segment
+            for segment in history.segments
+        )
+    )
+
+
 def _stand_free(raw: History, place: int, commit: Commit) -> bool:
     """Whether the commit's sources stand here; a pin set since then takes them back."""
     sources = raw.segments[place : place + len(commit.sources)]
@@ -165,14 +332,18 @@ def _stand_free(raw: History, place: int, commit: Commit) -> bool:
     )
 
 
-def _as_it_came(body: Mapping[str, Any], wire: Wire, note: str) -> Checkpoint:
+def _as_it_came(
+    body: Mapping[str, Any], wire: Wire, note: str, raw: History | None = None
+) -> Checkpoint:
     messages = body.get(wire.key)
+    tokens = raw.tokens if raw is not None else 0
     return Checkpoint(
         messages=list(messages) if isinstance(messages, list | tuple) else [],
-        raw_tokens=0,
-        sent_tokens=0,
+        raw_tokens=tokens,
+        sent_tokens=tokens,
         note=note,
         body=body,
+        raw=raw,
     )
 
 

@@ -1,0 +1,297 @@
+"""`statecomp serve`: one address in front of any model."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+import click
+
+from statecomp.cli.terminal import warn
+from statecomp.config.options import Options, Settings
+from statecomp.config.places import STORE, data_folder, open_store, store_url
+from statecomp.config.scorers import scoring
+from statecomp.config.summarizers import summarizer_of
+from statecomp.controller.economics import Economics
+from statecomp.controller.prices import PriceBook, parse_prices, shipped_prices
+from statecomp.controller.spans import Gates
+from statecomp.errors import BadInput
+from statecomp.history.trajectory import Trajectory
+from statecomp.ledger.audit import Ledger
+from statecomp.llm.extract import ExtractiveSummarizer
+from statecomp.llm.side import SideAccount
+from statecomp.proxy.sessions import derived_salt, kept_salt
+from statecomp.proxy.settings import (
+    MEGABYTE,
+    Limits,
+    Method,
+    Mode,
+    ProxySettings,
+    When,
+    is_loopback,
+)
+from statecomp.strategy import Scorer, Summarizer
+
+PORT = 8484
+# Deciding threads give way to the thread that carries bytes after this long.
+SWITCH_S = 0.0002
+KEEP_ALIVE_S = 75
+
+
+@click.command()
+@click.option(
+    "--upstream",
+    "upstreams",
+    multiple=True,
+    metavar="[NAME=]URL",
+    help="Where requests go on to; without it OpenAI and Anthropic, by protocol.",
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", default=PORT, show_default=True, type=click.IntRange(1, 65535))
+@click.option(
+    "--mode",
+    type=click.Choice(["compress", "observe", "off"]),
+    default="compress",
+    show_default=True,
+    help="observe decides and counts, and sends what came in.",
+)
+@click.option(
+    "--commit",
+    type=click.Choice(["background", "now"]),
+    default="background",
+    show_default=True,
+    help="Decide while the model works, or before each request goes out.",
+)
+@click.option("--scorer", default="", help="router[:FOLDER] or age:after=N.")
+@click.option("--summarizer", default="extractive", show_default=True, metavar="SPEC")
+@click.option("--threshold", type=float, help="The score from which on a step is READY.")
+@click.option("--longer-than", type=int, default=Gates().longer_than, show_default=True)
+@click.option("--min-source-tokens", type=int, default=Gates().min_source_tokens, show_default=True)
+@click.option(
+    "--economics",
+    type=click.Choice(["on", "off"]),
+    default="on",
+    show_default=True,
+    help="Commit only what pays under prompt caching.",
+)
+@click.option("--prices", type=click.Path(path_type=Path), help="A price book (TOML) of your own.")
+@click.option(
+    "--store",
+    default="",
+    metavar="URL",
+    help=f"The ledger: a file, or postgresql://...  [default: {STORE}, else your data folder]",
+)
+@click.option(
+    "--token",
+    default="",
+    envvar="STATECOMP_TOKEN",
+    help="Asked of every client; needed for an address that is not loopback.",
+)
+@click.option("--allow-host", "hosts", multiple=True, help="A further name of this machine.")
+@click.option("--max-body", default=64, show_default=True, type=click.IntRange(1), metavar="MB")
+@click.option("--timeout", default=600.0, show_default=True, metavar="S", help="Upstream silence.")
+def serve(
+    upstreams: tuple[str, ...],
+    host: str,
+    port: int,
+    mode: Mode,
+    commit: When,
+    scorer: str,
+    summarizer: str,
+    threshold: float | None,
+    longer_than: int,
+    min_source_tokens: int,
+    economics: Literal["on", "off"],
+    prices: Path | None,
+    store: str,
+    token: str,
+    hosts: tuple[str, ...],
+    max_body: int,
+    timeout: float,
+) -> None:
+    """Serve a proxy that shortens what agents re-send.
+
+    Point an agent at it and change nothing else: OPENAI_BASE_URL=http://127.0.0.1:8484/v1,
+    ANTHROPIC_BASE_URL=http://127.0.0.1:8484.  Keys are forwarded, never stored.  Answers are
+    streamed back untouched, and whatever fails here, the request goes out as it came.
+
+    \b
+    Further upstreams have names, and are reached as /u/NAME/v1/... or with the header
+    x-statecomp-upstream: NAME.  With a token, clients send x-statecomp-token, or use the address
+    http://HOST:PORT/t/TOKEN/v1.  A request with x-statecomp-bypass: 1 is passed on unread.
+
+    \b
+    Examples:
+      statecomp serve
+      statecomp serve --mode observe --upstream http://127.0.0.1:8000
+      statecomp serve --upstream https://api.openai.com --upstream local=http://127.0.0.1:8000
+    """
+    _need("starlette", "httpx", "uvicorn")
+    book = _price_book(prices)
+    method, scored = _method(scorer, summarizer, threshold, longer_than, min_source_tokens)
+    named = dict(_named(upstream) for upstream in upstreams)
+    where = store_url(store, os.environ)
+    settings = ProxySettings(
+        upstream=named.pop("", ""),
+        upstreams=named,
+        mode=mode,
+        commit=commit,
+        host=host,
+        hosts=frozenset(name.lower() for name in hosts),
+        token=token,
+        salt=_salt(where),
+        local_store=not where.startswith("postgres"),
+        limits=Limits(body_bytes=max_body * MEGABYTE, silence_s=timeout),
+    )
+    _refuse_circles(settings, port)
+    gate = _gate(method, summarizer, book) if economics == "on" else None
+    ledger = open_store(store, os.environ)
+    try:
+        _run(settings, port, ledger, method, gate, book, scored)
+    finally:
+        ledger.close()
+
+
+def _run(
+    settings: ProxySettings,
+    port: int,
+    ledger: Ledger,
+    method: Method,
+    economics: Economics | None,
+    book: PriceBook,
+    scored: str,
+) -> None:
+    import uvicorn
+
+    build_app: Callable[..., Any] = import_module("statecomp.proxy.app").build_app
+    pages: Sequence[
+        Any
+    ] = ()  # the dashboard: import_module("statecomp.dashboard.app").routes(ledger)
+    app = build_app(settings, ledger, method, economics=economics, prices=book, pages=pages)
+    _log_as_json()
+    sys.setswitchinterval(SWITCH_S)
+    config = uvicorn.Config(
+        app,
+        host=settings.host,
+        port=port,
+        ws="none",
+        log_config=None,
+        access_log=False,  # paths may hold the token
+        server_header=False,  # the upstream's own headers go through
+        date_header=False,
+        timeout_keep_alive=KEEP_ALIVE_S,
+        timeout_graceful_shutdown=int(settings.limits.drain_s),
+    )
+    address = f"http://{settings.host}:{port}"
+    click.echo(
+        f"statecomp: {settings.mode} on {address}, scored by {scored}.  Set "
+        f"OPENAI_BASE_URL={address}/v1 or ANTHROPIC_BASE_URL={address}",
+        err=True,
+    )
+    # The server restores this handler and raises the signal again when it has shut down.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run()
+
+
+def _need(*packages: str) -> None:
+    missing = [package for package in packages if find_spec(package) is None]
+    if missing:
+        raise BadInput(f"needs {missing[0]}: install statecomp[proxy]", field="serve")
+
+
+def _named(upstream: str) -> tuple[str, str]:
+    """`NAME=URL`, or a URL for everything."""
+    name, equals, url = upstream.partition("=")
+    if not equals or "/" in name:
+        return "", upstream
+    if not name.isidentifier():
+        raise BadInput("has a name that is no identifier; write NAME=URL", field="upstream")
+    return name, url
+
+
+def _method(
+    scorer: str, summarizer: str, threshold: float | None, longer_than: int, min_tokens: int
+) -> tuple[Method, str]:
+    """How to decide, and the name of what scores."""
+    spec = scorer or ("router" if find_spec("numpy") else "age")
+    if spec.startswith("labels"):
+        raise BadInput("scores recorded runs, not live ones; use router or age", field="scorer")
+    scored = scoring(spec)
+    options = Options("serve", f"summarizer={summarizer}")
+    written = summarizer_of(options, Settings(environ=os.environ))
+    options.done()
+    gates = Gates(scored.threshold if threshold is None else threshold, longer_than, min_tokens)
+
+    def fresh() -> Scorer:
+        return scored.scorer(Trajectory("", ()))
+
+    fresh()  # a scorer that cannot be opened should be known before the first request
+    return Method(scorer=fresh, summarizer=written, gates=gates), spec
+
+
+def _gate(method: Method, summarizer: str, book: PriceBook) -> Economics:
+    writer: Summarizer = method.summarizer(SideAccount())
+    if isinstance(writer, ExtractiveSummarizer):
+        return Economics(book, ratio=writer.budget)
+    return Economics(book, summary_prices=book.nearest(summarizer))
+
+
+def _price_book(path: Path | None) -> PriceBook:
+    try:
+        return parse_prices(path.read_text("utf-8"), str(path)) if path else shipped_prices()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"cannot be read: {error}", file=str(path)) from error
+
+
+def _salt(store: str) -> bytes:
+    """Who shares a database shares the tenants in it, so the salt follows from its address."""
+    shared = store.startswith("postgres")
+    return derived_salt(store) if shared else kept_salt(data_folder(os.environ))
+
+
+def _refuse_circles(settings: ProxySettings, port: int) -> None:
+    for url in (settings.upstream, *settings.upstreams.values()):
+        parts = urlsplit(url)
+        if url and parts.port == port and is_loopback(parts.hostname or ""):
+            raise BadInput("is this proxy itself; name the server behind it", field="upstream")
+    for name in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"):
+        parts = urlsplit(os.environ.get(name, ""))
+        if parts.port == port and is_loopback(parts.hostname or ""):
+            warn(f"{name} points at this proxy: a chat summariser would ask itself")
+
+
+class _JsonLines(logging.Formatter):
+    """One JSON object a line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        fields = getattr(record, "fields", {})
+        line = {
+            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+            **fields,
+        }
+        if record.exc_info and record.exc_info[0] is not None:
+            # Its text, and the lines around it, could show what was in a request.
+            line["error"] = record.exc_info[0].__name__
+        return json.dumps(line)
+
+
+def _log_as_json() -> None:
+    handler = logging.StreamHandler()
+    handler.setFormatter(_JsonLines())
+    for name, level in (("statecomp", logging.INFO), ("uvicorn", logging.WARNING)):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(level)

@@ -1,0 +1,1 @@
+"""The HTTP door: one address in front of any model."""

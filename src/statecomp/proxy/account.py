@@ -1,0 +1,295 @@
+"""The account of what went through: one request, one transaction, off the way of the answer."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from queue import Full, Queue
+from threading import Thread
+from time import monotonic, time
+from typing import Any
+
+from statecomp.checkpoint import Checkpoint
+from statecomp.compressor import StateComp, first_change
+from statecomp.controller.prices import PriceBook
+from statecomp.history.history import History
+from statecomp.history.interaction import Interaction
+from statecomp.ledger.audit import Cell, Entry, Ledger, Regret, Request, Session, Totals, Usage
+from statecomp.ledger.commits import Commit
+from statecomp.proxy.metrics import Metrics
+from statecomp.proxy.regret import RegretMeter
+from statecomp.proxy.sessions import title_of
+from statecomp.recent import Recent
+from statecomp.strategy import View
+
+LOG = logging.getLogger("statecomp.proxy")
+SESSIONS = 512
+
+
+@dataclass
+class Exchange:
+    """One request and its answer, filled in as they pass through."""
+
+    protocol: str
+    mode: str
+    when_s: float = field(default_factory=time)
+    tenant: str = ""
+    session: str = ""
+    client: str = ""
+    model: str = ""
+    engine: StateComp | None = None
+    checkpoint: Checkpoint | None = None
+    decision: Future[View | None] | None = None
+    sent_raw: bool = False  # whatever the view says, the bytes that came in went out
+    status: int = 0
+    usage: Usage = field(default_factory=Usage)
+    note: str = ""
+    own_ms: float = 0.0
+
+    @property
+    def raw_tokens(self) -> int:
+        return self.checkpoint.raw_tokens if self.checkpoint else 0
+
+    @property
+    def view_tokens(self) -> int:
+        """Of what was sent; in observe mode, of what would have been."""
+        if self.checkpoint is None or (self.sent_raw and self.mode != "observe"):
+            return self.raw_tokens
+        return self.checkpoint.sent_tokens
+
+
+@dataclass
+class _Run:
+    """What the account of the next request of a session needs of this one."""
+
+    number: int
+    started_s: float
+    last_s: float = 0.0
+    raw: tuple[tuple[str, int], ...] = ()
+    sent: tuple[tuple[str, int], ...] = ()
+
+
+class Accountant:
+    """A single writer with a bounded queue; what the ledger cannot take is counted and left."""
+
+    def __init__(
+        self, ledger: Ledger, metrics: Metrics, prices: PriceBook, *, most_waiting: int
+    ) -> None:
+        self._ledger = ledger
+        self._metrics = metrics
+        self._prices = prices
+        self._regrets = RegretMeter()
+        self._runs: Recent[str, _Run] = Recent(SESSIONS)
+        self._queue: Queue[Exchange | None] = Queue(most_waiting)
+        self._said_at = -1e9
+        self._thread = Thread(target=self._serve, name="statecomp-account", daemon=True)
+        self._thread.start()
+
+    def finish(self, exchange: Exchange) -> None:
+        """Record it once its decision is known too; decisions end within their deadline."""
+        if exchange.decision is None:
+            self._put(exchange)
+        else:
+            exchange.decision.add_done_callback(lambda _: self._put(exchange))
+
+    def _put(self, exchange: Exchange) -> None:
+        try:
+            self._queue.put_nowait(exchange)
+        except Full:
+            self._metrics.add("statecomp_ledger_dropped_total")
+
+    def close(self, patience_s: float) -> None:
+        """Write what is waiting, then end."""
+        try:
+            self._queue.put(None, timeout=patience_s)
+        except Full:
+            return
+        self._thread.join(patience_s)
+
+    def flush(self) -> None:
+        """Wait until everything handed in so far was written."""
+        self._queue.join()
+
+    @property
+    def waiting(self) -> int:
+        return self._queue.qsize()
+
+    def _serve(self) -> None:
+        while True:
+            exchange = self._queue.get()
+            try:
+                if exchange is None:
+                    return
+                self._record(exchange)
+            except Exception as error:  # noqa: BLE001  the account must never stop a request
+                self._failed(error)
+            finally:
+                self._queue.task_done()
+
+    def _failed(self, error: Exception) -> None:
+        self._metrics.add("statecomp_ledger_failures_total")
+        if monotonic() - self._said_at > 60:
+            self._said_at = monotonic()
+            LOG.error("the ledger could not record a request (%s)", type(error).__name__)
+
+    def _record(self, exchange: Exchange) -> None:
+        raw = exchange.checkpoint.raw if exchange.checkpoint else None
+        if not exchange.session or raw is None:
+            return
+        view = _decided(exchange)
+        self._metrics.add("statecomp_decisions_total", outcome=_outcome(exchange, view))
+        run = self._runs.get(exchange.session) or self._resumed(exchange)
+        run.number += 1
+        request = self._request(exchange, run, raw, view)
+        regrets = self._look_for_regrets(exchange, run.number, raw)
+        entries = _entries(exchange, view, raw) if view else []
+        self._runs.put(exchange.session, run)
+        observed = "observe" if exchange.mode == "observe" else "compress"
+        if entries:
+            self._metrics.add("statecomp_commits_total", len(entries), mode=observed)
+        for regret in regrets:
+            self._metrics.add("statecomp_regrets_total", mode=observed, kind=regret.kind)
+        self._ledger.record(
+            _session(exchange, run, raw), request, entries, regrets, list(raw.iter_messages())
+        )
+
+    def _resumed(self, exchange: Exchange) -> _Run:
+        """A session of an earlier process goes on counting where it stood."""
+        numbers = [request.number for request in self._ledger.requests(exchange.session)]
+        known = self._ledger.session(exchange.session) if numbers else None
+        started = known.started_s if known else exchange.when_s
+        return _Run(max(numbers, default=0), started)
+
+    def _request(self, exchange: Exchange, run: _Run, raw: History, view: View | None) -> Request:
+        checkpoint = exchange.checkpoint
+        assert checkpoint is not None
+        shown = checkpoint.view.history if checkpoint.view else raw
+        if exchange.sent_raw and exchange.mode != "observe":
+            shown = raw
+        raw_dollars, sent_dollars = self._dollars(exchange, run, raw, shown, view)
+        changed = checkpoint.rewritten and shown is not raw
+        came = list(raw.iter_messages())
+        return Request(
+            session=exchange.session,
+            number=run.number,
+            when_s=exchange.when_s,
+            protocol=exchange.protocol,
+            model=exchange.model,
+            mode=exchange.mode,
+            raw_tokens=exchange.raw_tokens,
+            sent_tokens=exchange.view_tokens,
+            raw_dollars=raw_dollars,
+            sent_dollars=sent_dollars,
+            usage=exchange.usage,
+            status=exchange.status,
+            first_change=first_change(came, checkpoint.messages) if changed else None,
+            grid=tuple(_grid(raw, shown, view.scores if view else {})),
+            note=exchange.note,
+        )
+
+    def _dollars(
+        self, exchange: Exchange, run: _Run, raw: History, shown: History, view: View | None
+    ) -> tuple[float, float]:
+        """By the price book: as if nothing had been rewritten, and as sent, side calls included."""
+        prices = self._prices.nearest(exchange.model)
+        warm = exchange.when_s - run.last_s <= prices.ttl_s
+        output = exchange.usage.output
+        bills = []
+        for before, history in ((run.raw, raw), (run.sent, shown)):
+            now = tuple((s.id, s.tokens) for s in history.segments)
+            unchanged = _common(before, now) if warm else 0
+            bills.append(
+                prices.dollars(
+                    input_tokens=history.tokens, unchanged=unchanged, output_tokens=output
+                )
+            )
+        run.last_s = exchange.when_s
+        run.raw = tuple((s.id, s.tokens) for s in raw.segments)
+        run.sent = tuple((s.id, s.tokens) for s in shown.segments)
+        side = view.side_calls if view else ()
+        asked = sum(prices.side_dollars(call.input_tokens, call.output_tokens) for call in side)
+        return bills[0], bills[1] + asked
+
+    def _look_for_regrets(self, exchange: Exchange, number: int, raw: History) -> list[Regret]:
+        assert exchange.checkpoint is not None
+        if exchange.engine is None:
+            return []
+        found = self._regrets.look(exchange.tenant, raw, exchange.engine.replay)
+        went = exchange.mode == "observe" or not exchange.sent_raw
+        self._regrets.sent(exchange.tenant, raw, exchange.checkpoint.applied if went else ())
+        return [Regret(exchange.session, number, one.commit, one.kind, one.detail) for one in found]
+
+
+def _decided(exchange: Exchange) -> View | None:
+    if exchange.decision is None or exchange.decision.exception() is not None:
+        return None
+    return exchange.decision.result()
+
+
+def _outcome(exchange: Exchange, view: View | None) -> str:
+    if exchange.decision is None:
+        return "none needed"
+    if exchange.decision.exception() is not None:
+        return "failed"
+    if view is None:
+        return "dropped"
+    return "committed" if view.commits else "nothing to do"
+
+
+def _session(exchange: Exchange, run: _Run, raw: History) -> Session:
+    return Session(
+        id=exchange.session,
+        tenant=exchange.tenant,
+        client=exchange.client,
+        title=title_of(raw),
+        protocol=exchange.protocol,
+        model=exchange.model,
+        started_s=run.started_s,
+        last_s=exchange.when_s,
+        totals=Totals(),
+    )
+
+
+def _entries(exchange: Exchange, view: View, raw: History) -> list[Entry]:
+    by_id = {i.id: i for i in raw.interactions}
+    ruling: Mapping[str, Any] = view.ruling.as_json() if view.ruling else {}
+    return [
+        Entry(
+            commit=commit,
+            session=exchange.session,
+            when_s=exchange.when_s,
+            state="observed" if exchange.mode == "observe" else "live",
+            scores={by_id[s].number: view.scores[s] for s in commit.sources if s in view.scores},
+            ruling=ruling,
+            originals=tuple(m for s in commit.sources for m in by_id[s].messages),
+        )
+        for commit in view.commits
+        if _whole(commit, by_id)
+    ]
+
+
+def _whole(commit: Commit, by_id: Mapping[str, Interaction]) -> bool:
+    return all(source in by_id for source in commit.sources)
+
+
+def _grid(raw: History, shown: History, scores: Mapping[str, float]) -> Iterator[Cell]:
+    """What became of each interaction in this request."""
+    gone = {source for summary in shown.summaries for source in summary.sources}
+    for interaction in raw.interactions:
+        score = scores.get(interaction.id)
+        if interaction.id in gone:
+            yield Cell(interaction.number, "summarised", score)
+        else:
+            state = "locked" if interaction.locked else "kept"
+            yield Cell(interaction.number, "locked" if state == "locked" else "kept", score)
+
+
+def _common(before: Sequence[tuple[str, int]], now: Sequence[tuple[str, int]]) -> int:
+    tokens = 0
+    for (old, _), (new, count) in zip(before, now, strict=False):
+        if old != new:
+            break
+        tokens += count
+    return tokens

@@ -1,0 +1,82 @@
+"""The proxy as one application: health, metrics, pages, and everything else to the door."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+
+from statecomp.controller.economics import Economics
+from statecomp.controller.prices import PriceBook, shipped_prices
+from statecomp.ledger.audit import Ledger
+from statecomp.proxy.account import Accountant
+from statecomp.proxy.background import Background
+from statecomp.proxy.door import Door
+from statecomp.proxy.engines import Engines
+from statecomp.proxy.metrics import Metrics
+from statecomp.proxy.security import PAGES, Guard
+from statecomp.proxy.settings import Method, ProxySettings
+from statecomp.proxy.views import Views
+from statecomp.strategy import View
+
+
+def build_app(
+    settings: ProxySettings,
+    ledger: Ledger,
+    method: Method | None = None,
+    *,
+    economics: Economics | None = None,
+    prices: PriceBook | None = None,
+    pages: Sequence[BaseRoute] = (),
+) -> Starlette:
+    """An application that serves; its threads end with its lifespan, the ledger is the caller's.
+
+    `pages` are shown under /statecomp/.  `app.state.door` is the door, for tests and figures.
+    """
+    book = prices or (economics.book if economics else shipped_prices())
+    metrics, limits = Metrics(), settings.limits
+    background: Background[View] = Background(
+        threads=limits.threads, waiting=limits.waiting, deadline_s=limits.decision_s
+    )
+    failed = lambda: metrics.add("statecomp_ledger_failures_total")  # noqa: E731
+    engines = Engines(settings, method or Method(), ledger, economics, failed)
+    views = Views(settings, engines, background, book)
+    accountant = Accountant(ledger, metrics, book, most_waiting=limits.records)
+    door = Door(settings, ledger, views, accountant, metrics)
+    metrics.gauge("statecomp_open_requests", lambda: door.open_requests)
+    metrics.gauge("statecomp_decisions_waiting", lambda: background.waiting)
+    metrics.gauge("statecomp_records_waiting", lambda: accountant.waiting)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        _ = door.client  # certificates are read now, not with the first request
+        yield
+        await door.close()
+        views.close()
+        await asyncio.to_thread(background.close, limits.drain_s)
+        await asyncio.to_thread(accountant.close, limits.drain_s)
+
+    async def healthz(request: Request) -> Response:
+        return JSONResponse({"status": "ok", "mode": settings.mode})
+
+    async def show_metrics(request: Request) -> Response:
+        return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4")
+
+    app = Starlette(
+        routes=[
+            Route("/healthz", healthz),
+            Route("/metrics", show_metrics),
+            Mount(PAGES, routes=list(pages)),
+            Route("/{path:path}", door),
+        ],
+        middleware=[Middleware(Guard, settings=settings)],
+        lifespan=lifespan,
+    )
+    app.state.door = door
+    return app

@@ -1,0 +1,102 @@
+"""Deciding while the upstream works: one decision at a time for a session, the newest one only."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from threading import Condition, Thread
+from time import monotonic
+from typing import Generic, TypeAlias, TypeVar
+
+Result = TypeVar("Result")
+Wanted: TypeAlias = Callable[[], bool]
+
+
+@dataclass
+class _Job(Generic[Result]):
+    work: Callable[[Wanted], Result]
+    future: Future[Result | None] = field(default_factory=Future)
+
+
+class Background(Generic[Result]):
+    """A few threads and a short queue.
+
+    What is dropped (a newer state came, the queue is full, the end) ends as None.  Work that runs
+    is never cut off; it is told through `wanted` that its deadline is over.
+    """
+
+    def __init__(self, *, threads: int, waiting: int, deadline_s: float) -> None:
+        self._waiting: OrderedDict[str, _Job[Result]] = OrderedDict()
+        self._running: set[str] = set()
+        self._most = waiting
+        self._deadline_s = deadline_s
+        self._open = True
+        self._changed = Condition()
+        # Daemons: a summariser that hangs must not keep the process from ending.
+        for number in range(threads):
+            name = f"statecomp-decide-{number}"
+            Thread(target=self._serve, name=name, daemon=True).start()
+
+    def submit(self, session: str, work: Callable[[Wanted], Result]) -> Future[Result | None]:
+        job = _Job(work)
+        with self._changed:
+            dropped = self._waiting.pop(session, None)
+            taken = self._open and len(self._waiting) < self._most
+            if taken:
+                self._waiting[session] = job
+                self._changed.notify()
+        # Outside the lock: whoever waits for a result may well submit something.
+        if dropped is not None:
+            dropped.future.set_result(None)
+        if not taken:
+            job.future.set_result(None)
+        return job.future
+
+    @property
+    def waiting(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def idle(self) -> bool:
+        return not self._waiting and not self._running
+
+    def close(self, patience_s: float) -> None:
+        """Drop what waits; give what runs some time to end."""
+        with self._changed:
+            self._open = False
+            dropped = list(self._waiting.values())
+            self._waiting.clear()
+            self._changed.notify_all()
+        for job in dropped:
+            job.future.set_result(None)
+        with self._changed:
+            self._changed.wait_for(lambda: not self._running, patience_s)
+
+    def _serve(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: not self._open or self._next() is not None)
+                session = self._next()
+                if session is None:
+                    return
+                job = self._waiting.pop(session)
+                self._running.add(session)
+            self._run(job)
+            with self._changed:
+                self._running.discard(session)
+                self._changed.notify_all()
+
+    def _next(self) -> str | None:
+        """The session that has waited longest among those nobody works on."""
+        return next((s for s in self._waiting if s not in self._running), None)
+
+    def _run(self, job: _Job[Result]) -> None:
+        ends = monotonic() + self._deadline_s
+        try:
+            result = job.work(lambda: self._open and monotonic() < ends)
+        except Exception as error:  # noqa: BLE001  a decision may fail in any way; the thread goes on
+            job.future.set_exception(error)
+        else:
+            job.future.set_result(result)

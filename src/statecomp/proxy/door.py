@@ -1,0 +1,295 @@
+"""One request through the proxy: read, look, forward, relay, account."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+import httpx
+from starlette.types import Receive, Scope, Send
+
+from statecomp.ledger.audit import Ledger
+from statecomp.proxy.account import Accountant, Exchange
+from statecomp.proxy.faults import Fault
+from statecomp.proxy.metrics import Metrics
+from statecomp.proxy.security import answer
+from statecomp.proxy.sessions import client_of
+from statecomp.proxy.settings import ProxySettings
+from statecomp.proxy.stream import ClientGone, incoming, read_body, relay, while_connected
+from statecomp.proxy.upstream import (
+    Headers,
+    Route,
+    forwarded,
+    open_client,
+    route_of,
+    sent,
+    target,
+    with_added,
+)
+from statecomp.proxy.usage import UsageReader
+from statecomp.proxy.views import Look, Views
+from statecomp.recent import Recent
+
+LOG = logging.getLogger("statecomp.proxy")
+REFUSED = (400, 413, 422)
+GONE = 499
+"""What logs call a request whose client went away first."""
+
+
+@dataclass
+class Door:
+    """An ASGI app that passes everything on, and looks at the requests that carry a history."""
+
+    settings: ProxySettings
+    ledger: Ledger
+    views: Views
+    accountant: Accountant
+    metrics: Metrics
+    open_requests: int = 0
+    _client: httpx.AsyncClient | None = None
+    # Commits that an upstream has accepted in a request: not the first to suspect.
+    _accepted: Recent[str, int] = field(default_factory=lambda: Recent(16_384))
+
+    @property
+    def client(self) -> httpx.AsyncClient:
+        if self._client is None:
+            self._client = open_client(self.settings)
+        return self._client
+
+    async def close(self) -> None:
+        if self._client is not None:
+            await self._client.aclose()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        route = route_of((scope.get("raw_path") or scope["path"].encode()).decode("latin-1"))
+        exchange = Exchange(route.protocol, self.settings.mode)
+        begun = perf_counter()
+        self.open_requests += 1
+        try:
+            await self._serve(scope, receive, send, route, exchange)
+        except ClientGone:
+            exchange.status = exchange.status or GONE
+            exchange.note = exchange.note or "the client went away"
+            self.metrics.add("statecomp_disconnects_total")
+        except Fault as fault:
+            exchange.status, exchange.note = fault.status, fault.problem
+            await answer(send, fault, route.protocol)
+        finally:
+            self.open_requests -= 1
+            self._done(exchange, route, (perf_counter() - begun) * 1000)
+
+    async def _serve(
+        self, scope: Scope, receive: Receive, send: Send, route: Route, exchange: Exchange
+    ) -> None:
+        headers = dict(scope["headers"])
+        url = target(self.settings, route, headers)
+        if scope["query_string"]:
+            url += "?" + scope["query_string"].decode("latin-1")
+        exchange.client = client_of(headers)
+        out = forwarded(scope["headers"])
+        if not route.protocol or scope["method"] != "POST":
+            exchange.protocol = ""
+            await self._pass_on(scope, receive, send, url, out, exchange)
+            return
+        body = await read_body(receive, headers.get(b"content-length", b""), self.settings.limits)
+        async with while_connected(receive):
+            await self._carry(send, route, url, headers, out, body, exchange)
+
+    async def _pass_on(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        url: str,
+        headers: Headers,
+        exchange: Exchange,
+    ) -> None:
+        """Anything that carries no history: streamed up and down, unread."""
+        given = dict(scope["headers"])
+        arrived = asyncio.Event()
+        has_body = b"content-length" in given or b"transfer-encoding" in given
+        content: bytes | AsyncIterator[bytes] = b""
+        if has_body:
+            content = _uploaded(receive, arrived)
+            if b"content-length" in given:
+                headers = [*headers, (b"content-length", given[b"content-length"])]
+        else:
+            arrived.set()
+
+        async def after_body() -> Any:
+            await arrived.wait()
+            return await receive()
+
+        async with while_connected(after_body):
+            response = await sent(self.client, scope["method"], url, headers, content)
+            await self._relay(response, send, exchange)
+
+    async def _carry(
+        self,
+        send: Send,
+        route: Route,
+        url: str,
+        headers: Mapping[bytes, bytes],
+        out: Headers,
+        body: bytes,
+        exchange: Exchange,
+    ) -> None:
+        """A request with a history in it."""
+        begun = perf_counter()
+        look = await self._look(route, headers, body, exchange)
+        content, given = body, out
+        if look is not None and look.content is not None:
+            content, given = look.content, with_added(out, look.checkpoint.headers)
+        exchange.sent_raw = content is body
+        exchange.own_ms = (perf_counter() - begun) * 1000
+        on_sent = None
+        if look is not None and not route.counts and exchange.decision is None:
+            on_sent = lambda: self._decide_behind(look, exchange)  # noqa: E731
+        response = await sent(self.client, "POST", url, given, content, on_sent)
+        if content is not body and response.status_code in REFUSED:
+            response = await self._again_raw(response, url, out, body, look, route, exchange)
+        elif response.is_success and look is not None:
+            for commit in look.checkpoint.applied:
+                self._accepted.put(commit.id, 1)
+        await self._relay(response, send, exchange)
+
+    async def _look(
+        self, route: Route, headers: Mapping[bytes, bytes], body: bytes, exchange: Exchange
+    ) -> Look | None:
+        if reason := self._hands_off(headers):
+            exchange.note = reason
+            return None
+        look = await self.views.of(route.protocol, headers, body)
+        if isinstance(look, str):
+            exchange.note = look
+            return None
+        if not route.counts and self.views.decidable(look):
+            now = self.views.circumstances(look)
+            if patience_s := self.views.patience_s(look, now):
+                exchange.decision = self.views.decide(look, now)
+                look = await self.views.waited(look, exchange.decision, patience_s)
+        self.views.seen(look)
+        exchange.tenant, exchange.session, exchange.model = look.tenant, look.session, look.model
+        exchange.engine, exchange.checkpoint = look.engine, look.checkpoint
+        exchange.note = look.checkpoint.note
+        return look
+
+    def _hands_off(self, headers: Mapping[bytes, bytes]) -> str:
+        if self.settings.mode == "off":
+            return "the proxy is off"
+        if headers.get(b"x-statecomp-bypass", b"0") not in (b"0", b""):
+            return "the client asked for it (x-statecomp-bypass)"
+        if headers.get(b"content-encoding", b"identity") != b"identity":
+            return "the request body is encoded"
+        return ""
+
+    def _decide_behind(self, look: Look, exchange: Exchange) -> None:
+        """The request is on its way: now there is time."""
+        if exchange.decision is None and self.views.decidable(look):
+            exchange.decision = self.views.decide(look, self.views.circumstances(look))
+
+    async def _again_raw(
+        self,
+        refused: httpx.Response,
+        url: str,
+        headers: Headers,
+        body: bytes,
+        look: Look | None,
+        route: Route,
+        exchange: Exchange,
+    ) -> httpx.Response:
+        """The upstream refused what we made of a request: once more, with what the client sent."""
+        await refused.aclose()
+        exchange.sent_raw = True
+        exchange.note = f"the upstream refused the rewritten history ({refused.status_code})"
+        self.metrics.add("statecomp_retries_total")
+        response = await sent(self.client, "POST", url, headers, body)
+        if response.is_success and look is not None and not route.counts:
+            await self._suspect(look, refused.status_code)
+        return response
+
+    async def _suspect(self, look: Look, status: int) -> None:
+        """Raw was accepted, so a commit is to blame: first those that no upstream has taken yet."""
+        applied = [commit.id for commit in look.checkpoint.applied]
+        fresh = [name for name in applied if self._accepted.get(name) is None]
+        reason = f"the upstream answered {status} with it and took the raw history"
+        loop = asyncio.get_running_loop()
+        for name in fresh or applied:
+            try:
+                suspect = partial(self.ledger.suspect, name, reason, tenant=look.tenant)
+                await loop.run_in_executor(None, suspect)
+            except Exception as error:  # noqa: BLE001  the next request tries again
+                LOG.error("a suspect commit could not be undone (%s)", type(error).__name__)
+
+    async def _relay(self, response: httpx.Response, send: Send, exchange: Exchange) -> None:
+        exchange.status = response.status_code
+        reader = None
+        if exchange.protocol:
+            reader = UsageReader(
+                response.headers.get("content-type", ""),
+                response.headers.get("content-encoding", ""),
+            )
+        try:
+            if not await relay(response, send, reader):
+                exchange.note = "the upstream broke off"
+        finally:
+            if reader is not None:
+                exchange.usage = reader.finish()
+            await response.aclose()
+
+    def _done(self, exchange: Exchange, route: Route, total_ms: float) -> None:
+        protocol = exchange.protocol or "other"
+        self.metrics.add(
+            "statecomp_requests_total",
+            protocol=protocol,
+            mode=exchange.mode,
+            status=str(exchange.status),
+        )
+        if not exchange.protocol:
+            return
+        self.metrics.took(exchange.own_ms)
+        if exchange.note:
+            self.metrics.add("statecomp_notes_total")
+        for kind, tokens in asdict(exchange.usage).items():
+            self.metrics.add("statecomp_provider_tokens_total", tokens, kind=kind)
+        if exchange.checkpoint is not None and not route.counts:
+            self.metrics.add("statecomp_tokens_total", exchange.raw_tokens, kind="raw")
+            self.metrics.add("statecomp_tokens_total", exchange.view_tokens, kind="sent")
+            self.accountant.finish(exchange)
+        _log(exchange, route, total_ms)
+
+
+async def _uploaded(receive: Receive, arrived: asyncio.Event) -> AsyncIterator[bytes]:
+    async for part in incoming(receive):
+        yield part
+    arrived.set()
+
+
+def _log(exchange: Exchange, route: Route, total_ms: float) -> None:
+    """One line a request; numbers and names of our own, never content."""
+    if not LOG.isEnabledFor(logging.INFO):
+        return
+    fields = {
+        "protocol": exchange.protocol,
+        "session": exchange.session,
+        "mode": exchange.mode,
+        "status": exchange.status,
+        "raw_tokens": exchange.raw_tokens,
+        "sent_tokens": exchange.view_tokens,
+        "counts": route.counts,
+        "own_ms": round(exchange.own_ms, 2),
+        "total_ms": round(total_ms, 1),
+        "note": shown_note(exchange.note),
+    }
+    LOG.info("request", extra={"fields": fields})
+
+
+def shown_note(note: str) -> str:
+    """A note for the log: what it quotes came out of a request, so it is left out."""
+    return re.sub(r"'[^']*'|\"[^\"]*\"", "'...'", note)[:200]

@@ -1,0 +1,129 @@
+"""Later steps that wanted something a commit had taken, or, observed, would have taken.
+
+A step is judged by the view it was made from: that of the request whose answer it is.  It regrets
+a commit when it repeats a call whose result stood only in the replaced interactions, or when it
+uses an identifier that the agent had learned and that stands nowhere in that view.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from statecomp.controller.controller import tip
+from statecomp.history.facts import facts_of
+from statecomp.history.history import History
+from statecomp.history.interaction import Call, Interaction, Segment
+from statecomp.history.text import COMMON
+from statecomp.ledger.audit import RegretKind
+from statecomp.ledger.commits import Commit
+from statecomp.recent import Recent
+from statecomp.replay.safety import action_identifiers
+
+MOST_STEPS = 50
+LONGEST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    commit: str
+    kind: RegretKind
+    detail: str
+
+
+@dataclass
+class RegretMeter:
+    """Remembers from which view each state was answered, and judges each step once."""
+
+    _sent: Recent[tuple[str, str], tuple[Commit, ...]] = field(default_factory=lambda: Recent(8192))
+    _judged: Recent[tuple[str, str], bool] = field(default_factory=lambda: Recent(65_536))
+
+    def sent(self, tenant: str, raw: History, applied: tuple[Commit, ...]) -> None:
+        """This history was sent with these commits in it (or would have been)."""
+        if applied:
+            self._sent.put((tenant, tip(raw)), applied)
+
+    def look(
+        self, tenant: str, raw: History, replay: Callable[[History, Sequence[Commit]], History]
+    ) -> list[Found]:
+        """What the steps that are new in this history regret."""
+        found: list[Found] = []
+        for place in self._new_steps(tenant, raw):
+            before = History(raw.segments[:place])
+            applied = self._sent.get((tenant, tip(before)))
+            if applied:
+                upto = History(raw.segments[: place + 1])
+                found += regrets(upto, replay(before, applied), applied)
+        return found
+
+    def _new_steps(self, tenant: str, raw: History) -> list[int]:
+        new: list[int] = []
+        for place in range(len(raw.segments) - 1, -1, -1):
+            segment = raw.segments[place]
+            if not isinstance(segment, Interaction):
+                continue
+            if segment.locked and place == len(raw.segments) - 1:
+                continue  # its results may still come, and with them another id
+            key = (tenant, segment.id)
+            if len(new) == MOST_STEPS or self._judged.get(key):
+                break
+            self._judged.put(key, True)  # noqa: FBT003  a set with an order
+            new.append(place)
+        return new[::-1]
+
+
+def regrets(raw: History, view: History, applied: Sequence[Commit]) -> Iterator[Found]:
+    """What the last step of `raw`, made from `view`, wanted from what was replaced."""
+    step = raw.segments[-1]
+    if not isinstance(step, Interaction):
+        return
+    sources = {s.id: s for s in raw.segments[:-1] if isinstance(s, Interaction)}
+    yield from _repeated(step, sources, applied)
+    for name in missing(step, raw.segments[:-1], view):
+        for commit in applied:
+            taken = (facts_of(sources[s]) for s in commit.sources if s in sources)
+            if any(name in facts.own or name in facts.observed for facts in taken):
+                yield Found(commit.id, "lost identifier", name[:LONGEST])
+                break
+
+
+def missing(step: Interaction, before: Sequence[Segment], view: History) -> Iterator[str]:
+    """What replay calls broken (see `replay.safety`), for one step: the identifiers it uses, had
+    learned from an observation, and could not read in its view.
+    """
+    used = sorted(action_identifiers(step) - COMMON)
+    held = [(segment.id, facts_of(segment)) for segment in before] if used else []
+    visible = {segment.id for segment in view.segments}
+    for name in used:
+        holders = [(s, facts) for s, facts in held if name in facts.own or name in facts.observed]
+        learned = bool(holders) and name not in holders[0][1].own
+        if not learned or any(s in visible for s, _ in holders):
+            continue
+        # A summary may still carry it, whatever is written around it.
+        if not any(name in summary.text for summary in view.summaries):
+            yield name
+
+
+def _repeated(
+    step: Interaction, sources: Mapping[str, Interaction], applied: Sequence[Commit]
+) -> Iterator[Found]:
+    replaced = {source for commit in applied for source in commit.sources}
+    standing = {
+        _key(call) for s, held in sources.items() if s not in replaced for call in held.calls
+    }
+    asked = {_key(call): call for call in step.calls}
+    for commit in applied:
+        calls = (call for s in commit.sources if s in sources for call in sources[s].calls)
+        taken = {_key(call) for call in calls}
+        for key in [key for key in asked if key in taken and key not in standing]:
+            call = asked.pop(key)
+            yield Found(commit.id, "repeated call", f"{call.name} {call.arguments}"[:LONGEST])
+
+
+def _key(call: Call) -> tuple[str, str]:
+    """Name and arguments; the order of keys and the spaces between them say nothing."""
+    try:
+        return call.name, json.dumps(json.loads(call.arguments), sort_keys=True)
+    except (ValueError, RecursionError):
+        return call.name, call.arguments

@@ -1,0 +1,224 @@
+"""The scripted model as an HTTP server: it checks, answers, meters, and fails when told to."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Event
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from statecomp.proxy.scripted.dialects import CHAT, MESSAGES, RESPONSES, Dialect, openai_error
+from statecomp.proxy.scripted.messages_rules import breakpoints
+from statecomp.proxy.scripted.meter import Meter, Spent
+from statecomp.proxy.scripted.refusals import STRICT, Refused, Strictness
+from statecomp.proxy.scripted.turns import Body, Turn, next_step
+from statecomp.tokens import ESTIMATE, TokenCounter
+
+REMEMBERED = 20_000
+HELD_S = 0.01
+STREAM = "text/event-stream; charset=utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """How the next request goes wrong: an error, a page that is no JSON, a delay, a cut stream.
+
+    `cut_after` is the number of events that still arrive before the connection breaks; with
+    `hold_after` the stream pauses there until `release` is set.
+    """
+
+    status: int = 0
+    page: str = ""
+    delay_s: float = 0.0
+    cut_after: int | None = None
+    hold_after: int | None = None
+    release: Event = field(default_factory=Event)
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """One request as it arrived, and what became of it; `refusal` is empty where it was valid."""
+
+    path: str
+    headers: Mapping[str, str]
+    raw: bytes
+    status: int
+    refusal: str = ""
+    spent: Spent | None = None
+
+    @property
+    def body(self) -> dict[str, Any]:
+        parsed: dict[str, Any] = json.loads(self.raw)
+        return parsed
+
+
+class ConnectionBroken(Exception):
+    """Raised in the middle of a stream, so that the server drops the connection."""
+
+
+class ScriptedUpstream:
+    """A provider; `received` holds what it was sent, `faults` what it will do wrong next."""
+
+    def __init__(
+        self,
+        script: Sequence[Turn],
+        *,
+        rules: Strictness = STRICT,
+        count: TokenCounter = ESTIMATE,
+        pace_s: float = 0.0,
+    ) -> None:
+        self.script = tuple(script)
+        self.rules = rules
+        self.pace_s = pace_s
+        self.received: deque[Received] = deque(maxlen=REMEMBERED)
+        self.faults: deque[Fault] = deque()
+        self.finished = 0  # streams that were read to their end
+        self._meter = Meter(count)
+        self._stored: dict[str, list[Any]] = {}  # response id -> the conversation so far
+        self.app = Starlette(
+            routes=[
+                Route(CHAT.path, self._chat, methods=["POST"]),
+                Route(RESPONSES.path, self._responses, methods=["POST"]),
+                Route(MESSAGES.path, self._messages, methods=["POST"]),
+                Route("/v1/messages/count_tokens", self._count_tokens, methods=["POST"]),
+                Route("/{path:path}", self._mirror, methods=["GET", "POST", "PUT", "DELETE"]),
+            ]
+        )
+
+    @property
+    def refusals(self) -> list[str]:
+        return [received.refusal for received in self.received if received.refusal]
+
+    def requests(self, path: str = "") -> list[Received]:
+        """Requests that were answered with a turn, oldest first."""
+        return [r for r in self.received if r.spent is not None and path in ("", r.path)]
+
+    async def _chat(self, request: Request) -> Response:
+        return await self._answer(request, CHAT)
+
+    async def _responses(self, request: Request) -> Response:
+        return await self._answer(request, RESPONSES)
+
+    async def _messages(self, request: Request) -> Response:
+        return await self._answer(request, MESSAGES)
+
+    async def _answer(self, request: Request, dialect: Dialect) -> Response:
+        raw = await request.body()
+        fault = self.faults.popleft() if self.faults else Fault()
+        if fault.delay_s:
+            await asyncio.sleep(fault.delay_s)
+        if fault.status:
+            return self._fail(request, raw, dialect, fault)
+        try:
+            body = self._checked(request, raw, dialect)
+        except Refused as refused:
+            self._note(request, raw, refused.status, str(refused))
+            return JSONResponse(dialect.error(refused), refused.status)
+        step = min(next_step(dialect.call_ids(body)), len(self.script) - 1)
+        turn = self.script[step]
+        spent = self._spend(body, dialect, turn)
+        whole = dialect.reply(body, step, turn, spent)
+        self._note(request, raw, 200, spent=spent)
+        if dialect is RESPONSES and body.get("store", True):
+            self._stored[whole["id"]] = [*_items(body["input"]), *whole["output"]]
+        headers = {"x-request-id": f"req_{len(self.received):06d}", **fault.headers}
+        if body.get("stream"):
+            events = self._stream(list(dialect.events(whole, body)), fault)
+            return StreamingResponse(events, media_type=STREAM, headers=headers)
+        return JSONResponse(whole, headers=headers)
+
+    def _checked(self, request: Request, raw: bytes, dialect: Dialect) -> Body:
+        """The body, valid under every rule; raises Refused."""
+        if not ({"authorization", "x-api-key"} & set(request.headers)):
+            raise Refused("You didn't provide an API key.", 401)
+        if len(raw) > self.rules.max_bytes:
+            raise Refused("Request exceeds the maximum size", 413)
+        try:
+            body = json.loads(raw)
+        except ValueError as error:
+            raise Refused("We could not parse the JSON body of your request.") from error
+        if not isinstance(body, dict) or not body.get("model"):
+            raise Refused("you must provide a model parameter")
+        if previous := body.get("previous_response_id"):
+            if previous not in self._stored:
+                raise Refused(f"Previous response with id '{previous}' not found.")
+            body["input"] = [*self._stored[previous], *_items(body.get("input"))]
+        dialect.check(body, request.headers, self.rules)
+        return body
+
+    def _spend(self, body: Body, dialect: Dialect, turn: Turn) -> Spent:
+        messages = _items(body[dialect.key])
+        head = [body.get(name) for name in dialect.head]
+        # Only this provider caches on request: what no breakpoint stands behind is not kept.
+        explicit = dialect is MESSAGES and "cache_control" not in body
+        marked = [
+            n for n, part in enumerate([head, *messages]) if explicit and any(breakpoints(part))
+        ]
+        upto = max(marked, default=-1) if explicit else None
+        spent = self._meter.read(head, messages, upto=upto)
+        words = (text for call in turn.calls for text in (call.name, call.arguments))
+        output = self._meter.words(turn.said, turn.thought, *words)
+        written = spent.written if dialect is MESSAGES else 0
+        return Spent(spent.input, spent.cached, written, output)
+
+    def _fail(self, request: Request, raw: bytes, dialect: Dialect, fault: Fault) -> Response:
+        self._note(request, raw, fault.status)
+        headers = dict(fault.headers)
+        if fault.page:
+            return Response(fault.page, fault.status, headers, "text/html")
+        error = dialect.error(Refused("scripted failure", fault.status))
+        return JSONResponse(error, fault.status, headers)
+
+    async def _stream(self, events: list[bytes], fault: Fault) -> AsyncIterator[bytes]:
+        for number, data in enumerate(events):
+            if number == fault.cut_after:
+                raise ConnectionBroken
+            while number == fault.hold_after and not fault.release.is_set():
+                await asyncio.sleep(HELD_S)
+            yield data
+            await asyncio.sleep(self.pace_s)
+        self.finished += 1
+
+    async def _count_tokens(self, request: Request) -> Response:
+        raw = await request.body()
+        try:
+            body = self._checked(request, raw, MESSAGES)
+        except Refused as refused:
+            self._note(request, raw, refused.status, str(refused))
+            return JSONResponse(MESSAGES.error(refused), refused.status)
+        self._note(request, raw, 200)
+        head = [body.get(name) for name in MESSAGES.head]
+        return JSONResponse({"input_tokens": Meter().read(head, body["messages"]).input})
+
+    async def _mirror(self, request: Request) -> Response:
+        """Any other path: what arrived, told back."""
+        raw = await request.body()
+        self._note(request, raw, 200)
+        if request.url.path.endswith("/missing"):
+            return JSONResponse(openai_error(Refused("Unknown request URL", 404)), 404)
+        told = {"method": request.method, "path": request.url.path, "query": request.url.query}
+        return JSONResponse({**told, "body": raw.decode("utf-8", "replace")})
+
+    def _note(
+        self,
+        request: Request,
+        raw: bytes,
+        status: int,
+        refusal: str = "",
+        spent: Spent | None = None,
+    ) -> None:
+        headers = dict(request.headers)
+        self.received.append(Received(request.url.path, headers, raw, status, refusal, spent))
+
+
+def _items(given: Any) -> list[Any]:
+    return [{"role": "user", "content": given}] if isinstance(given, str) else list(given or ())

@@ -1,0 +1,56 @@
+"""Usage as a provider reports it: tokens, and how many of them its prefix cache held."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from statecomp.proxy.scripted.refusals import chain
+from statecomp.recent import Recent
+from statecomp.tokens import ESTIMATE, TokenCounter, count_message
+
+PREFIXES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """`cached` were read from the cache and `written` to it; both are part of `input`."""
+
+    input: int
+    cached: int
+    written: int
+    output: int
+
+
+class Meter:
+    """Counts requests against a cache of every prefix seen; each message is counted once."""
+
+    def __init__(self, count: TokenCounter = ESTIMATE) -> None:
+        self._count = count
+        self._tokens: Recent[str, int] = Recent(PREFIXES)  # prefix -> its tokens
+        self._cached: Recent[str, bool] = Recent(PREFIXES)
+
+    def read(self, head: Any, messages: Sequence[Any], *, upto: int | None = None) -> Spent:
+        """A request of which the head and `upto` messages (all by default) go to the cache."""
+        total = cached = held = 0
+        reach = len(messages) if upto is None else upto
+        for place, prefix in enumerate(chain(head, list(messages))):
+            known = self._tokens.get(prefix)
+            if known is None:
+                known = total + self._cost(head if place == 0 else messages[place - 1])
+                self._tokens.put(prefix, known)
+            total = known
+            if place > reach:
+                continue
+            # A prefix names all that is in it, so the last one found is the longest.
+            cached = total if self._cached.get(prefix) else cached
+            self._cached.put(prefix, value=True)
+            held = total
+        return Spent(total, cached, held - cached, 0)
+
+    def _cost(self, value: Any) -> int:
+        return count_message(value if isinstance(value, Mapping) else {"head": value}, self._count)
+
+    def words(self, *texts: str) -> int:
+        return sum(self._count(text) for text in texts)

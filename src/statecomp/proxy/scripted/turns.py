@@ -1,0 +1,69 @@
+"""What the scripted model says: one turn a request, found by the ids of the calls before it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+Body: TypeAlias = Mapping[str, Any]
+_STEP = re.compile(r"_(\d{4})_\d+$")
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedCall:
+    name: str
+    arguments: str  # JSON, as it goes over the wire
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One reply; without calls it is the last."""
+
+    said: str = ""
+    thought: str = ""
+    calls: tuple[ScriptedCall, ...] = ()
+
+
+def call_id(prefix: str, step: int, number: int) -> str:
+    return f"{prefix}_{step:04d}_{number}"
+
+
+def next_step(call_ids: Iterable[str]) -> int:
+    """The step behind the last one whose calls are in the history.
+
+    The history alone decides, as it does for a model: retries get the same answer, and a
+    history whose beginning was replaced goes on where it stood.
+    """
+    found = (_STEP.search(name) for name in call_ids)
+    return max((int(match[1]) + 1 for match in found if match), default=0)
+
+
+def drill(steps: int, *, parallel_every: int = 5) -> tuple[Turn, ...]:
+    """`steps` turns that each look at one thing, sometimes at three at once, then a report."""
+    turns = [_look(step, 3 if step % parallel_every == 2 else 1) for step in range(steps)]
+    return (*turns, Turn(said=f"All {steps} steps are done."))
+
+
+def _look(step: int, calls: int) -> Turn:
+    made = tuple(
+        ScriptedCall("look", json.dumps({"step": step, "part": part})) for part in range(calls)
+    )
+    return Turn(f"Step {step}: I look at it." if step % 3 else "", f"Step {step} is next.", made)
+
+
+def recorded(messages: Sequence[Body]) -> tuple[Turn, ...]:
+    """The assistant's turns of a run recorded as chat messages."""
+    return tuple(
+        Turn(
+            said=str(message.get("content") or ""),
+            calls=tuple(
+                ScriptedCall(str(call["function"]["name"]), str(call["function"]["arguments"]))
+                for call in message.get("tool_calls") or ()
+            ),
+        )
+        for message in messages
+        if message["role"] == "assistant"
+    )

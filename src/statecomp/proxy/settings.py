@@ -1,0 +1,122 @@
+"""What a proxy is told before it starts: where to forward, how to decide, what to allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from typing import Literal, TypeAlias
+from urllib.parse import urlsplit
+
+from statecomp.controller.age import AgeScorer
+from statecomp.controller.spans import Gates
+from statecomp.errors import BadInput
+from statecomp.llm.extract import ExtractiveSummarizer
+from statecomp.llm.side import SideAccount
+from statecomp.strategy import Scorer, Summarizer
+from statecomp.tokens import ESTIMATE, TokenCounter
+from statecomp.wire.protocol import Placement
+
+Mode: TypeAlias = Literal["compress", "observe", "off"]
+When: TypeAlias = Literal["background", "now"]
+
+OPENAI = "https://api.openai.com"
+ANTHROPIC = "https://api.anthropic.com"
+MEGABYTE = 1 << 20
+
+
+def extractive(account: SideAccount) -> Summarizer:
+    return ExtractiveSummarizer()
+
+
+@dataclass(frozen=True)
+class Method:
+    """How the engines of a proxy decide; each engine gets a scorer and a summariser of its own."""
+
+    scorer: Callable[[], Scorer] = AgeScorer
+    summarizer: Callable[[SideAccount], Summarizer] = extractive
+    gates: Gates = Gates()
+    placement: Placement = Placement()
+    count: TokenCounter = ESTIMATE
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What keeps one client, or one slow part, from stopping all others."""
+
+    body_bytes: int = 64 * MEGABYTE
+    body_s: float = 60.0  # for the whole request body to arrive
+    connect_s: float = 10.0
+    silence_s: float = 600.0  # between two pieces of an answer
+    view_s: float = 2.0  # to put committed summaries back; then the request goes out as it came
+    quick_bytes: int = 256 * 1024  # larger requests are read in a thread of their own
+    now_s: float = 20.0  # to wait for a decision with `--commit now`
+    cold_s: float = 2.0  # to wait for one where the provider's cache has run out anyway
+    decision_s: float = 120.0  # after which a decision is discarded
+    threads: int = 2  # that decide
+    waiting: int = 64  # sessions waiting for a decision
+    views: int = 256  # requests waiting for their view; more than that go out as they came
+    records: int = 256  # requests, with their histories, waiting to be written to the ledger
+    drain_s: float = 10.0  # to finish what is under way at the end
+    engines: int = 64
+    conversations: int = 32  # whose parse each engine remembers
+
+
+@dataclass(frozen=True)
+class ProxySettings:
+    """`upstream` is for everything; without it the provider follows from the protocol.
+
+    `upstreams` are further ones by name, chosen by path (`/u/NAME/...`) or header.  `salt` makes
+    tenants out of credentials; who shares a ledger shares the salt.
+    """
+
+    upstream: str = ""
+    upstreams: Mapping[str, str] = field(default_factory=dict)
+    mode: Mode = "compress"
+    commit: When = "background"
+    host: str = "127.0.0.1"
+    hosts: frozenset[str] = frozenset()  # further names this proxy is reached by
+    token: str = field(default="", repr=False)
+    salt: bytes = field(default=b"", repr=False)
+    limits: Limits = Limits()
+    local_store: bool = True  # the ledger answers without a network in between
+    trust_env: bool = True  # HTTPS_PROXY and certificates for the way to the upstream
+
+    def __post_init__(self) -> None:
+        for url in (self.upstream, *self.upstreams.values()):
+            check_url(url)
+        if not is_loopback(self.host) and not self.token:
+            raise BadInput(
+                "anybody on the network could use this proxy; set --token, or stay on 127.0.0.1",
+                field=f"host {self.host!r}",
+            )
+        if self.token and (len(self.token) < 16 or not _plain(self.token)):
+            raise BadInput(
+                "must have at least 16 characters, letters, digits, '-' and '_' only", field="token"
+            )
+
+
+def check_url(url: str) -> None:
+    """Nothing in it may be secret, because it is shown; it is not repeated here."""
+    if not url:
+        return
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable or "@" in parts.netloc or parts.query or parts.fragment:
+        raise BadInput("looks like https://host[:port][/path], nothing more", field="upstream")
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def _plain(token: str) -> bool:
+    return token.isascii() and token.replace("-", "").replace("_", "").isalnum()

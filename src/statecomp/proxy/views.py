@@ -1,0 +1,199 @@
+"""From the bytes of a request to the bytes to send instead: what may fail, and may be late.
+
+Whatever happens here, the request goes out: with what was committed before, or as it came.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from time import time
+from typing import Any
+
+from statecomp.checkpoint import Checkpoint
+from statecomp.compressor import StateComp
+from statecomp.controller.economics import Circumstances
+from statecomp.controller.prices import PriceBook
+from statecomp.history.history import History
+from statecomp.proxy.background import Background
+from statecomp.proxy.engines import Engines
+from statecomp.proxy.sessions import session_of, tenant_of
+from statecomp.proxy.settings import ProxySettings
+from statecomp.recent import Recent
+from statecomp.strategy import View
+
+HOUR_S = 3600.0
+
+
+class Unreadable(Exception):
+    """The body is not the JSON object it should be; it goes out as it came."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """A request as it was read, and what stands for it; `content` is None where nothing changed."""
+
+    tenant: str
+    session: str
+    model: str
+    engine: StateComp
+    parsed: Mapping[str, Any]
+    checkpoint: Checkpoint
+    content: bytes | None
+    caching: bool
+    long_lived: bool  # the client asked for an hour of caching
+
+    @property
+    def raw(self) -> History | None:
+        return self.checkpoint.raw
+
+
+@dataclass
+class Views:
+    """Looks at requests: at once where that is quick, else in threads, where it stops nobody else.
+
+    A thread costs more than a look at a history that was seen before and a local store has.
+    """
+
+    settings: ProxySettings
+    engines: Engines
+    background: Background[View]
+    prices: PriceBook
+    _looking: int = 0
+    _last_s: Recent[str, float] = field(default_factory=lambda: Recent(4096))
+
+    def __post_init__(self) -> None:
+        self._threads = ThreadPoolExecutor(4, thread_name_prefix="statecomp-view")
+
+    async def of(self, protocol: str, headers: Mapping[bytes, bytes], body: bytes) -> Look | str:
+        """What to send, or why it goes out as it came."""
+        limits = self.settings.limits
+        if self._looking >= limits.views:
+            return "too many requests are waiting"
+        self._looking += 1
+        try:
+            if self._quick(body):
+                return self._look(protocol, headers, body)
+            loop = asyncio.get_running_loop()
+            work = loop.run_in_executor(self._threads, self._look, protocol, headers, body)
+            return await asyncio.wait_for(work, limits.view_s)
+        except TimeoutError:
+            return f"no view within {limits.view_s:g} s"
+        except Unreadable as error:
+            return str(error)
+        except Exception as error:  # noqa: BLE001  fail open, whatever it is
+            return f"could not be read ({type(error).__name__})"
+        finally:
+            self._looking -= 1
+
+    def _quick(self, body: bytes) -> bool:
+        local = self.settings.local_store and not self.engines.slow
+        return local and len(body) <= self.settings.limits.quick_bytes
+
+    def _look(self, protocol: str, headers: Mapping[bytes, bytes], body: bytes) -> Look:
+        parsed = _parsed(body)
+        tenant = tenant_of(headers, self.settings.salt)
+        engine = self.engines.of(tenant, protocol)
+        checkpoint = engine.checkpoint(parsed, decide=False)
+        raw = checkpoint.raw
+        return Look(
+            tenant=tenant,
+            session=session_of(tenant, headers, parsed, raw) if raw is not None else "",
+            model=str(parsed.get("model", "")),
+            engine=engine,
+            parsed=parsed,
+            checkpoint=checkpoint,
+            content=self._content(checkpoint),
+            # Anthropic caches on request only; the others always do.
+            caching=protocol != "anthropic" or b'"cache_control"' in body,
+            long_lived=b'"1h"' in body,
+        )
+
+    def _content(self, checkpoint: Checkpoint) -> bytes | None:
+        if not checkpoint.rewritten or self.settings.mode != "compress":
+            return None
+        return written(checkpoint.body)
+
+    def circumstances(self, look: Look) -> Circumstances:
+        """The moment of this request; a session unknown here was last heard of at no known time."""
+        return Circumstances(
+            now_s=time(),
+            last_s=self._last_s.get(look.session),
+            model=look.model,
+            caching=look.caching,
+            ttl_s=HOUR_S if look.long_lived else None,
+        )
+
+    def seen(self, look: Look) -> None:
+        self._last_s.put(look.session, time())
+
+    def decidable(self, look: Look) -> bool:
+        return look.checkpoint.view is not None and not look.checkpoint.settled
+
+    def patience_s(self, look: Look, now: Circumstances) -> float:
+        """How long the request may wait for its own decision.
+
+        With a cache that is cold by the clock a rewrite costs nothing now and something later, so
+        a short wait is worth it even where decisions are otherwise left to the background.
+        """
+        if self.settings.commit == "now":
+            return self.settings.limits.now_s
+        lifetime = now.ttl_s or self.prices.nearest(look.model).ttl_s
+        cold = now.last_s is not None and now.now_s - now.last_s > lifetime
+        return self.settings.limits.cold_s if cold else 0.0
+
+    def decide(self, look: Look, now: Circumstances) -> Future[View | None]:
+        engine, raw = look.engine, look.raw
+        assert raw is not None
+        return self.background.submit(
+            look.session or look.tenant, lambda wanted: engine.prepare(raw, now, wanted)
+        )
+
+    async def waited(self, look: Look, decision: Future[View | None], patience_s: float) -> Look:
+        """The look after its decision; the one before it where that takes too long."""
+        waiting = asyncio.wrap_future(decision)
+        # One that fails after we stopped waiting is the accountant's to tell, not asyncio's.
+        waiting.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+        done, _ = await asyncio.wait({waiting}, timeout=patience_s)
+        if not done or decision.exception() or not (view := decision.result()) or not view.commits:
+            return look
+        loop = asyncio.get_running_loop()
+        try:
+            return await asyncio.wait_for(
+                loop.run_in_executor(self._threads, self._again, look), self.settings.limits.view_s
+            )
+        except Exception:  # noqa: BLE001  the view before the decision is still good
+            return look
+
+    def _again(self, look: Look) -> Look:
+        checkpoint = look.engine.checkpoint(look.parsed, decide=False)
+        return replace(look, checkpoint=checkpoint, content=self._content(checkpoint))
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _parsed(body: bytes) -> Mapping[str, Any]:
+    try:
+        value = json.loads(body, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        raise Unreadable("the body is not JSON") from None
+    if not isinstance(value, dict):
+        raise Unreadable("the body is not a JSON object")
+    return value
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(constant)
+
+
+def written(body: Mapping[str, Any]) -> bytes:
+    """A rewritten body as SDKs write theirs; a lone surrogate can only go out escaped."""
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(body, separators=(",", ":"), allow_nan=False).encode()

@@ -1,0 +1,117 @@
+"""`statecomp serve` as a person starts it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+
+import httpx
+import pytest
+from click.testing import CliRunner
+
+from statecomp.cli.serve import serve
+from statecomp.errors import BadInput
+from statecomp.ledger.open import open_ledger
+from statecomp.proxy.scripted.serving import free_port, serving
+from tests.proxy.small_upstream import KEY, SmallUpstream
+from tests.words import chat_of
+
+PATIENCE_S = 60
+EAGER = ("--scorer", "age:after=2", "--longer-than", "1", "--min-source-tokens", "50")
+
+
+@contextmanager
+def served(folder: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "statecomp", "serve", "--port", str(port), *options],
+        env={**os.environ, "XDG_DATA_HOME": str(folder), "OMP_NUM_THREADS": "1"},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        limit = monotonic() + PATIENCE_S
+        while monotonic() < limit and process.poll() is None:
+            try:
+                if httpx.get(f"{url}/healthz", timeout=5).status_code == 200:
+                    break
+            except httpx.HTTPError:
+                sleep(0.05)
+        yield url, process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_it_serves_compresses_logs_and_ends_with_everything_written(tmp_path: Path) -> None:
+    upstream = SmallUpstream()
+    options = (*EAGER, "--commit", "now", "--economics", "off")
+    with (
+        serving(upstream) as direct,
+        served(tmp_path, "--upstream", direct, *options) as (url, process),
+    ):
+        for word in ("prrrr", "prrrrr"):
+            body = {"model": "small", "messages": chat_of(word)}
+            answer = httpx.post(f"{url}/v1/chat/completions", json=body, headers=KEY, timeout=30)
+            assert answer.status_code == 200
+            for name in ("server", "date"):  # the upstream's own, and no other
+                assert len(answer.headers.get_list(name)) == 1
+        process.send_signal(signal.SIGTERM)
+        _, log = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 0
+    assert b"[Record of past steps 1-2" in upstream.received[-1].body
+    lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
+    told = [line for line in lines if line["event"] == "request"]
+    assert [line["status"] for line in told] == [200, 200]
+    assert told[1]["sent_tokens"] < told[1]["raw_tokens"]
+    assert "Bearer" not in log
+    ledger = open_ledger(
+        str(tmp_path / "statecomp" / "ledger.sqlite"), mask=lambda message: message
+    )
+    assert ledger.totals().requests == 2
+    ledger.close()
+    for name in ("salt", "ledger.sqlite"):
+        assert (tmp_path / "statecomp" / name).stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--host", "0.0.0.0"], "set --token"),
+        (["--upstream", "http://127.0.0.1:8484"], "this proxy itself"),
+        (["--upstream", "a b=http://x"], "no identifier"),
+        (["--upstream", "http://key@host"], "nothing more"),
+        (["--scorer", "labels:x.jsonl"], "not live ones"),
+        (["--scorer", "magic"], "known are"),
+        (["--summarizer", "magic"], "known are"),
+        (["--threshold", "7"], "must lie in"),
+        (["--prices", "nowhere.toml"], "cannot be read"),
+        (["--store", "ftp://x"], "known are a path and postgresql"),
+    ],
+)
+def test_what_cannot_be_served_is_said_in_one_sentence(
+    options: list[str], problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    result = CliRunner().invoke(serve, options)
+    assert result.exit_code != 0
+    assert problem in str(result.exception)
+    assert isinstance(result.exception, Exception)
+
+
+def test_a_salt_that_was_cut_short_is_not_replaced_silently(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    (tmp_path / "statecomp").mkdir()
+    (tmp_path / "statecomp" / "salt").write_bytes(b"short")
+    result = CliRunner().invoke(serve, [])
+    assert isinstance(result.exception, BadInput)

@@ -1,0 +1,238 @@
+"""Who may use the proxy, and what never leaves it."""
+
+from __future__ import annotations
+
+import socket
+import stat
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from statecomp.errors import BadInput
+from statecomp.ledger.open import open_ledger
+from statecomp.proxy.app import build_app
+from statecomp.proxy.sessions import derived_salt, kept_salt
+from statecomp.proxy.settings import Limits, ProxySettings
+from statecomp.traces.secrets import Masker
+from tests.proxy.small_upstream import KEY, SmallUpstream, running
+from tests.words import BULK, chat_of
+
+TOKEN = "a-token-of-some-length"
+
+
+async def page(request: Request) -> PlainTextResponse:
+    return PlainTextResponse("a page")
+
+
+def client(**settings: Any) -> TestClient:
+    """The app in this process, before an upstream that nobody reaches."""
+    pages = [Route("/", page, methods=["GET", "POST"])]
+    given = {"upstream": "http://127.0.0.1:9", "trust_env": False, **settings}
+    app = build_app(ProxySettings(**given), open_ledger(":memory:"), pages=pages)
+    return TestClient(app, base_url="http://127.0.0.1:8484", follow_redirects=False)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.5", "::", "example.com"])
+def test_an_address_others_can_reach_needs_a_token(host: str) -> None:
+    with pytest.raises(BadInput, match="set --token"):
+        ProxySettings(host=host)
+    assert ProxySettings(host=host, token=TOKEN).host == host
+
+
+@pytest.mark.parametrize("token", ["short", "with space and more", "ä" * 20])
+def test_a_token_is_long_and_fits_into_an_address(token: str) -> None:
+    with pytest.raises(BadInput, match="at least 16 characters"):
+        ProxySettings(token=token)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["ftp://host", "host:80", "https://user:secret@host", "https://host?key=secret", "http://[::1"],
+)
+def test_an_upstream_that_could_hold_a_secret_is_refused_without_repeating_it(url: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        ProxySettings(upstream=url)
+    assert "secret" not in str(caught.value)
+
+
+def test_neither_token_nor_salt_is_shown() -> None:
+    shown = repr(ProxySettings(token=TOKEN, salt=b"of the sea"))
+    assert TOKEN not in shown
+    assert "sea" not in shown
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "", "10.0.0.7", "[::2]"]
+)
+def test_a_name_that_is_not_ours_is_refused(host: str) -> None:
+    """DNS can be made to point any name at this machine; the Host header still says the name."""
+    for path in ("/v1/models", "/statecomp/", "/metrics"):
+        answer = client().get(path, headers={"host": host})
+        assert answer.status_code == 403
+        assert answer.headers["x-statecomp-error"] == "1"
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost:8484", "127.0.0.1", "[::1]:8484", "box.local", "LOCALHOST"]
+)
+def test_our_own_names_are_welcome(host: str) -> None:
+    ours = client(hosts=frozenset({"box.local"}))
+    assert ours.get("/statecomp/", headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "null", "http://127.0.0.1.evil.example"]
+)
+def test_a_page_of_another_site_may_use_nothing(origin: str) -> None:
+    for path in ("/v1/chat/completions", "/statecomp/"):
+        assert client().post(path, headers={"origin": origin}).status_code == 403
+
+
+def test_pages_answer_to_themselves_only() -> None:
+    ours = client()
+    assert ours.post("/statecomp/", headers={"origin": "http://127.0.0.1:8484"}).status_code == 200
+    for origin in ("http://localhost:3000", "http://127.0.0.1:9999", "vscode-webview://x"):
+        assert ours.post("/statecomp/", headers={"origin": origin}).status_code == 403
+        assert ours.post("/v1/responses", headers={"origin": origin}).status_code == 502
+    assert ours.get("/statecomp/", headers={"sec-fetch-site": "cross-site"}).status_code == 403
+
+
+def test_unknown_pages_are_never_asked_of_the_upstream() -> None:
+    with running() as proxy:
+        assert proxy.client.get("/statecomp/nothing").status_code == 404
+        assert proxy.received == []
+
+
+def test_with_a_token_nothing_but_health_is_open() -> None:
+    ours = client(token=TOKEN)
+    for path in ("/v1/models", "/metrics", "/statecomp/", "/t/wrong/v1/models", "/t//metrics"):
+        assert ours.get(path).status_code == 401
+    assert ours.get("/metrics", headers={"x-statecomp-token": "wrong"}).status_code == 401
+    assert ours.get("/metrics", headers={"x-statecomp-token": TOKEN}).status_code == 200
+    assert ours.get("/healthz").status_code == 200
+
+
+def test_a_token_in_the_address_serves_sdks_and_goes_no_further() -> None:
+    with running(token=TOKEN) as proxy:
+        path = f"/t/{TOKEN}/v1/chat/completions?x=1"
+        assert proxy.client.post(path, json={"messages": []}, headers=KEY).status_code == 200
+        headers = {"x-statecomp-token": TOKEN, "cookie": f"a=1; statecomp-token={TOKEN}"}
+        proxy.client.get("/v1/models", headers=headers)
+        for got in proxy.received:
+            assert TOKEN not in repr(got)
+        assert proxy.received[0].path == "/v1/chat/completions"
+        assert proxy.received[0].query == "x=1"
+        assert proxy.received[1].header("cookie") == ["a=1"]
+
+
+def test_a_browser_gets_a_cookie_for_the_pages_and_only_those() -> None:
+    ours = client(token=TOKEN)
+    answer = ours.get(f"/t/{TOKEN}/statecomp/")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/statecomp/")
+    cookie = answer.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=Strict" in cookie
+    given = {"cookie": f"statecomp-token={TOKEN}"}
+    assert ours.get("/statecomp/", headers=given).status_code == 200
+    assert ours.get("/v1/models", headers=given).status_code == 401
+
+
+def test_with_a_token_the_machine_may_be_called_by_its_address() -> None:
+    ours = client(token=TOKEN, host="0.0.0.0")
+    headers = {"host": "192.168.1.5:8484", "x-statecomp-token": TOKEN}
+    assert ours.get("/statecomp/", headers=headers).status_code == 200
+    headers["host"] = "evil.example"
+    assert ours.get("/statecomp/", headers=headers).status_code == 403
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_request_that_is_too_large_is_refused_in_the_protocols_shape(declared: bool) -> None:
+    limits = Limits(body_bytes=1000)
+    with running(limits=limits) as proxy:
+        content: Any = b"x" * 2000 if declared else iter([b"x" * 600] * 3)
+        answer = proxy.client.post("/v1/messages", content=content, headers=KEY)
+        assert answer.status_code == 413
+        assert answer.json()["error"]["type"] == "request_too_large"
+        assert proxy.received == []
+
+
+def test_a_body_that_does_not_come_is_a_timeout() -> None:
+    with running(limits=Limits(body_s=0.2)) as proxy:
+        host, port = proxy.url.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=30) as wire:
+            head = f"POST /v1/responses HTTP/1.1\r\nhost: {host}\r\ncontent-length: 9\r\n\r\n"
+            wire.sendall(head.encode())
+            assert b" 408 " in wire.recv(4096)
+
+
+def test_an_error_of_ours_repeats_nothing_of_the_request() -> None:
+    with running(url="http://127.0.0.1:9") as proxy:
+        answer = proxy.client.post(
+            "/v1/chat/completions?key=query-secret", json={"a": "body-secret"}, headers=KEY
+        )
+    for secret in ("query-secret", "body-secret", "sk-test"):
+        assert secret not in answer.text
+
+
+def test_no_credential_is_in_the_store(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    with running(ledger=open_ledger(str(path), mask=lambda message: message)) as proxy:
+        proxy.chat([{"role": "user", "content": "hello"}], **{"x-api-key": "key-in-a-header"})
+        proxy.settle().close()
+    held = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    assert b"key-in-a-header" not in held
+    assert b"sk-test" not in held
+
+
+def test_a_secret_in_a_tools_output_is_neither_committed_nor_stored(tmp_path: Path) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    ledger = open_ledger(str(tmp_path / "ledger.db"), mask=Masker().masked)
+    with running(ledger=ledger) as proxy:
+        messages = chat_of("prrrrrrrr", bulk=f"token={secret}\n" + BULK)
+        assert proxy.chat(messages).status_code == 200
+        proxy.settle().close()
+    held = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    assert secret.encode() not in held
+
+
+def test_a_request_to_no_path_reaches_the_upstream_and_nobody_else() -> None:
+    with running() as proxy:
+        host, port = proxy.url.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=30) as wire:
+            wire.sendall(f"OPTIONS * HTTP/1.1\r\nhost: {host}\r\n\r\n".encode())
+            assert wire.recv(4096).startswith(b"HTTP/1.1 ")
+        for got in proxy.received:
+            assert got.header("host") == [proxy.door.settings.upstream.removeprefix("http://")]
+
+
+def test_who_shares_a_database_shares_the_salt() -> None:
+    assert derived_salt("postgresql://a") == derived_salt("postgresql://a")
+    assert derived_salt("postgresql://a") != derived_salt("postgresql://b")
+
+
+def test_a_kept_salt_stays_and_is_readable_by_its_owner_only(tmp_path: Path) -> None:
+    salt = kept_salt(tmp_path / "new")
+    assert salt == kept_salt(tmp_path / "new")
+    mode = stat.S_IMODE((tmp_path / "new" / "salt").stat().st_mode)
+    assert mode == 0o600
+    (tmp_path / "new" / "salt").write_bytes(b"cut")
+    with pytest.raises(BadInput, match="damaged"):
+        kept_salt(tmp_path / "new")
+
+
+def test_a_websocket_is_refused() -> None:
+    with running(SmallUpstream()) as proxy:
+        headers = {
+            "connection": "Upgrade",
+            "upgrade": "websocket",
+            "sec-websocket-key": "AAAAAAAAAAAAAAAAAAAAAA==",
+            "sec-websocket-version": "13",
+        }
+        answer = httpx.get(f"{proxy.url}/v1/responses", headers=headers)
+        assert answer.status_code != 101

@@ -1,0 +1,98 @@
+"""Who asks, and in which run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from statecomp.proxy.sessions import client_of, session_of, task_id, tenant_of, title_of
+from statecomp.wire.assemble import parse
+from statecomp.wire.openai_chat import OpenAIChat
+from tests.proxy.small_upstream import running
+from tests.words import chat_of, history_of
+
+SALT = b"x" * 32
+
+
+def session(messages: Any, headers: dict[bytes, bytes] | None = None, **body: Any) -> str:
+    return session_of("t", headers or {}, body, parse(messages, OpenAIChat()))
+
+
+def test_a_tenant_is_a_credential_that_cannot_be_read_back() -> None:
+    one = tenant_of({b"authorization": b"Bearer secret"}, SALT)
+    assert one == tenant_of({b"authorization": b"Bearer secret", b"x-other": b"1"}, SALT)
+    others = [
+        tenant_of({b"authorization": b"Bearer other"}, SALT),
+        tenant_of({b"x-api-key": b"Bearer secret"}, SALT),
+        tenant_of({}, SALT),
+        tenant_of({b"authorization": b"Bearer secret"}, b"y" * 32),
+    ]
+    assert len({one, *others}) == 5
+    assert "secret" not in one
+
+
+def test_a_run_keeps_its_session_as_it_grows_forks_and_is_retried() -> None:
+    names = {session(chat_of(word)) for word in ("p", "pr", "prrr", "prrk", "prrrrp")}
+    assert len(names) == 1
+
+
+def test_a_changed_system_prompt_is_no_new_session() -> None:
+    morning = [{"role": "system", "content": "9 o'clock"}, *chat_of("pr")]
+    evening = [{"role": "system", "content": "6 o'clock"}, *chat_of("prr")]
+    assert session(morning) == session(evening)
+
+
+def test_sub_agents_with_other_tasks_are_other_sessions_though_they_share_headers() -> None:
+    headers = {b"x-claude-code-session-id": b"one"}
+    other = chat_of("pr")
+    other[0] = {"role": "user", "content": "a sub-agent's own task"}
+    assert session(chat_of("pr"), headers) != session(other, headers)
+
+
+def test_known_headers_and_fields_tell_runs_with_one_task_apart() -> None:
+    plain = session(chat_of("p"))
+    others = [
+        session(chat_of("p"), {b"thread-id": b"1"}),
+        session(chat_of("p"), {b"thread-id": b"2"}),
+        session(chat_of("p"), prompt_cache_key="k"),
+        session(chat_of("p"), metadata={"user_id": "u"}),
+    ]
+    assert len({plain, *others}) == 5
+    assert session(chat_of("p"), metadata=["odd"], prompt_cache_key=7) == plain
+
+
+def test_an_explicit_session_is_what_it_says_within_its_tenant() -> None:
+    headers = {b"x-statecomp-session": b"mine"}
+    assert session(chat_of("p"), headers) == session(chat_of("kkk"), headers)
+    raw = history_of("p")
+    assert session_of("a", headers, {}, raw) != session_of("b", headers, {}, raw)
+
+
+def test_the_task_is_all_that_was_said_before_the_agent_first_acted() -> None:
+    assert task_id(history_of("pprrp")) == history_of("pp").segments[1].id
+    assert task_id(history_of("rr")) == ""
+
+
+def test_titles_and_clients_are_short() -> None:
+    long = parse([{"role": "user", "content": "do\n this " * 100}], OpenAIChat())
+    assert len(title_of(long)) == 120
+    assert title_of(history_of("r")) == ""
+    assert client_of({b"user-agent": b"claude-cli/2.1 (external, cli)"}) == "claude-cli/2.1"
+
+
+def test_commits_are_found_whatever_the_session_is_called() -> None:
+    with running(commit="now") as proxy:
+        proxy.chat(chat_of("prrrr"), **{"x-statecomp-session": "one"})
+        proxy.chat(chat_of("prrrr"), **{"x-statecomp-session": "two"})
+        assert proxy.received[0].body == proxy.received[1].body
+        assert len(proxy.settle().sessions()) == 2
+
+
+def test_a_session_goes_on_counting_after_a_restart() -> None:
+    with running() as proxy:
+        proxy.chat(chat_of("pr"))
+        ledger = proxy.settle()
+    with running(ledger=ledger) as proxy:
+        proxy.chat(chat_of("prr"))
+        (one,) = proxy.settle().sessions()
+        assert [request.number for request in ledger.requests(one.id)] == [1, 2]
+        assert one.client.startswith("python-httpx/")

@@ -1,0 +1,120 @@
+"""Regret: a later step wanted something that a commit had taken."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from statecomp.history.history import History, Span
+from statecomp.history.interaction import Summary
+from statecomp.history.text import COMMON
+from statecomp.ledger.audit import Regret
+from statecomp.proxy.regret import RegretMeter, missing
+from statecomp.replay.safety import Dependencies
+from statecomp.wire.assemble import parse
+from statecomp.wire.openai_chat import OpenAIChat
+from tests.proxy.small_upstream import EAGER, Running, running
+from tests.words import BULK, OneLiner, chat_of
+
+TERSE = replace(EAGER, summarizer=lambda account: OneLiner())
+"""Its summaries keep what the agent wrote itself, and nothing it was told."""
+
+
+def step(number: int, name: str, arguments: str, result: str = "fine") -> list[dict[str, Any]]:
+    call = {"id": f"x{number}", "type": "function"}
+    function = {"name": name, "arguments": arguments}
+    return [
+        {"role": "assistant", "content": None, "tool_calls": [{**call, "function": function}]},
+        {"role": "tool", "tool_call_id": f"x{number}", "content": result},
+    ]
+
+
+def run(proxy: Running, *histories: list[dict[str, Any]]) -> list[Regret]:
+    for messages in histories:
+        assert proxy.chat(messages).status_code == 200
+    ledger = proxy.settle()
+    (session,) = ledger.sessions()
+    return list(ledger.regrets(session.id))
+
+
+@pytest.mark.parametrize("mode", ["compress", "observe"])
+def test_a_repeated_call_whose_result_was_replaced_is_regretted_once(mode: str) -> None:
+    before = chat_of("prrrr")
+    again = [*before, *step(1, "read", '{ "n":1 }')]
+    with running(mode=mode) as proxy:
+        regrets = run(proxy, before, again, again, [*again, *step(2, "look", "{}")])
+        (commit,) = [e for e in proxy.ledger.entries(regrets[0].session) if e.commit.first == 1]
+    (regret,) = regrets
+    assert (regret.kind, regret.detail) == ("repeated call", 'read { "n":1 }')
+    assert regret.commit == commit.commit.id
+    assert regret.request == 2
+
+
+def test_a_repeated_call_whose_result_still_stands_is_not_regretted() -> None:
+    before = chat_of("prrrr")
+    with running() as proxy:
+        assert run(proxy, before, [*before, *step(1, "read", '{"n": 4}')]) == []
+
+
+def test_a_call_made_before_its_result_was_replaced_is_not_regretted() -> None:
+    whole = [*chat_of("prrrr"), *step(1, "read", '{"n": 1}'), *step(2, "look", "{}")]
+    with running() as proxy:
+        assert run(proxy, whole) == []
+
+
+@pytest.mark.parametrize("mode", ["compress", "observe"])
+def test_an_identifier_that_only_the_removed_text_had_is_regretted(mode: str) -> None:
+    before = [
+        {"role": "user", "content": "find it"},
+        *step(1, "list", '{"where": "here"}', f"src/deep/module_7.py {BULK}"),
+        *[message for n in range(2, 7) for message in step(n, "look", f'{{"n": {n}}}', BULK)],
+    ]
+    after = [*before, *step(9, "open", '{"path": "src/deep/module_7.py"}')]
+    with running(mode=mode, method=TERSE) as proxy:
+        regrets = run(proxy, before, after)
+    assert [(r.kind, r.detail) for r in regrets] == [("lost identifier", "src/deep/module_7.py")]
+
+
+def test_an_identifier_that_the_summary_kept_is_not_regretted() -> None:
+    before = [
+        {"role": "user", "content": "find it"},
+        *step(1, "open", '{"path": "src/deep/module_7.py"}', BULK),
+        *[message for n in range(2, 7) for message in step(n, "look", f'{{"n": {n}}}', BULK)],
+    ]
+    with running() as proxy:
+        assert (
+            run(proxy, before, [*before, *step(9, "edit", '{"path": "src/deep/module_7.py"}')])
+            == []
+        )
+
+
+NAMES = ("src/a/one.py", "token_0001x", "ERR-77", "table_9")
+
+
+@given(st.data())
+def test_what_is_lost_here_is_what_replay_calls_broken(data: st.DataObject) -> None:
+    some = st.lists(st.sampled_from(NAMES), max_size=3).map(" ".join)
+    messages: list[dict[str, Any]] = [{"role": "user", "content": f"go {data.draw(some)}"}]
+    for number in range(1, 7):
+        arguments = json.dumps({"at": data.draw(some)})
+        messages += step(number, "use", arguments, f"seen {data.draw(some)}")
+    raw = parse(messages, OpenAIChat())
+    first, last = sorted((data.draw(st.integers(1, 5)), data.draw(st.integers(1, 5))))
+    before = History(raw.segments[:-1])
+    members = [i for i in before.interactions if first <= i.number <= last]
+    sources = tuple(i.id for i in members)
+    summary = Summary("s", (), 1, data.draw(some), sources, first, last)
+    view = before.replace(Span(first, last + 1), summary)
+    final = raw.interactions[-1]
+    expected = Dependencies.of(raw, COMMON).missing(final.number, view)
+    assert tuple(missing(final, before.segments, view)) == expected
+
+
+def test_a_state_that_was_sent_raw_is_nobodys_regret() -> None:
+    raw = parse([*chat_of("prr"), *step(1, "read", '{"n": 1}')], OpenAIChat())
+    assert RegretMeter().look("t", raw, lambda history, commits: history) == []
