@@ -7,15 +7,21 @@ import sys
 import click
 
 from statecomp import __version__
+from statecomp.cli.ablate import ablate
 from statecomp.cli.annotate import annotate_runs
+from statecomp.cli.bench import bench
 from statecomp.cli.completion import completion
+from statecomp.cli.extract import extract
 from statecomp.cli.figures import figures
 from statecomp.cli.import_runs import import_runs
 from statecomp.cli.labels import labels
+from statecomp.cli.ledger import COMMANDS as LEDGER_COMMANDS
 from statecomp.cli.lint import lint
 from statecomp.cli.models import models
 from statecomp.cli.replay import replay
 from statecomp.cli.score import score
+from statecomp.cli.serve import serve
+from statecomp.cli.strategies import strategies
 from statecomp.cli.terminal import complain
 from statecomp.cli.train import evaluate, train
 from statecomp.errors import StateCompError
@@ -41,16 +47,23 @@ def app() -> None:
     """
 
 
+app.add_command(serve)
+for command in LEDGER_COMMANDS:
+    app.add_command(command)
 app.add_command(replay)
 app.add_command(lint)
 app.add_command(import_runs)
 app.add_command(annotate_runs)
 app.add_command(labels)
 app.add_command(figures)
+app.add_command(extract)
 app.add_command(train)
 app.add_command(evaluate)
+app.add_command(ablate)
 app.add_command(score)
 app.add_command(models)
+app.add_command(strategies)
+app.add_command(bench)
 app.add_command(completion)
 
 

@@ -1,0 +1,1 @@
+"""Bring a package of tariffs in line with its specification."""

@@ -1,0 +1,1 @@
+"""Reconcile invoices with the ledger."""

@@ -1,0 +1,1 @@
+"""Follow an intruder from host to host."""

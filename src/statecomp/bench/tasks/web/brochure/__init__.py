@@ -1,0 +1,1 @@
+"""Build a small site from briefs and a style guide."""
