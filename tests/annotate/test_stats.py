@@ -29,7 +29,7 @@ from statecomp.annotate.stats import (
     supervision,
 )
 from statecomp.cli.labels import labels as command
-from statecomp.controller.spans import selected_runs
+from statecomp.controller.spans import Gates, selected_runs
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from tests.shared_data import LABELS, RUNS, needs_shared_data
@@ -96,7 +96,7 @@ def test_the_controller_selects_the_spans_that_the_formula_counts(word: str) -> 
     scores = {i.id: float(i.calls[0].name == "read") for i in history.interactions}
     mask = {i.number: scores[i.id] >= 0.5 for i in history.interactions}
     regions = [[mask[number] for number in region] for region in eligible_regions(history)]
-    spans = [len(span) for span in selected_runs(history, scores, 0.5)]
+    spans = [len(span) for span in selected_runs(history, scores, Gates(threshold=0.5))]
     assert span_statistics(regions).spans == len(spans)
     assert span_statistics(regions).selected == sum(spans)
 

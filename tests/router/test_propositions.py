@@ -139,7 +139,7 @@ def test_perturbations_within_the_margin_keep_all_spans(
         full[interaction.id] = score_of(logit)
         bounded[interaction.id] = score_of(logit + share * abs(logit - cut))
     gates = Gates(threshold, longer_than, min_source_tokens)
-    one, other = (list(selected_runs(history, s, threshold)) for s in (full, bounded))
+    one, other = (list(selected_runs(history, s, gates)) for s in (full, bounded))
     assert one == other
     assert eligible_spans(history, full, gates) == eligible_spans(history, bounded, gates)
 

@@ -5,7 +5,7 @@ Needs matplotlib; nothing else imports this module.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from itertools import cycle
 from statistics import fmean
@@ -76,17 +76,22 @@ def label_figures(runs: Sequence[LabelledRun], note: str = "") -> dict[str, byte
             "delay_cdf": delay_by_position(runs),
             "span_dynamics": span_dynamics(runs),
         }
-        for figure in figures.values():
-            _say_below_title(figure, fill(note, NOTE_COLUMNS, break_on_hyphens=False))
-        return {
-            f"{name}.{suffix}": _drawn(figure, suffix, metadata)
-            for name, figure in figures.items()
-            for suffix, metadata in METADATA.items()
-        }
+        return pictures(figures, note)
+
+
+def pictures(figures: Mapping[str, Figure], note: str) -> dict[str, bytes]:
+    """Each figure in both formats, by file name, with the note below its title."""
+    for figure in figures.values():
+        _say_below_title(figure, fill(note, NOTE_COLUMNS, break_on_hyphens=False))
+    return {
+        f"{name}.{suffix}": _drawn(figure, suffix, metadata)
+        for name, figure in figures.items()
+        for suffix, metadata in METADATA.items()
+    }
 
 
 def _say_below_title(figure: Figure, note: str) -> None:
-    (axes,) = figure.axes
+    axes = figure.axes[0]
     axes.annotate(
         note,
         (0, 1),

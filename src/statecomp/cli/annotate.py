@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -14,10 +15,11 @@ from statecomp.annotate.dataflow import Dataflow
 from statecomp.annotate.journal import Journal
 from statecomp.annotate.pipeline import Annotated, RuleAnnotator, annotate
 from statecomp.annotate.records import Reading
+from statecomp.cli.engine import ChosenRuns, engine_options, progress
 from statecomp.cli.files import read_chosen, refuse, write_lines
 from statecomp.cli.terminal import show, warn, watched
 from statecomp.controller.economics import Prices, shipped_prices
-from statecomp.engines.local import map_runs
+from statecomp.engines.engine import Engine, Spared
 from statecomp.errors import BadInput, StateCompError
 from statecomp.history.trajectory import Trajectory
 from statecomp.llm.client import open_chat
@@ -42,10 +44,10 @@ from statecomp.llm.client import open_chat
 @click.option("--concurrency", type=click.IntRange(1), default=4, show_default=True)
 @click.option("--window", type=click.IntRange(2000), default=100_000, show_default=True,
               help="Tokens the annotating model can read at once.")  # fmt: skip
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
 @click.option("--limit", type=click.IntRange(1), help="Read at most N runs.")
 @click.option("--domain", help="Only runs of this domain.")
 @click.option("--skip-bad", is_flag=True, help="Leave out records that cannot be read, and say so.")
+@engine_options
 def annotate_runs(
     runs: tuple[Path, ...],
     out: Path | None,
@@ -56,10 +58,10 @@ def annotate_runs(
     dry_run: bool,
     concurrency: int,
     window: int,
-    jobs: int,
     limit: int | None,
     domain: str | None,
     skip_bad: bool,
+    engine: Engine,
 ) -> None:
     """Label every interaction of RUNS: from which checkpoint on may it be replaced?
 
@@ -74,31 +76,37 @@ def annotate_runs(
       statecomp annotate runs.jsonl -o labels.jsonl --annotator chat --chat openai:gpt-5 --dry-run
 
     A killed chat annotation goes on where it stopped: start the same command again.  Every answer
-    is in the journal before it is used, and nothing is asked twice.
+    is in the journal before it is used, and nothing is asked twice.  --jobs and --engine are for
+    dataflow; chat has --concurrency.
 
     \b
     Exit code 0: all labelled.  1: some runs could not be.  2: bad input.
     """
     if out is None and not dry_run:
         raise click.UsageError("say where the labels go: -o labels.jsonl")
+    if annotator == "dataflow" and not dry_run:
+        assert out is not None
+        chosen = ChosenRuns(runs, limit, domain)
+        done = _label_by_dataflow(chosen, engine, skip_bad, judgments=records is not None)
+        _write(done, out, records)
+        return
     readings = list(_readings(read_chosen(runs, limit, domain, skip_bad), skip_bad))
     if dry_run:
         _print_forecast(readings, annotator, chat_spec, window)
         return
     assert out is not None
-    if annotator == "dataflow":
-        done = list(
-            watched(map_runs(label_by_dataflow, readings, jobs), "labelling", len(readings))
-        )
-    else:
-        notes = journal or out.with_name(out.name + ".journal")
-        done = _label_by_chat(readings, chat_spec, notes, concurrency, window)
+    notes = journal or out.with_name(out.name + ".journal")
+    done = _label_by_chat(readings, chat_spec, notes, concurrency, window)
+    _write(done, out, records)
+    if len(done) < len(readings):
+        raise click.exceptions.Exit(1)
+
+
+def _write(done: Sequence[Annotated], out: Path, records: Path | None) -> None:
     write_lines(out, (label.as_json() for run in done for label in run.labels))
     if records:
         write_lines(records, ({"id": r.id, **j.as_json()} for r in done for j in r.judgments))
     _print_summary(done, out)
-    if len(done) < len(readings):
-        raise click.exceptions.Exit(1)
 
 
 def _readings(found: Sequence[Trajectory], skip_bad: bool) -> Iterator[Reading]:
@@ -109,9 +117,40 @@ def _readings(found: Sequence[Trajectory], skip_bad: bool) -> Iterator[Reading]:
             refuse(problem.at(file=run.source), skip_bad)
 
 
-def label_by_dataflow(reading: Reading) -> Annotated:
-    rules = Dataflow()
-    return annotate(reading, RuleAnnotator(rules, rules))
+@dataclass(frozen=True)
+class DataflowJob:
+    """One run to its labels, wherever that is done; judgments are many and seldom wanted."""
+
+    judgments: bool
+
+    def __call__(self, run: Trajectory | BadInput) -> Annotated:
+        if isinstance(run, BadInput):
+            raise run
+        try:
+            reading = Reading.of(run)
+        except BadInput as problem:
+            raise problem.at(file=run.source) from problem
+        rules = Dataflow()
+        made = annotate(reading, RuleAnnotator(rules, rules))
+        return made if self.judgments else replace(made, judgments=())
+
+
+def _label_by_dataflow(
+    chosen: ChosenRuns, engine: Engine, skip_bad: bool, judgments: bool
+) -> list[Annotated]:
+    job = Spared(DataflowJob(judgments))
+    done = []
+    with progress("labelling") as watch:
+        for outcome in engine.map(job, chosen, watch=watch):
+            if isinstance(outcome, BadInput):
+                refuse(outcome, skip_bad)
+            elif isinstance(outcome, StateCompError):
+                raise outcome
+            else:
+                done.append(outcome)
+    if not done:
+        raise chosen.nothing()
+    return done
 
 
 def _label_by_chat(

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import compress
 from pathlib import Path
 
 import click
 
-from statecomp.cli.files import read_chosen, refuse, write_lines, write_text
+from statecomp.cli.engine import ChosenRuns, engine_options, progress
+from statecomp.cli.files import refuse, write_lines, write_text
 from statecomp.cli.replay_tables import domain_table, mechanics_table, saved_table
-from statecomp.cli.terminal import show, warn, watched
+from statecomp.cli.terminal import show, warn
 from statecomp.config import Settings, strategy_factory
 from statecomp.controller.economics import Prices, parse_prices, shipped_prices
-from statecomp.engines.local import map_runs
+from statecomp.engines.engine import Engine
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.replay.report import report_html
@@ -58,11 +60,11 @@ class Job:
 @click.option("--report", type=click.Path(path_type=Path), help="Write one self-contained page.")
 @click.option("--limit", type=click.IntRange(1), help="Read at most N runs.")
 @click.option("--domain", help="Only runs of this domain.")
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
 @click.option("--skip-bad", is_flag=True, help="Leave out records that cannot be read, and say so.")
 @click.option("--prices", type=click.Path(path_type=Path), help="A price book (TOML) of your own.")
 @click.option("--model", default="", help="Whose prices and tokenizer to use.")
 @click.option("--tokenizer", default="", help="A local tokenizer.json, for exact counts.")
+@engine_options
 def replay(
     runs: tuple[Path, ...],
     specs: tuple[str, ...],
@@ -71,11 +73,11 @@ def replay(
     report: Path | None,
     limit: int | None,
     domain: str | None,
-    jobs: int,
     skip_bad: bool,
     prices: Path | None,
     model: str,
     tokenizer: str,
+    engine: Engine,
 ) -> None:
     """Replay recorded runs under one or more strategies and compare them.
 
@@ -109,8 +111,8 @@ def replay(
     for spec in chosen:
         strategy_factory(spec, Settings(count, os.environ))
     book = _prices(prices, model)
-    recorded = read_chosen(runs, limit, domain, skip_bad)
-    results = _replay_all(recorded, chosen, model, tokenizer, jobs, skip_bad, views is not None)
+    job = Job(chosen, frozenset(), model, tokenizer, keep_messages=views is not None)
+    results = _replay_all(ChosenRuns(runs, limit, domain), job, engine, skip_bad)
     if views:
         _write_views(views, results)
     if json_file:
@@ -137,27 +139,43 @@ def _prices(path: Path | None, model: str) -> Prices:
     return book.of(model)
 
 
-def _replay_all(
-    recorded: Sequence[Trajectory],
-    specs: tuple[str, ...],
-    model: str,
-    tokenizer: str,
-    jobs: int,
-    skip_bad: bool,
-    keep_messages: bool,
-) -> list[RunReplay]:
-    sound, used = [], []
-    outcomes = watched(map_runs(_used, recorded, jobs), "reading", len(recorded))
-    for run, outcome in zip(recorded, outcomes, strict=True):
-        if isinstance(outcome, BadInput):
-            refuse(outcome, skip_bad)
-        else:
-            sound.append(run)
-            used.append(outcome)
-    if not sound:
+def _replay_all(recorded: ChosenRuns, job: Job, engine: Engine, skip_bad: bool) -> list[RunReplay]:
+    """Reads the files twice rather than hold every run: what is common is known at the end."""
+    outcomes = _used_by_each(recorded, engine, skip_bad)
+    used = [outcome for outcome in outcomes if not isinstance(outcome, BadInput)]
+    if not used:
         raise BadInput("not one run could be read as a history")
-    job = Job(specs, common_identifiers(used), model, tokenizer, keep_messages)
-    return list(watched(map_runs(job, sound, jobs), "replaying", len(sound)))
+    job = replace(job, common=common_identifiers(used))
+    again = (run for run in recorded if isinstance(run, Trajectory))
+    sound = compress(again, [not isinstance(outcome, BadInput) for outcome in outcomes])
+    with progress("replaying", len(used)) as watch:
+        results = list(engine.map(job, sound, watch=watch))
+    if len(results) != len(used):
+        raise BadInput("the runs changed while they were read; start again")
+    return results
+
+
+def _used_by_each(
+    recorded: ChosenRuns, engine: Engine, skip_bad: bool
+) -> list[tuple[str, frozenset[str]] | BadInput]:
+    """For each run that can be read what its agent used, or why it is no history."""
+
+    def readable() -> Iterator[Trajectory]:
+        for run in recorded:
+            if isinstance(run, BadInput):
+                refuse(run, skip_bad)
+            else:
+                yield run
+
+    with progress("reading") as watch:
+        outcomes = [*engine.map(_used, readable(), watch=watch)]
+        if not outcomes:
+            raise recorded.nothing()
+        # After all were read, so that the first complaint is the same on every engine.
+        for outcome in outcomes:
+            if isinstance(outcome, BadInput):
+                refuse(outcome, skip_bad)
+    return outcomes
 
 
 def _used(run: Trajectory) -> tuple[str, frozenset[str]] | BadInput:

@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
@@ -20,11 +20,10 @@ import click
 from statecomp.cli.terminal import warn
 from statecomp.config.options import Options, Settings
 from statecomp.config.places import STORE, data_folder, open_store, store_url
-from statecomp.config.scorers import scoring
+from statecomp.config.scorers import default_scorer, gates_of, scoring
 from statecomp.config.summarizers import summarizer_of
 from statecomp.controller.economics import Economics
 from statecomp.controller.prices import PriceBook, parse_prices, shipped_prices
-from statecomp.controller.spans import Gates
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.ledger.audit import Ledger
@@ -74,9 +73,10 @@ KEEP_ALIVE_S = 75
 )
 @click.option("--scorer", default="", help="router[:FOLDER] or age:after=N.")
 @click.option("--summarizer", default="extractive", show_default=True, metavar="SPEC")
-@click.option("--threshold", type=float, help="The score from which on a step is READY.")
-@click.option("--longer-than", type=int, default=Gates().longer_than, show_default=True)
-@click.option("--min-source-tokens", type=int, default=Gates().min_source_tokens, show_default=True)
+@click.option("--threshold", type=float, help="One score from which on every step is READY.")
+@click.option("--unsafe-tokens", type=int, help="What a wrong replacement costs, in tokens.")
+@click.option("--longer-than", type=int, help="A span must hold more steps than this.")
+@click.option("--min-source-tokens", type=int, help="A span must hold this many tokens.")
 @click.option(
     "--economics",
     type=click.Choice(["on", "off"]),
@@ -85,6 +85,12 @@ KEEP_ALIVE_S = 75
     help="Commit only what pays under prompt caching.",
 )
 @click.option("--prices", type=click.Path(path_type=Path), help="A price book (TOML) of your own.")
+@click.option(
+    "--window",
+    type=click.IntRange(1000),
+    metavar="TOKENS",
+    help="The models' window, where it is not known by their name; a full one makes commits free.",
+)
 @click.option(
     "--store",
     default="",
@@ -109,10 +115,12 @@ def serve(
     scorer: str,
     summarizer: str,
     threshold: float | None,
-    longer_than: int,
-    min_source_tokens: int,
+    unsafe_tokens: int | None,
+    longer_than: int | None,
+    min_source_tokens: int | None,
     economics: Literal["on", "off"],
     prices: Path | None,
+    window: int | None,
     store: str,
     token: str,
     hosts: tuple[str, ...],
@@ -138,7 +146,14 @@ def serve(
     """
     _need("starlette", "httpx", "uvicorn")
     book = _price_book(prices)
-    method, scored = _method(scorer, summarizer, threshold, longer_than, min_source_tokens)
+    given = {
+        "summarizer": summarizer,
+        "threshold": threshold,
+        "unsafe_tokens": unsafe_tokens,
+        "longer_than": longer_than,
+        "min_source_tokens": min_source_tokens,
+    }
+    method, scored = _method(scorer, {k: str(v) for k, v in given.items() if v is not None})
     named = dict(_named(upstream) for upstream in upstreams)
     where = store_url(store, os.environ)
     settings = ProxySettings(
@@ -150,6 +165,7 @@ def serve(
         hosts=frozenset(name.lower() for name in hosts),
         token=token,
         salt=_salt(where),
+        window=window or 0,
         local_store=not where.startswith("postgres"),
         limits=Limits(body_bytes=max_body * MEGABYTE, silence_s=timeout),
     )
@@ -174,9 +190,7 @@ def _run(
     import uvicorn
 
     build_app: Callable[..., Any] = import_module("statecomp.proxy.app").build_app
-    pages: Sequence[
-        Any
-    ] = ()  # the dashboard: import_module("statecomp.dashboard.app").routes(ledger)
+    pages: Sequence[Any] = import_module("statecomp.dashboard.app").routes(ledger)
     app = build_app(settings, ledger, method, economics=economics, prices=book, pages=pages)
     _log_as_json()
     sys.setswitchinterval(SWITCH_S)
@@ -195,7 +209,8 @@ def _run(
     address = f"http://{settings.host}:{port}"
     click.echo(
         f"statecomp: {settings.mode} on {address}, scored by {scored}.  Set "
-        f"OPENAI_BASE_URL={address}/v1 or ANTHROPIC_BASE_URL={address}",
+        f"OPENAI_BASE_URL={address}/v1 or ANTHROPIC_BASE_URL={address}; look at "
+        f"{address}/statecomp/",
         err=True,
     )
     # The server restores this handler and raises the signal again when it has shut down.
@@ -220,18 +235,16 @@ def _named(upstream: str) -> tuple[str, str]:
     return name, url
 
 
-def _method(
-    scorer: str, summarizer: str, threshold: float | None, longer_than: int, min_tokens: int
-) -> tuple[Method, str]:
+def _method(scorer: str, given: Mapping[str, str]) -> tuple[Method, str]:
     """How to decide, and the name of what scores."""
-    spec = scorer or ("router" if find_spec("numpy") else "age")
+    spec = scorer or default_scorer()
     if spec.startswith("labels"):
         raise BadInput("scores recorded runs, not live ones; use router or age", field="scorer")
     scored = scoring(spec)
-    options = Options("serve", f"summarizer={summarizer}")
+    options = Options("serve", ",".join(f"{key}={value}" for key, value in given.items()))
     written = summarizer_of(options, Settings(environ=os.environ))
+    gates = gates_of(options, scored)
     options.done()
-    gates = Gates(scored.threshold if threshold is None else threshold, longer_than, min_tokens)
 
     def fresh() -> Scorer:
         return scored.scorer(Trajectory("", ()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,10 @@ from rich.table import Table
 
 from statecomp.annotate.labels import read_labels
 from statecomp.annotate.records import Reading
+from statecomp.cli.engine import engine_options, progress
 from statecomp.cli.files import read_chosen, write_text
 from statecomp.cli.terminal import show, watched
+from statecomp.engines.engine import Engine
 from statecomp.errors import BadInput
 
 # Where each learner lives: training needs heavy libraries, and only when it is asked for.
@@ -100,6 +103,7 @@ def train(
 @click.command()
 @shared
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write all numbers.")
+@engine_options
 def evaluate(
     runs: tuple[Path, ...],
     labels: Path,
@@ -109,22 +113,43 @@ def evaluate(
     miss_cost: float | None,
     seed: int,
     json_file: Path | None,
+    engine: Engine,
 ) -> None:
     """Cross-validate a router on labelled RUNS: five rotations, no task in two parts.
 
     Configuration, calibration and threshold are chosen on train and validation; the labels of the
     test runs are read last.  `settled` are the pairs with k >= i+2.
     """
-    cross, folds = _modules("cross", "folds")
+    cross, folds, metrics = _modules("cross", "folds", "metrics")
     pairs = _pairs(runs, labels)
     rotations = folds.rotations(pairs.catalogue(), seed=seed)
     choice = _choice(precision, unsafe_cost, miss_cost)
-    result = cross.cross_validate(pairs, rotations, _learners(learners, seed), choice)
+    edges = metrics.length_edges(pairs)
+    job = FoldJob(pairs, _learners(learners, seed), choice, edges)
+    with progress("folds", len(rotations)) as watch:
+        judged = [*engine.map(job, rotations, watch=watch)]
+    result = cross.pooled(pairs, judged, edges)
     if json_file:
         folds_json = [{"metrics": f.metrics, "chosen": f.chosen.name} for f in result.folds]
         document = {"pooled": result.metrics, "folds": folds_json}
         write_text(json_file, json.dumps(document, indent=1) + "\n")
     show(metrics_table(result.metrics))
+
+
+@dataclass(frozen=True)
+class FoldJob:
+    """One rotation, wherever it is trained: chosen on two of its parts, judged on the third."""
+
+    pairs: Any
+    learners: Mapping[str, Any]
+    choice: Any
+    edges: tuple[float, float]
+
+    def __call__(self, fold: Any) -> Any:
+        (cross,) = _modules("cross")
+        train, validation = map(self.pairs.of_runs, (fold.train, fold.validation))
+        chosen = cross.choose(train, validation, self.learners, self.choice)
+        return cross.judge(fold, chosen, self.pairs.of_runs(fold.test), self.edges)
 
 
 def metrics_table(metrics: Mapping[str, Any]) -> Table:

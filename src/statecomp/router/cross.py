@@ -141,7 +141,7 @@ def cross_validate(
         chosen = choose(pairs.of_runs(fold.train), pairs.of_runs(fold.validation), learners, choice)
         progress(number, "judge")
         judged.append(judge(fold, chosen, pairs.of_runs(fold.test), edges))
-    return _pooled(pairs, judged, edges)
+    return pooled(pairs, judged, edges)
 
 
 def choose(
@@ -184,7 +184,7 @@ def judge(fold: Fold, chosen: Chosen, test: Pairs, edges: tuple[float, float]) -
     return Judged(fold, chosen, scores, numbers, diagrams)
 
 
-def _pooled(pairs: Pairs, judged: Sequence[Judged], edges: tuple[float, float]) -> CrossValidated:
+def pooled(pairs: Pairs, judged: Sequence[Judged], edges: tuple[float, float]) -> CrossValidated:
     """All test rows together, each held to the threshold of its own fold."""
     scores = np.full(len(pairs), np.nan)  # (pairs,)
     thresholds = np.full(len(pairs), NOTHING)  # (pairs,)

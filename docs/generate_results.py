@@ -1,0 +1,159 @@
+"""Writes docs/results-learning.md: every table and figure about representations and routers.
+
+    python docs/generate_results.py [--runs RUNS --labels LABELS] [--features DIR ...] [--only NAME]
+
+Tables are computed where their data is given and kept as JSON in docs/results/, so that the page
+can be written again without it; what was never measured is said on the page.  Features come from
+`statecomp extract`; the page names the commands.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from statecomp.annotate.labels import Labels, read_labels
+from statecomp.errors import BadInput
+from statecomp.history.trajectory import Trajectory
+from statecomp.study import curves, figures, representations, tables, writing
+from statecomp.study.sample import Sample
+from statecomp.study.table import Table, from_json
+from statecomp.traces.jsonl import read_runs
+
+DOCS = Path(__file__).resolve().parent
+DATA = DOCS.parents[1] / "shared" / "data"
+RESULTS, FIGURES, PAGE = DOCS / "results", DOCS / "figures", DOCS / "results-learning.md"
+SECTIONS: Mapping[str, tuple[str, str]] = {
+    "representations": (
+        "Representations",
+        "The paper's ten rows (appendix C.3) and ours, on the same pairs. F1 and balanced accuracy "
+        "are in `results/representations.json`. Seconds are of one thread on a busy machine.",
+    ),
+    "layers": ("Layers and readouts", "How deep to read, and where."),
+    "routers": (
+        "Routers on the paper's representation",
+        "The paper's eleven rows (appendix D.2) and ours. KEEP is the rare class in our labels, so "
+        "weights on READY do the opposite of what they did in the paper.",
+    ),
+    "routers-evidence": ("Routers on evidence", "The same configurations on evidence features."),
+}
+CAPTIONS: Mapping[str, str] = {
+    "score_distributions": "Router scores by label.",
+    "precision_coverage": "Held-out precision and coverage; thin lines are folds. The 98 % line is "
+    "a target, not a guarantee.",
+    "calibration": "Reliability of raw, temperature-scaled and Platt-calibrated scores.",
+    "training_and_length": "By share of the training runs and by run length; thin lines are folds.",
+}
+COMMANDS = """\
+statecomp extract RUNS --labels LABELS -o features/ --layer 4 --sample-checkpoints 2 \\
+  --run-tokens 15000 --limit 9 --construction once --construction full --construction local \\
+  --construction recent2 --construction recent4 --construction capped-recent4
+statecomp extract RUNS --labels LABELS -o layers/ --layer 4 --layer 8 --layer 12 --layer 20 \\
+  --layer 30 --sample-checkpoints 4 --run-tokens 12000 --limit 8 [--readout mean]
+python docs/generate_results.py --runs RUNS --labels LABELS --features features/ \\
+  --layers layers/ --checkpoints 2   # a larger --limit goes on where this one stopped
+"""
+
+
+def columns(name: str) -> tuple[str, ...]:
+    return tables.ROUTER_COLUMNS if "router" in name else tables.REPRESENTATION_COLUMNS
+
+
+def say(row: str, fold: int, stage: str) -> None:
+    if fold == 1 and stage == "choose":
+        sys.stderr.write(f"{row}\n")
+
+
+def measured(
+    runs: Mapping[str, Trajectory],
+    labels: Labels,
+    features: Sequence[Path],
+    layers: Sequence[Path],
+    sample: Sample,
+) -> dict[str, Callable[[], Table]]:
+    """The tables whose data is here."""
+    found: dict[str, Callable[[], Table]] = {
+        "routers-evidence": lambda: tables.evidence_router_table(
+            runs, labels, sample, progress=say
+        ),
+    }
+    if features:
+        found["representations"] = lambda: tables.representation_table(
+            features, runs, labels, progress=say
+        )
+        found["routers"] = lambda: tables.router_table(features, runs, labels, progress=say)
+    if layers:
+        found["layers"] = lambda: tables.layer_table(layers, runs, labels, progress=say)
+    return found
+
+
+def draw(runs: Mapping[str, Trajectory], labels: Labels, note: str) -> None:
+    pairs = tables.evidence_pairs(runs, labels)
+    study = curves.study_router(
+        pairs, representations.SHIPPED, progress=lambda stage: say(stage, 1, "choose")
+    )
+    FIGURES.mkdir(exist_ok=True)
+    for name, content in figures.router_figures(
+        study, note.format(pairs=len(study.scores))
+    ).items():
+        (FIGURES / name).write_bytes(content)
+
+
+def page() -> str:
+    parts = ["# Learning: representations and routers\n", f"{INTRODUCTION}\n"]
+    for name, (title, sentence) in SECTIONS.items():
+        kept = RESULTS / f"{name}.json"
+        parts.append(f"## {title}\n\n{sentence}\n")
+        if kept.exists():
+            table = from_json(json.loads(kept.read_text("utf-8")))
+            parts.append(writing.markdown(table, columns(name)))
+        else:
+            parts.append("Not measured here yet: the features are absent.\n")
+    parts.append("## Figures\n\nThe shipped recipe (boosted trees on evidence), out of fold.\n")
+    for name, caption in CAPTIONS.items():
+        drawn = (FIGURES / f"{name}.svg").exists()
+        parts.append(f"![{caption}](figures/{name}.svg)\n" if drawn else f"{caption} Not drawn.\n")
+    parts.append(f"## Again\n\n```\n{COMMANDS}```\n")
+    return "\n".join(parts)
+
+
+INTRODUCTION = """\
+Generated by `python docs/generate_results.py`. All numbers are of expert labels set by a large
+language model, and vectors of the embedded 135M model: compare rows of one table with each other,
+not with the paper, whose data, labels and model are others. What these tables cannot show is what a
+decision is worth; for that see the replays in the [lab log](lab-log.md)."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=Path, default=DATA / "trajectories.jsonl.gz")
+    parser.add_argument("--labels", type=Path, default=DATA / "expert_labels.jsonl")
+    parser.add_argument("--features", type=Path, nargs="*", default=[])
+    parser.add_argument("--layers", type=Path, nargs="*", default=[])
+    parser.add_argument("--checkpoints", type=int, default=6, help="Of each run, on evidence.")
+    parser.add_argument("--only", nargs="*", help="Tables, `figures`, or `page` for none of them.")
+    options = parser.parse_args()
+    only = options.only
+    if options.runs.exists() and options.labels.exists():
+        labels = read_labels(options.labels)
+        runs = {run.id: run for run in read_runs(options.runs) if not isinstance(run, BadInput)}
+        RESULTS.mkdir(exist_ok=True)
+        sample = Sample(options.checkpoints)
+        makers = measured(runs, labels, options.features, options.layers, sample)
+        for name, make in makers.items():
+            if only is None or name in only:
+                text = json.dumps(make().as_json(), indent=1) + "\n"
+                (RESULTS / f"{name}.json").write_text(text, "utf-8")
+        if only is None or "figures" in only:
+            count = sum(name in labels for name in runs)
+            draw(runs, labels, f"expert labels: {count} runs, {{pairs:,}} pairs with k ≥ i+2")
+    else:
+        sys.stderr.write("the runs or labels are not here; the page is written from docs/results\n")
+    PAGE.write_text(page(), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

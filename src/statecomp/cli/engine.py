@@ -1,0 +1,108 @@
+"""Where the work of a verb runs: the options, the runs as they stream in, and how far it is."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from statecomp.engines.engine import Engine, Watch
+from statecomp.engines.local import LocalEngine
+from statecomp.engines.ray import RayEngine
+from statecomp.errors import BadInput
+from statecomp.history.trajectory import Trajectory
+from statecomp.traces.jsonl import read_all
+
+
+def engine_options(command: Callable[..., None]) -> Callable[..., None]:
+    """--jobs, --engine and --address; the command gets the `engine` they name."""
+
+    @click.option(
+        "--jobs",
+        type=click.IntRange(1),
+        help="Workers at a time. [default: 1; with ray one for each CPU]",
+    )
+    @click.option(
+        "--engine",
+        "kind",
+        type=click.Choice(["local", "ray"]),
+        default="local",
+        show_default=True,
+        help="Processes of this machine, or a Ray cluster.",
+    )
+    @click.option(
+        "--address",
+        default="",
+        metavar="HOST:PORT",
+        help="Of the Ray cluster. [default: RAY_ADDRESS, or a Ray started here]",
+    )
+    @functools.wraps(command)
+    def run(*, jobs: int | None, kind: str, address: str, **rest: Any) -> None:
+        with open_engine(kind, jobs, address) as engine:
+            command(engine=engine, **rest)
+
+    return run
+
+
+def open_engine(kind: str, jobs: int | None, address: str) -> AbstractContextManager[Engine]:
+    if kind == "ray":
+        return RayEngine(address, jobs or 0)
+    if address:
+        raise click.UsageError("--address goes with --engine ray")
+    return nullcontext(LocalEngine(jobs or 1))
+
+
+@dataclass(frozen=True)
+class ChosenRuns:
+    """The runs a person asked for, in their files: read as they are used, never all held.
+
+    What is wrong with a bad record stands in its place, so that it is met in the same order
+    whatever the engine reads ahead.
+    """
+
+    paths: tuple[Path, ...]
+    limit: int | None
+    domain: str | None
+
+    def __iter__(self) -> Iterator[Trajectory | BadInput]:
+        found = 0
+        for run in read_all(self.paths):
+            if isinstance(run, BadInput):
+                yield run
+            elif self.domain is None or run.domain.casefold() == self.domain.casefold():
+                found += 1
+                yield run
+            if self.limit and found == self.limit:
+                return
+
+    def nothing(self) -> BadInput:
+        """What to say when there was not one."""
+        wanted = f" of the domain {self.domain!r}" if self.domain else ""
+        return BadInput(f"no run{wanted} could be read", file=", ".join(map(str, self.paths)))
+
+
+@contextmanager
+def progress(label: str, total: int | None = None) -> Iterator[Watch]:
+    """A bar on a terminal and a closing line in a pipe; how many there are need not be known."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        counted = 0
+
+        def count(done: int) -> None:
+            nonlocal counted
+            counted = done
+
+        yield count
+        click.echo(f"{label}: {counted} done", err=True)
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
+        task = bar.add_task(label, total=total)
+        yield lambda done: bar.update(task, completed=done)

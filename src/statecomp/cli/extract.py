@@ -1,0 +1,144 @@
+"""`statecomp extract`: vectors of recorded runs from a frozen language model."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+
+from statecomp.annotate.labels import read_labels
+from statecomp.cli.engine import engine_options, progress
+from statecomp.cli.files import read_chosen
+from statecomp.cli.terminal import show
+from statecomp.engines.engine import Engine
+from statecomp.errors import BadInput
+from statecomp.history.trajectory import Trajectory
+
+CONSTRUCTIONS = ("once", "full", "local", "recent2", "recent4", "capped-recent4")
+EXTRA = "vectors need more libraries: install statecomp[encoder,learn]"
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="The folder.")
+@click.option("--labels", type=click.Path(path_type=Path), help="Read only runs labelled here.")
+@click.option(
+    "--construction",
+    "constructions",
+    multiple=True,
+    default=["once"],
+    show_default=True,
+    type=click.Choice(CONSTRUCTIONS),
+    help="May be repeated.",
+)
+@click.option(
+    "--layer",
+    "layers",
+    multiple=True,
+    type=click.IntRange(1),
+    help="May be repeated: several layers cost one pass. [default: the encoder's]",
+)
+@click.option(
+    "--encoder",
+    default="smollm2-135m",
+    show_default=True,
+    help="A preset, a local folder or a hub id; see `statecomp models`.",
+)
+@click.option(
+    "--readout",
+    type=click.Choice(["last", "mean"]),
+    default="last",
+    show_default=True,
+    help="The vector at an interaction's last token, or the mean over its tokens.",
+)
+@click.option("--sample-checkpoints", type=click.IntRange(1), help="Read N checkpoints a run.")
+@click.option("--sample-targets", type=click.IntRange(1), help="Read N targets a checkpoint.")
+@click.option("--limit", type=click.IntRange(1), help="Read N runs, dealt evenly over domains.")
+@click.option("--run-tokens", type=click.IntRange(1), help="Leave out runs of more tokens.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of all samples.")
+@engine_options
+def extract(
+    runs: tuple[Path, ...],
+    out: Path,
+    labels: Path | None,
+    constructions: tuple[str, ...],
+    layers: tuple[int, ...],
+    encoder: str,
+    readout: str,
+    sample_checkpoints: int | None,
+    sample_targets: int | None,
+    limit: int | None,
+    run_tokens: int | None,
+    seed: int,
+    engine: Engine,
+) -> None:
+    """Read RUNS through a frozen language model and keep the vectors, one file a run.
+
+    What is there already is not read again, so a stopped extraction goes on where it was.
+
+    \b
+    once            every token once, as the shipped reader does
+    full            the whole history, anew at each checkpoint
+    local           each interaction alone
+    recent2/4       the target behind the last two or four interactions
+    capped-recent4  the same in at most 4,096 + 1,024 tokens
+
+    All but `once` and `local` read far more than the run holds; a sample keeps them affordable, and
+    is the same for every construction with the same seed.
+
+    \b
+    Examples:
+      statecomp extract runs.jsonl -o features/
+      statecomp extract runs.jsonl --labels labels.jsonl -o features/ --construction once \\
+        --construction capped-recent4 --limit 40 --sample-checkpoints 3 --layer 8
+    """
+    module, sampling, shelf = _modules("extract", "sample", "shelf")
+    chosen = _chosen(runs, labels, run_tokens, limit, seed, sampling)
+    sample = sampling.Sample(sample_checkpoints, sample_targets, seed)
+    for construction in constructions:
+        wanted = module.Extraction(construction, tuple(sorted(layers)), readout, encoder, sample)
+        encoder_layers = module.encoder_for(wanted).layers
+        for layer in encoder_layers:
+            names = tuple(run.id for run in chosen)
+            recipe = wanted.recipe(layer)
+            shelf.put_card(out, shelf.Card(construction, readout, recipe, sample, names))
+        work = module.ExtractOne(wanted, out.resolve())
+        with progress(construction, len(chosen)) as watch:
+            done = [*engine.map(work, chosen, watch=watch)]
+        _say(construction, done, encoder_layers)
+
+
+def _chosen(
+    paths: tuple[Path, ...],
+    labels: Path | None,
+    run_tokens: int | None,
+    limit: int | None,
+    seed: int,
+    sampling: Any,
+) -> list[Trajectory]:
+    runs = read_chosen(paths, None, None, skip_bad=False)
+    if labels:
+        known = read_labels(labels)
+        runs = [run for run in runs if run.id in known]
+        if not runs:
+            raise BadInput("labels none of these runs", file=str(labels))
+    found: list[Trajectory] = sampling.deal(sampling.shorter_than(runs, run_tokens), limit, seed)
+    return found
+
+
+def _say(construction: str, done: list[Any], layers: tuple[int, ...]) -> None:
+    read = [one for one in done if not one.found]
+    tokens, seconds = sum(one.tokens_read for one in read), sum(one.seconds for one in read)
+    show(
+        f"{construction}, layers {' '.join(map(str, layers))}: {len(read)} runs read "
+        f"({tokens:,} tokens, {seconds:,.1f} s), {len(done) - len(read)} were there"
+    )
+
+
+def _modules(*names: str) -> list[Any]:
+    try:
+        return [import_module(f"statecomp.study.{name}") for name in names]
+    except ModuleNotFoundError as error:
+        raise BadInput(f"{EXTRA} ({error.name} is missing)") from error

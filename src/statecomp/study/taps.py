@@ -1,0 +1,62 @@
+"""Several layers of a frozen model in one pass.
+
+The vectors of the layers stand side by side, so whatever reads an encoder reads this one unchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from statecomp.errors import BadInput
+from statecomp.features.encoder import EncoderSettings, Floats, FrozenEncoder, open_encoder
+from statecomp.features.view import Ids
+
+
+class TappedEncoder(FrozenEncoder):
+    """A vector is (layers * depth_width,): the layers in ascending order."""
+
+    def __init__(self, deepest: FrozenEncoder, layers: Sequence[int]) -> None:
+        # It is the opened encoder itself, with taps on its way.
+        self.__dict__.update(deepest.__dict__)
+        self.layers = tuple(layers)
+        self.depth_width = deepest.width
+        self.width = deepest.width * len(self.layers)
+        self._taps: dict[int, Any] = {}
+        for layer in self.layers[:-1]:
+            self._decoder.layers[layer - 1].register_forward_hook(self._hook(layer))
+
+    def _hook(self, layer: int) -> Any:
+        def keep(module: Any, inputs: Any, output: Any) -> None:
+            self._taps[layer] = output[0] if isinstance(output, tuple) else output  # (n, t, d)
+
+        return keep
+
+    @torch.inference_mode()
+    def _pass(self, texts: Sequence[Ids], cache: Any = None) -> list[Floats]:
+        deepest = super()._pass(texts, cache)
+        earlier = [self._taps[layer].float().cpu().numpy() for layer in self.layers[:-1]]
+        return [
+            np.concatenate([*(tap[row, : len(state)] for tap in earlier), state], axis=1)
+            for row, state in enumerate(deepest)
+        ]  # (t, layers * d)
+
+    def split(self, vectors: Floats) -> dict[int, Floats]:
+        """(n, layers * d) -> (n, d) for each layer."""
+        parts = np.split(vectors, len(self.layers), axis=-1)
+        return dict(zip(self.layers, parts, strict=True))
+
+
+def open_tapped(settings: EncoderSettings, layers: Sequence[int]) -> TappedEncoder:
+    """The model up to the deepest of these layers, or the one its preset names."""
+    if not layers:
+        opened = open_encoder(settings)
+        return TappedEncoder(opened, (opened.layer,))
+    ascending = sorted(set(layers))
+    if ascending[0] < 1:
+        raise BadInput(f"is {ascending[0]}; layers are counted from 1", field="layer")
+    return TappedEncoder(open_encoder(replace(settings, layer=ascending[-1])), ascending)
