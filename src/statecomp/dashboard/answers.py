@@ -1,0 +1,191 @@
+"""From what the ledger holds to what the page shows, as plain JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from json import dumps, loads
+from math import isfinite
+from typing import Any
+
+from statecomp.dashboard.reasons import gate_words
+from statecomp.errors import StateCompError
+from statecomp.history.interaction import JsonObject
+from statecomp.ledger.audit import Cell, Entry, Ledger, Regret, Request, Session
+from statecomp.wire.detect import wire_named
+from statecomp.wire.protocol import Group
+
+Json = dict[str, Any]
+LISTED = 500
+LABEL = 120
+_LETTERS = {"kept": "k", "summarised": "s", "locked": "l"}
+ABSENT = "."
+
+
+def overview(ledger: Ledger) -> Json:
+    """Totals over everything, and the latest sessions."""
+    return {
+        "totals": asdict(ledger.totals()),
+        "sessions": [session_json(session) for session in ledger.sessions(LISTED)],
+        "listed": LISTED,
+    }
+
+
+def session_json(session: Session) -> Json:
+    """A session without its tenant, which is nobody's name."""
+    return {name: value for name, value in asdict(session).items() if name != "tenant"}
+
+
+def session_detail(ledger: Ledger, session: Session, after: int) -> Json:
+    """One session; of its requests those with a number above `after`."""
+    requests = ledger.requests(session.id)
+    regrets = ledger.regrets(session.id)
+    decided_at = {request.when_s: request.number for request in requests}
+    regretted = Counter(regret.commit for regret in regrets)
+    return {
+        "session": session_json(session),
+        "labels": labels(ledger.messages(session.id), session.protocol),
+        "requests": [_request(request) for request in requests if request.number > after],
+        "commits": [
+            {
+                **_brief(entry),
+                "request": decided_at.get(entry.when_s),
+                "regrets": regretted[entry.commit.id],
+            }
+            for entry in ledger.entries(session.id)
+        ],
+        "regrets": [_regret(regret) for regret in regrets],
+    }
+
+
+def commit_detail(ledger: Ledger, entry: Entry) -> Json:
+    """Everything a person needs to argue with one commit."""
+    session = ledger.session(entry.session) if entry.session else None
+    regrets = ledger.regrets(entry.session) if entry.session else ()
+    mine = [_regret(regret) for regret in regrets if regret.commit == entry.commit.id]
+    return {
+        **_brief(entry),
+        "session": entry.session,
+        "at": entry.commit.at,
+        "interactions": len(entry.commit.sources),
+        "gate": gate_words(entry.ruling),
+        "summary": entry.commit.text,
+        "original": original(entry, session.protocol if session else ""),
+        "regretted": mine,
+        "regrets": len(mine),
+    }
+
+
+def labels(messages: Sequence[JsonObject], protocol: str) -> list[str]:
+    """One line for each interaction, in order, that lets a person recognise it."""
+    return [_one_line(group) for group in _groups(messages, protocol) if not group.role]
+
+
+def original(entry: Entry, protocol: str) -> list[Json]:
+    """The replaced messages, interaction by interaction, each as a list of named texts."""
+    groups = _groups(entry.originals, protocol)
+    if groups:
+        first = entry.commit.first
+        return [
+            {"number": number, "parts": [{"kind": k, "text": t} for k, t in _parts(group)]}
+            for number, group in enumerate(groups, first)
+        ]
+    # Not readable as interactions: shown as they are stored.
+    parts = [{"kind": _kind(m), "text": dumps(m, default=str)} for m in entry.originals]
+    return [{"number": None, "parts": parts}] if parts else []
+
+
+def states(grid: Sequence[Cell]) -> str:
+    """One letter for each interaction, in the order of their numbers."""
+    found = {cell.number: _LETTERS[cell.state] for cell in grid}
+    return "".join(found.get(number, ABSENT) for number in range(1, max(found, default=0) + 1))
+
+
+def scores(grid: Sequence[Cell]) -> list[float | None] | None:
+    """As `states`; None where no interaction has a score."""
+    found = {cell.number: _finite(cell.score) for cell in grid}
+    if all(score is None for score in found.values()):
+        return None
+    return [found.get(number) for number in range(1, max(found) + 1)]
+
+
+def _request(request: Request) -> Json:
+    return {
+        "number": request.number,
+        "when_s": request.when_s,
+        "model": request.model,
+        "mode": request.mode,
+        "status": request.status,
+        "raw": request.raw_tokens,
+        "sent": request.sent_tokens,
+        "raw_dollars": request.raw_dollars,
+        "sent_dollars": request.sent_dollars,
+        "usage": asdict(request.usage),
+        "states": states(request.grid),
+        "scores": scores(request.grid),
+        "note": request.note,
+    }
+
+
+def _brief(entry: Entry) -> Json:
+    commit = entry.commit
+    given = [score for score in entry.scores.values() if _finite(score) is not None]
+    return {
+        "id": commit.id,
+        "first": commit.first,
+        "last": commit.last,
+        "source_tokens": commit.source_tokens,
+        "summary_tokens": commit.summary_tokens,
+        "state": entry.state,
+        "when_s": entry.when_s,
+        "scores": [[number, _finite(score)] for number, score in sorted(entry.scores.items())],
+        "lowest": min(given, default=None),
+    }
+
+
+def _regret(regret: Regret) -> Json:
+    return {name: value for name, value in asdict(regret).items() if name != "session"}
+
+
+def _groups(messages: Sequence[JsonObject], protocol: str) -> list[Group]:
+    """Nothing where they cannot be read: masking may have changed what a rule rests on."""
+    try:
+        return list(wire_named(protocol).groups(messages))
+    except StateCompError:
+        return []
+
+
+def _parts(group: Group) -> Iterator[tuple[str, str]]:
+    if group.role:
+        yield group.role, group.text
+        return
+    told = [("reasoning", group.reasoning), ("said", group.said)]
+    told += [(f"call: {call.name}", call.arguments) for call in group.calls]
+    told += [("error" if o.is_error else "result", o.text) for o in group.observations]
+    yield from ((kind, text) for kind, text in told if text)
+
+
+def _one_line(group: Group) -> str:
+    calls = (f"{call.name} {_values(call.arguments)}" for call in group.calls)
+    line = " ".join(" ".join([*calls, group.said]).split())
+    return line if len(line) <= LABEL else f"{line[: LABEL - 1]}…"
+
+
+def _values(arguments: str) -> str:
+    """What a call was made with, without the quotes and names that all calls of a tool share."""
+    try:
+        given = loads(arguments)
+    except (ValueError, RecursionError):
+        return arguments
+    if not isinstance(given, dict):
+        return arguments
+    return " ".join(value if isinstance(value, str) else dumps(value) for value in given.values())
+
+
+def _kind(message: Mapping[str, Any]) -> str:
+    return str(message.get("role") or message.get("type") or "message")
+
+
+def _finite(score: float | None) -> float | None:
+    return round(score, 4) if score is not None and isfinite(score) else None

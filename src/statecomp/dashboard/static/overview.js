@@ -1,0 +1,105 @@
+// Totals and the list of sessions.
+import { ask, forget } from "./api.js";
+import { ago, clock, money, moneyInColumn, saving, share, taskName, tokens } from "./numbers.js";
+import { fact, meter, replace, tone } from "./redraw.js";
+import { byId, el, visible, whole } from "./tools.js";
+
+const LIVE_S = 30;
+
+export function overviewPage(root) {
+  let data = null;
+  const search = el("input", { type: "search", id: "search", placeholder: "Search task, client, model…", "aria-label": "Search sessions", oninput: drawList });
+  root.replaceChildren(
+    el("h1", { class: "off-screen" }, "StateComp: what was sent, and what was saved"),
+    el("div", { id: "totals" }),
+    el("section", { id: "sessions", "aria-labelledby": "sessions-title", hidden: true },
+      el("div", { class: "section-head" }, el("h2", { id: "sessions-title" }, "Sessions"), el("span", { class: "note", id: "found", role: "status" }), search),
+      el("div", { class: "card", id: "session-list" })));
+  document.title = "StateComp";
+  forget("overview");
+
+  async function refresh(signal) {
+    const news = await ask("overview", "", signal);
+    if (!news) return;
+    data = news;
+    const none = !data.totals.requests && !data.sessions.length;
+    replace(byId("totals"), none ? welcome() : totalsPart(data.totals));
+    byId("sessions").hidden = none;
+    drawList();
+  }
+  function drawList() {
+    if (!data) return;
+    const wanted = search.value.trim().toLowerCase();
+    const found = data.sessions.filter((session) => matches(session, wanted));
+    const all = data.sessions.length;
+    byId("found").textContent = wanted ? `${found.length} of ${all}` : all < data.listed ? "" : `the latest ${data.listed}`;
+    replace(byId("session-list"), found.length ? table(found) : el("p", { class: "empty" }, wanted ? "No session matches." : "No session is kept any more; the totals above still count what was."));
+  }
+  return { refresh, tick: drawAges };
+}
+
+function matches(session, wanted) {
+  return [session.title, session.client, session.model, session.protocol, session.id].join(" ").toLowerCase().includes(wanted);
+}
+
+function welcome() {
+  const here = location.origin;
+  return el("div", { class: "card welcome" },
+    el("h2", {}, "No request yet"),
+    el("p", {}, "Point your agent at this proxy and change nothing else; what it sends and what is saved appears here as it happens."),
+    el("pre", { tabindex: 0 }, `OPENAI_BASE_URL=${here}/v1\nANTHROPIC_BASE_URL=${here}`),
+    el("p", { class: "note" }, "Where the proxy asks for a token, put it into the address: ", el("code", {}, `${here}/t/TOKEN/v1`), "."));
+}
+
+function totalsPart(totals) {
+  const saved = saving(totals);
+  const { usage } = totals;
+  return [
+    el("div", { class: "heroes" },
+      hero("Dollars saved", money(saved.dollars), share(saved.dollars, totals.raw_dollars), totals.sent_dollars, totals.raw_dollars, money, saved.dollars),
+      hero("Tokens saved", tokens(saved.tokens), share(saved.tokens, totals.raw_tokens), totals.sent_tokens, totals.raw_tokens, tokens, saved.tokens)),
+    el("dl", { class: "facts card" },
+      fact("Requests", whole.format(totals.requests), "through this proxy"),
+      fact("From the cache", share(usage.cached, usage.input), usage.input ? `${tokens(usage.cached)} of ${tokens(usage.input)} input tokens, as the provider reports` : "no provider has reported usage yet"),
+      fact("Written to the cache", share(usage.written, usage.input), usage.input ? `${tokens(usage.written)} tokens, as the provider reports` : "no provider has reported usage yet"),
+      fact("Commits that stand", whole.format(totals.commits), "spans replaced by a summary"),
+      fact("Regrets", whole.format(totals.regrets), "later steps that wanted what was taken", totals.regrets ? "regretted" : null)),
+    el("p", { class: "note footing" }, "Raw is what agents sent to the proxy, sent is what went on to the model. Dollars are by the price book, prompt caching included. Requests in observe mode count as they would have been sent."),
+  ];
+}
+function hero(title, figure, part, sent, raw, write, sign) {
+  return el("div", { class: "card hero" },
+    el("h2", {}, title),
+    el("p", { class: sign < 0 ? "figure negative" : "figure" }, figure, el("span", {}, part)),
+    meter(sent, raw, `sent ${write(sent)} of raw ${write(raw)}`),
+    el("p", { class: "sides" }, el("span", {}, "sent ", el("b", {}, write(sent))), el("span", {}, "raw ", el("b", {}, write(raw)))),
+    sign < 0 ? el("p", { class: "negative note" }, "So far this costs more than it saves: a rewrite breaks the provider’s cache once, and only later requests can pay that back.") : null);
+}
+
+const COLUMNS = [["Task", "left"], ["Client and model", "left"], ["Requests"], ["Tokens saved"], ["Dollars saved"], ["Regrets"], ["Last seen"]];
+
+function table(sessions) {
+  return el("table", { class: "stacks" },
+    el("thead", {}, el("tr", {}, COLUMNS.map(([name, side]) => el("th", { scope: "col", class: side }, name)))),
+    el("tbody", {}, sessions.map(row)));
+}
+function row(session) {
+  const saved = saving(session.totals);
+  const { totals } = session;
+  const cell = (label, value, kind) => el("td", { "data-label": label, class: kind }, value);
+  return el("tr", {},
+    el("td", { class: "task" }, el("a", { href: `#/session/${encodeURIComponent(session.id)}`, "data-key": session.id }, visible(taskName(session)))),
+    el("td", { class: "left who" }, el("span", {}, visible(session.client) || "–"), el("span", { class: "muted" }, visible(session.model) || "–")),
+    cell("Requests", whole.format(totals.requests)),
+    cell("Tokens saved", share(saved.tokens, totals.raw_tokens), tone(saved.tokens)),
+    cell("Dollars saved", moneyInColumn(saved.dollars), tone(saved.dollars)),
+    cell("Regrets", totals.regrets ? whole.format(totals.regrets) : "–", totals.regrets ? "regretted" : "quiet"),
+    cell("Last seen", el("time", { "data-s": session.last_s, title: clock(session.last_s), datetime: new Date(session.last_s * 1000).toISOString() }, ...age(session.last_s))));
+}
+function age(seconds) {
+  const live = Date.now() / 1000 - seconds < LIVE_S;
+  return [live ? el("span", { class: "live-dot", title: "live" }) : "", ago(seconds)];
+}
+export function drawAges() {
+  for (const node of document.querySelectorAll("time[data-s]")) node.replaceChildren(...age(Number(node.dataset.s)));
+}

@@ -1,0 +1,139 @@
+// One session: figures, chart, grid, commits, requests.
+import { ask, forget } from "./api.js";
+import { chart } from "./chart.js";
+import { commitView, shortened } from "./commit.js";
+import { grid, kept } from "./grid.js";
+import { clock, money, moneyInColumn, saving, share, steps, taskName, tokens } from "./numbers.js";
+import { drawAges } from "./overview.js";
+import { badge, fact, replace, tone } from "./redraw.js";
+import { byId, change, counted, el, visible, whole } from "./tools.js";
+
+const FEW = 20;
+
+export function sessionPage(root, id, opened) {
+  const name = `sessions/${encodeURIComponent(id)}`;
+  let data = null, all = false, open = opened, width = 0;
+  const views = new Map();
+  const cells = grid(goTo), curve = chart((request) => cells.pick(request));
+  root.replaceChildren(
+    el("p", { class: "back" }, el("a", { href: "#/" }, "← All sessions")),
+    el("div", { id: "head" }),
+    el("div", { id: "body", hidden: true }, curve.node, el("h2", { id: "grid-title" }, "What became of each interaction"), cells.node,
+      el("h2", {}, "Commits"), el("div", { class: "card", id: "commits" }),
+      el("h2", {}, "Requests"), el("div", { class: "card scroll", id: "requests" })));
+  forget(name);
+
+  async function refresh(signal) {
+    // The last one known is asked for again: its answer may have come in since.
+    const after = data?.requests.length ? data.requests.at(-1).number - 1 : 0;
+    let news;
+    try { news = await ask(name, `?after=${after}`, signal); } catch (error) {
+      if (error.status !== 404) throw error;
+      gone();
+      return;
+    }
+    if (!news) return;
+    const older = (data?.requests ?? []).filter((request) => request.number <= after);
+    data = { ...news, requests: [...older, ...news.requests] };
+    draw();
+  }
+  function gone() {
+    byId("body").hidden = true;
+    replace(byId("head"), el("div", { class: "card welcome" }, el("h2", {}, "This session is not in the ledger"), el("p", {}, "It was purged, or it has reached the end of its retention.")));
+  }
+  function draw() {
+    const first = byId("body").hidden;
+    byId("body").hidden = false;
+    document.title = `${visible(taskName(data.session)).slice(0, 60)} · StateComp`;
+    replace(byId("head"), head(data));
+    curve.draw(data.requests);
+    cells.draw(data);
+    drawCommits();
+    replace(byId("requests"), requestsPart());
+    if (first && open) show(open);
+  }
+  function drawCommits() {
+    const rows = [...data.commits].reverse().map((commit) => commitRow(commit, commit.id === open, () => toggle(commit.id), views));
+    for (const commit of data.commits) views.get(commit.id)?.seen(commit.state);
+    replace(byId("commits"), rows.length ? rows : el("p", { class: "empty" }, "Nothing was replaced in this session. The notes of the requests below say why, where something stood in the way."));
+  }
+  function toggle(commit) { goTo(open === commit ? "" : commit); }
+  function goTo(commit) {
+    const place = `#/session/${encodeURIComponent(id)}${commit ? `/commit/${encodeURIComponent(commit)}` : ""}`;
+    if (location.hash !== place) location.hash = place; else show(commit);
+  }
+  function show(commit) {
+    open = commit;
+    if (!data) return;
+    drawCommits();
+    const row = commit && [...byId("commits").children].find((node) => node.dataset.commit === commit);
+    if (!row) return;
+    row.scrollIntoView({ block: "start", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+    row.querySelector("button").focus({ preventScroll: true });
+  }
+  function requestsPart() {
+    const newest = [...data.requests].reverse();
+    const shown = all ? newest : newest.slice(0, FEW);
+    if (!newest.length) return el("p", { class: "empty" }, "No request is kept.");
+    return [requestsTable(shown), shown.length < newest.length ? el("p", { class: "more" }, el("button", { type: "button", class: "link", "data-key": "more", onclick: () => { all = true; replace(byId("requests"), requestsPart()); } }, `Show all ${newest.length} requests`)) : null];
+  }
+  // A phone's address bar changes the height alone, which changes no drawing.
+  const resized = () => {
+    if (!data || width === document.documentElement.clientWidth) return;
+    width = document.documentElement.clientWidth;
+    curve.draw();
+    cells.draw();
+  };
+  width = document.documentElement.clientWidth;
+  window.addEventListener("resize", resized);
+  return { refresh, open: show, tick: drawAges, close: () => { window.removeEventListener("resize", resized); cells.close(); } };
+}
+
+function head({ session, requests }) {
+  const { totals } = session;
+  const saved = saving(totals), { usage } = totals;
+  const mode = requests.at(-1)?.mode ?? "";
+  const about = [session.client, session.model, session.protocol].filter(Boolean).map(visible).join(" · ");
+  return [
+    el("h1", {}, visible(taskName(session))),
+    el("p", { class: "note about" }, about, ` · started ${clock(session.started_s)} · last seen `, el("time", { "data-s": session.last_s, title: clock(session.last_s) }, clock(session.last_s).slice(11)), mode && mode !== "compress" ? [" ", badge(mode)] : null),
+    mode === "observe" ? el("p", { class: "note" }, "Observe mode: nothing was rewritten. “Sent” is what would have gone out, and savings are what would have been saved.") : null,
+    el("dl", { class: "facts card" },
+      fact("Dollars saved", money(saved.dollars), `${money(totals.raw_dollars)} raw, ${money(totals.sent_dollars)} sent (${share(saved.dollars, totals.raw_dollars)})`, tone(saved.dollars)),
+      fact("Tokens saved", share(saved.tokens, totals.raw_tokens), `${tokens(totals.raw_tokens)} raw, ${tokens(totals.sent_tokens)} sent`, tone(saved.tokens)),
+      fact("Requests", whole.format(totals.requests), `${counted(totals.commits, "commit")} that stand`),
+      fact("From the cache", share(usage.cached, usage.input), usage.input ? `${share(usage.written, usage.input)} written, as the provider reports` : "the provider has reported no usage"),
+      fact("Regrets", whole.format(totals.regrets), "later steps that wanted what was taken", totals.regrets ? "regretted" : null)),
+  ];
+}
+
+function commitRow(commit, open, onToggle, views) {
+  if (open && !views.has(commit.id)) views.set(commit.id, commitView(commit.id));
+  const figures = `${whole.format(commit.source_tokens)} → ${whole.format(commit.summary_tokens)} tokens`;
+  return el("div", { class: open ? "commit open" : "commit", "data-commit": commit.id },
+    el("h3", {}, el("button", { type: "button", class: "commit-line", "aria-expanded": String(open), "data-key": commit.id, onclick: onToggle },
+      el("span", { class: "turn", "aria-hidden": "true" }), el("span", { class: "commit-name" }, `Interactions ${steps(commit)}`), badge(commit.state),
+      el("span", { class: "commit-figures" }, figures, el("b", {}, `−${shortened(commit)}`.replace("−−", "+"))),
+      el("span", { class: "commit-where" }, commit.request ? `request ${commit.request}` : "", commit.lowest === null ? "" : ` · lowest score ${commit.lowest.toFixed(2)}`),
+      commit.regrets ? el("span", { class: "regretted" }, counted(commit.regrets, "regret")) : null)),
+    open ? views.get(commit.id).node : null);
+}
+
+const COLUMNS = [["#"], ["Time", "left"], ["Status"], ["Raw"], ["Sent"], ["Change"], ["Dollars saved"], ["From cache"], ["Kept"], ["Note", "left"]];
+
+function requestsTable(requests) {
+  return el("table", { class: "stacks requests" },
+    el("thead", {}, el("tr", {}, COLUMNS.map(([title, side]) => el("th", { scope: "col", class: side }, title)))),
+    el("tbody", {}, requests.map(requestRow)));
+}
+function requestRow(request) {
+  const cell = (label, value, kind) => el("td", { "data-label": label, class: kind }, value);
+  const dollars = request.raw_dollars - request.sent_dollars;
+  return el("tr", {},
+    el("td", { class: "number" }, request.number), cell("Time", clock(request.when_s).slice(11), "left lesser"),
+    cell("Status", request.status || "–", request.status >= 400 ? "negative" : "lesser"),
+    cell("Raw", whole.format(request.raw)), cell("Sent", whole.format(request.sent)),
+    cell("Change", request.sent === request.raw ? "–" : change(request.raw ? request.sent / request.raw - 1 : 0).replace(" ", "\u00a0"), request.sent > request.raw ? "negative" : request.sent === request.raw ? "quiet" : null),
+    cell("Dollars saved", moneyInColumn(dollars), dollars ? tone(dollars) : "quiet"), cell("From cache", share(request.usage.cached, request.usage.input, 0), "lesser"), cell("Kept", kept(request), "lesser"),
+    cell("Note", [request.mode === "compress" ? null : [badge(request.mode), " "], visible(request.note)], request.note || request.mode !== "compress" ? "left plain" : "left plain none"));
+}
