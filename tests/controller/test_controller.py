@@ -64,7 +64,7 @@ def test_a_summary_breaks_a_run() -> None:
     summary = controller().rewrite(history).history.segments[1]
     assert isinstance(summary, Summary)
     parted = History((*history.segments[:4], summary, *history.segments[4:]))
-    assert [tuple(s) for s in selected_runs(parted, WordScorer().score(parted), 0.6)] == [
+    assert [tuple(s) for s in selected_runs(parted, WordScorer().score(parted), Gates())] == [
         (1, 4),
         (5, 9),
     ]

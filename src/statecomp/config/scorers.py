@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import cast
 
@@ -17,13 +18,16 @@ from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.strategy import Scorer
 
+ROUTED = Gates(longer_than=0, min_source_tokens=300, unsafe_tokens=1500)
+"""What did best with the shipped router and summaries on recorded runs (docs/lab-log.md)."""
+
 
 @dataclass(frozen=True)
 class Scoring:
-    """A scorer for each run, and the threshold that belongs to it."""
+    """A scorer for each run, and the gates that suit its scores."""
 
     scorer: Callable[[Trajectory], Scorer]
-    threshold: float = Gates().threshold
+    gates: Gates = Gates()
 
 
 def scoring(spec: str) -> Scoring:
@@ -45,6 +49,27 @@ def scoring(spec: str) -> Scoring:
     raise BadInput(f"is {name!r}; known are {known}", field="scorer")
 
 
+def default_scorer() -> str:
+    """The shipped router where numpy is there to score with it, else plain age."""
+    return "router" if find_spec("numpy") and find_spec("safetensors") else "age"
+
+
+def gates_of(options: Options, scored: Scoring) -> Gates:
+    """`gates=paper`, or the scorer's own, with what is set one by one."""
+    which = options.one_of("gates", "own", "paper")
+    gates = Gates() if which == "paper" else scored.gates
+    # Whoever names a threshold means it for every interaction.
+    fixed = options.real("threshold", 0.0)
+    if fixed:
+        gates = replace(gates, threshold=fixed, unsafe_tokens=0)
+    return replace(
+        gates,
+        longer_than=options.whole("longer_than", gates.longer_than),
+        min_source_tokens=options.whole("min_source_tokens", gates.min_source_tokens),
+        unsafe_tokens=options.whole("unsafe_tokens", gates.unsafe_tokens),
+    )
+
+
 def _router(folder: str) -> Scoring:
     """The shipped router, or one from a folder, at the threshold it was trained for."""
     try:
@@ -52,8 +77,8 @@ def _router(folder: str) -> Scoring:
     except ModuleNotFoundError as error:
         problem = f"needs {error.name}: install statecomp[router]"
         raise BadInput(problem, field="scorer router") from error
-    threshold = shipped.open_bundle(folder).threshold
-    return Scoring(lambda run: cast(Scorer, shipped.open_scorer(folder)), threshold)
+    gates = replace(ROUTED, threshold=shipped.open_bundle(folder).threshold)
+    return Scoring(lambda run: cast(Scorer, shipped.open_scorer(folder)), gates)
 
 
 @lru_cache(maxsize=4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from statecomp.baselines import mask, none, periodic, window
 from statecomp.baselines.card import Card
@@ -14,11 +15,10 @@ from statecomp.compressor import CARD as STATECOMP
 from statecomp.compressor import StateComp
 from statecomp.config import memories, summaries
 from statecomp.config.options import Builder, Options, Settings
-from statecomp.config.scorers import scoring
+from statecomp.config.scorers import default_scorer, gates_of, scoring
 from statecomp.config.summarizers import summarizer_of
 from statecomp.controller.economics import Economics
 from statecomp.controller.prices import PriceBook, shipped_prices
-from statecomp.controller.spans import Gates
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.llm.extract import ExtractiveSummarizer
@@ -69,17 +69,13 @@ def _periodic(options: Options, settings: Settings) -> StrategyFactory:
 
 
 def _statecomp(options: Options, settings: Settings) -> StrategyFactory:
-    default = Gates()
-    scored = scoring(options.text("scorer", "age"))
+    scored = scoring(options.text("scorer", "") or default_scorer())
     summarizer = summarizer_of(options, settings)
     economics = _economics(options, settings, summarizer(SideAccount()))
-    # What a rewrite costs is known then; the length of a run of interactions need not stand for it.
-    shortest = default.longer_than if economics is None else 0
-    gates = Gates(
-        threshold=options.real("threshold", scored.threshold),
-        longer_than=options.whole("longer_than", shortest),
-        min_source_tokens=options.whole("min_source_tokens", default.min_source_tokens),
-    )
+    if economics is not None:
+        # What a rewrite costs is known then; the length of a span need not stand for it.
+        scored = replace(scored, gates=replace(scored.gates, longer_than=0))
+    gates = gates_of(options, scored)
 
     def build(run: Trajectory, wire: Wire) -> Strategy:
         account = SideAccount()

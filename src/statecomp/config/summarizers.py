@@ -17,7 +17,10 @@ def summarizer_of(options: Options, settings: Settings) -> Callable[[SideAccount
     spec = options.text("summarizer", "extractive")
     name, _, rest = spec.partition(":")
     if name == "extractive":
-        summarizer = ExtractiveSummarizer(budget=options.real("budget", 0.25))
+        usual = ExtractiveSummarizer()
+        summarizer = ExtractiveSummarizer(
+            budget=options.real("budget", usual.budget), names=options.real("names", usual.names)
+        )
         return lambda account: summarizer
     if name == "chat":
         chat = settings.chat(rest)

@@ -84,7 +84,7 @@ class Controller:
         verdict = self.economics.judge(history, spans, now, summaries)
         for place, reason in verdict.waits.items():
             members = history.members(spans[place])
-            refusals.append(Refusal(members[0].number, members[-1].number, reason))
+            refusals.append(Refusal(members[0].number, members[-1].number, reason, "economics"))
         return [spans[place] for place in verdict.taken], verdict.ruling
 
     def _proposals(
@@ -100,7 +100,8 @@ class Controller:
                 replaced = trial.replace(span, summary)
                 self._accept(replaced, trial, span)
             except SummaryFailed as error:
-                refusals.append(Refusal(members[0].number, members[-1].number, str(error)))
+                first, last = members[0].number, members[-1].number
+                refusals.append(Refusal(first, last, str(error), "summary"))
                 for member in members:
                     facts.add(member)
                 continue

@@ -17,11 +17,22 @@ class Gates:
 
     A score at or above `threshold` (tau) selects an interaction; a span is replaced when it holds
     more than `longer_than` (kappa) interactions and at least `min_source_tokens` (B_min).
+
+    With `unsafe_tokens` above zero the threshold is the cost-sensitive one of appendix C.2, for
+    each interaction its own: a wrong replacement costs `unsafe_tokens`, a missed one the tokens of
+    the interaction, so a large old output may go at a score at which a small one stays.
     """
 
     threshold: float = 0.60
     longer_than: int = 3
     min_source_tokens: int = 1000
+    unsafe_tokens: int = 0
+
+    def required(self, interaction: Interaction) -> float:
+        """The score at which this interaction may go."""
+        if not self.unsafe_tokens:
+            return self.threshold
+        return self.unsafe_tokens / (self.unsafe_tokens + interaction.tokens)
 
     def __post_init__(self) -> None:
         if not 0.0 < self.threshold <= 1.0:
@@ -31,18 +42,19 @@ class Gates:
         if self.min_source_tokens < 0:
             problem = f"must not be negative, not {self.min_source_tokens}"
             raise BadInput(problem, field="min_source_tokens")
+        if self.unsafe_tokens < 0:
+            problem = f"must not be negative, not {self.unsafe_tokens}"
+            raise BadInput(problem, field="unsafe_tokens")
 
 
-def selected_runs(
-    history: History, scores: Mapping[str, float], threshold: float
-) -> Iterator[Span]:
+def selected_runs(history: History, scores: Mapping[str, float], gates: Gates) -> Iterator[Span]:
     """Maximal runs of selected interactions; KEEP, locked, pinned and summaries break a run."""
     start = None
     for place, segment in enumerate(history.segments):
         selected = (
             isinstance(segment, Interaction)
             and not segment.locked
-            and scores.get(segment.id, 0.0) >= threshold
+            and scores.get(segment.id, 0.0) >= gates.required(segment)
         )
         if selected and start is None:
             start = place
@@ -58,7 +70,7 @@ def eligible_spans(
 ) -> tuple[list[Span], list[Refusal]]:
     """The runs that pass both size gates, in history order, and why the others wait."""
     spans, refusals = [], []
-    for run in selected_runs(history, scores, gates.threshold):
+    for run in selected_runs(history, scores, gates):
         members = history.members(run)
         tokens = sum(member.tokens for member in members)
         if len(members) <= gates.longer_than:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Interaction
 from statecomp.history.text import COMMON, Kind
 from statecomp.llm.fragments import Fragment, Place, fragments_of
+from statecomp.llm.inventory import Name, chosen, inventory, line_of
 from statecomp.llm.markers import ADDRESSED, CONCLUSION, CONSTRAINT, ERROR, OPEN
 from statecomp.llm.outcome import Outline, outline_of
 from statecomp.llm.ranking import Setting, likelihood, words_of
@@ -29,11 +31,13 @@ class ExtractiveSummarizer:
     """Deterministic summaries of about `budget` times the length of their source.
 
     A short source may have a summary of `least` tokens and a line a step, but never of more than
-    three quarters of its own.
+    three quarters of its own.  Of the room beside the outline, the share `names` is for bare
+    identifiers, the rest for sentences and lines.
     """
 
     budget: float = 0.25
     least: int = 90
+    names: float = 0.5
     count: Callable[[str], int] = ESTIMATE
 
     def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
@@ -50,7 +54,12 @@ class ExtractiveSummarizer:
         draft = Draft(outline, fragments, self.count)
         costs = [len(fragment.text) * density + 1.0 for fragment in fragments]
         reserve = self._reserve(outline, owed(span, rest), room)
-        draft.fill(ordered(fragments, chances, costs), costs, room - reserve)
+        listed = round((room - reserve) * self.names)
+        order = ordered(fragments, chances, costs)
+        draft.fill(order, costs, room - reserve - listed)
+        draft.list_names(inventory(span, rest), room - reserve)
+        # A span that names little leaves its room to sentences.
+        draft.fill(order, costs, room - reserve)
         return draft.fitted(room)
 
     def _reserve(self, outline: Outline, debts: Mapping[str, Kind], room: int) -> int:
@@ -70,13 +79,14 @@ class Draft:
         self._fragments = fragments
         self._count = count
         self._chosen: list[int] = []
+        self._names: list[Name] = []
 
     def fill(self, order: Sequence[int], costs: Sequence[float], room: int) -> None:
         """Take fragments in order while they fit: first what is new, then what repeats words."""
         body = self.record().body
         said = set(words_of(body))
         left = float(room - self._count(body))
-        texts: set[str] = set()
+        texts = {self._fragments[place].text for place in self._chosen}
         for only_new in (True, False):
             for place in order:
                 text = self._fragments[place].text
@@ -90,11 +100,16 @@ class Draft:
                 said.update(words)
                 left -= costs[place]
 
+    def list_names(self, names: Sequence[Name], room: int) -> None:
+        """Fill the rest of the room with identifiers the record does not say yet."""
+        body = self.record().body
+        self._names = chosen(names, body, room - self._count(body))
+
     def fitted(self, room: int) -> Record:
         """The record, without the last choices where their prefixes made it too long."""
         record = self.record()
-        while self._chosen and self._count(record.body) > room:
-            del self._chosen[-max(1, len(self._chosen) // 50) :]
+        while (last := self._names or self._chosen) and self._count(record.body) > room:
+            del last[-max(1, len(last) // 50) :]
             record = self.record()
         return record
 
@@ -116,11 +131,15 @@ class Draft:
             )
             for heading, by_step in entries.items()
         }
+        by_step = groupby(sorted(self._names, key=lambda name: name.step), lambda name: name.step)
+        shown = (
+            f"{self._outline.numbers[step]} showed: {line_of([*some])}" for step, some in by_step
+        )
         known = self._outline.record
         return Record(
             facts=(*known.facts, *lines.get("facts", ())),
             constraints=lines.get("constraints", ()),
-            locations=lines.get("locations", ()),
+            locations=(*lines.get("locations", ()), *shown),
             conclusions=lines.get("conclusions", ()),
             failures=(*known.failures, *lines.get("failures", ())),
             unresolved=(*known.unresolved, *lines.get("unresolved", ())),

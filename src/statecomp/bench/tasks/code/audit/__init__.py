@@ -1,0 +1,1 @@
+"""Audit the dependencies of many services."""

@@ -1,0 +1,1 @@
+"""Trace broken tests to the commits that broke them."""

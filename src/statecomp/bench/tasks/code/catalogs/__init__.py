@@ -1,0 +1,1 @@
+"""Move texts into catalogues of two languages."""

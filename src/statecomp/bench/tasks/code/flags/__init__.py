@@ -1,0 +1,1 @@
+"""Remove stale feature flags by policy."""

@@ -1,0 +1,1 @@
+"""Move an application to a new client library."""

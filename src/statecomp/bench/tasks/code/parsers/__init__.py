@@ -1,0 +1,1 @@
+"""Write typed parsers for old line formats."""

@@ -1,0 +1,1 @@
+"""Prepare a release from many change files."""

@@ -1,0 +1,1 @@
+"""Carry old tables over by migration scripts."""

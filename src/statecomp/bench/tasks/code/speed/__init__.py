@@ -1,0 +1,1 @@
+"""Tune batch sizes by measuring them."""

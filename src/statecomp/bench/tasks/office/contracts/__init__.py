@@ -1,0 +1,1 @@
+"""Keep a register of contracts."""

@@ -1,0 +1,1 @@
+"""Write letters to customers."""

@@ -1,0 +1,1 @@
+"""Post corrections of pay."""

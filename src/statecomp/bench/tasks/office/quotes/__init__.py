@@ -1,0 +1,1 @@
+"""Compare offers of a tender."""

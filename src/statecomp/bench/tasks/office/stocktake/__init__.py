@@ -1,0 +1,1 @@
+"""Reconcile a stock-take."""

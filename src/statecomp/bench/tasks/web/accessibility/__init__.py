@@ -1,0 +1,1 @@
+"""Repair many pages by an accessibility guide."""

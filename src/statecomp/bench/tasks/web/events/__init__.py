@@ -1,0 +1,1 @@
+"""Make a calendar from feeds that two bulletins amend."""

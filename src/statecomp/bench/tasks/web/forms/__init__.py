@@ -1,0 +1,1 @@
+"""Put validation rules into forms and a script."""

@@ -1,0 +1,1 @@
+"""Rebuild navigation and sitemap after a reorganisation."""

@@ -1,0 +1,1 @@
+"""Build a newsletter in editions within size and markup rules."""

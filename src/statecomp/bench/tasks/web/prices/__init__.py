@@ -1,0 +1,1 @@
+"""Write price tables with currencies, tax and rounding."""

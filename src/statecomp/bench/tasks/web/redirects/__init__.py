@@ -1,0 +1,1 @@
+"""Follow broken addresses into a redirect map."""

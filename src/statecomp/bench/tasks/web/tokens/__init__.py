@@ -1,0 +1,1 @@
+"""Move style sheets to design tokens past a strict build."""

@@ -1,0 +1,1 @@
+"""Translate pages with a memory and an amended glossary."""

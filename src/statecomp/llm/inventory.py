@@ -1,0 +1,204 @@
+"""The identifiers a span showed the agent, each with the odds that a later step will need it.
+
+What the agent used itself is owed by the fact ledger anyway; this is about the rest: of the
+hundreds of ids, paths and amounts in a tool's answer a later step needs a few, and nobody can
+reword or guess them.  A bare list of them is the densest thing a summary can carry.
+
+The weights were fitted on recorded runs (benchmarks/reuse_weights.py): a logistic regression on
+whether a later action is the first to use the identifier, and no newer place holds it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from statecomp.history.facts import FactIndex, own_words
+from statecomp.history.interaction import Interaction
+from statecomp.history.kinds import failed
+from statecomp.history.text import COMMON, Kind, identifiers
+from statecomp.llm.markers import ADDRESSED
+
+LONGEST_NAME = 120
+"""Characters; nobody retypes a longer one."""
+NAME_TOKENS = 2.0
+"""What a name costs beside its own text; keeps short numbers from crowding out the rest."""
+
+_WORD = re.compile(r"[A-Za-z0-9]{3,}")
+_JOINT = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])")
+_DIGITS = re.compile(r"\d+")
+_LETTERS = re.compile(r"[A-Za-z]+")
+_KEY = re.compile(r"""([A-Za-z_][\w.-]{0,30})["'\\]*\s*[:=]\s*["'\\\[{(]*\Z""")
+
+WEIGHTS: Mapping[str, float] = {
+    "alike": -0.19,
+    "crowd": -0.18,
+    "depth": -0.08,
+    "digits": -0.38,
+    "error": 0.12,
+    "failed": -0.5,
+    "id": 0.23,
+    "key_id": 0.14,
+    "key_name": 0.02,
+    "key_path": 0.05,
+    "key_time": -0.13,
+    "key_url": -0.18,
+    "keyed": 0.06,
+    "late": -0.47,
+    "length": -0.29,
+    "line": -0.08,
+    "line_spoken": 0.29,
+    "number": -0.15,
+    "path": -0.17,
+    "quoted": -0.47,
+    "rank": -0.51,
+    "size": -0.42,
+    "spoken": 0.72,
+    "symbol": 0.08,
+    "url": -0.05,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """One identifier as an observation shows it; `key` is the field it is the value of."""
+
+    text: str
+    key: str
+    step: int
+    place: int
+    odds: float
+
+
+def inventory(span: Sequence[Interaction], rest: FactIndex) -> list[Name]:
+    """What the span showed and nothing else holds, in order of appearance."""
+    spoken = {word.lower() for member in span for word in _WORD.findall(own_words(member))}
+    shown = [identifiers(member.observed) for member in span]
+    last = {name: step for step, names in enumerate(shown) for name in names}
+    found: list[Name] = []
+    for step, (member, names) in enumerate(zip(span, shown, strict=True)):
+        fresh = {
+            name: kind
+            for name, kind in names.items()
+            if last[name] == step
+            and len(name) <= LONGEST_NAME
+            and name not in COMMON
+            and name not in rest
+        }
+        shapes = Counter(map(_shape, fresh))
+        place = 0
+        for rank, (name, kind) in enumerate(fresh.items()):
+            # They come in the order they stand in, quotations apart: the text is read about once.
+            place = max(member.observed.find(name, place), member.observed.find(name, 0, place), 0)
+            seen = Sight(name, kind, rank, place, member, shapes, spoken)
+            # What output tells the agent to do is not relayed, and neither is what it names.
+            if not ADDRESSED.search(seen.line):
+                found.append(Name(name, seen.key, step, place, _odds(seen.features())))
+    return found
+
+
+def worth(name: Name) -> float:
+    """Odds for each token the name costs."""
+    return name.odds / (len(name.text) / 3.2 + NAME_TOKENS)
+
+
+def chosen(names: Sequence[Name], said: str, room: float) -> list[Name]:
+    """The names that fit into `room` tokens, the worthiest first."""
+    taken: list[Name] = []
+    for name in sorted(names, key=worth, reverse=True):
+        cost = len(name.text) / 3.2 + 1.0
+        if cost <= room and name.text not in said:
+            taken.append(name)
+            room -= cost
+    return taken
+
+
+def line_of(names: Sequence[Name]) -> str:
+    """Names in a row, neighbours of one field behind its name: `song_id 136, 156; title 'A b'`."""
+    groups = groupby(sorted(names, key=lambda name: name.place), key=lambda name: name.key)
+    rows = ((key, ", ".join(name.text for name in group)) for key, group in groups)
+    return "; ".join(f"{key} {row}" if key else row for key, row in rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """An identifier, where it stands, and what stands around it."""
+
+    name: str
+    kind: Kind
+    rank: int
+    place: int
+    member: Interaction
+    shapes: Counter[str]
+    spoken: set[str]
+
+    @property
+    def key(self) -> str:
+        match = _KEY.search(self.member.observed[max(0, self.place - 40) : self.place])
+        return match[1] if match else ""
+
+    def features(self) -> Iterator[tuple[str, float]]:
+        """What can be seen of it, by name."""
+        text, name = self.member.observed, self.name
+        yield self.kind.value, 1.0
+        yield "length", math.log(len(name))
+        yield "digits", sum(map(str.isdigit, name)) / len(name)
+        yield "depth", min(name.count("/"), 6) / 3.0
+        yield "late", self.place / max(1, len(text))
+        crowd = sum(self.shapes.values())
+        yield "rank", self.rank / crowd
+        yield "crowd", math.log(crowd)
+        yield "alike", math.log(self.shapes[_shape(name)])
+        yield "size", math.log(self.member.tokens + 1)
+        if failed(self.member):
+            yield "failed", 1.0
+        yield from self._words()
+        yield from _key_features(self.key.lower())
+
+    @property
+    def line(self) -> str:
+        """What stands around it, at most the line."""
+        text = self.member.observed
+        start = max(text.rfind("\n", max(0, self.place - 150), self.place) + 1, self.place - 150, 0)
+        stop = self.place + len(self.name) + 150
+        end = text.find("\n", self.place, stop)
+        return text[start : end if end >= 0 else stop]
+
+    def _words(self) -> Iterator[tuple[str, float]]:
+        parts = [part.lower() for part in _JOINT.split(self.name) if len(part) > 2]
+        yield "spoken", sum(part in self.spoken for part in parts) / max(1, len(parts))
+        line = self.line
+        around = _WORD.findall(line)
+        yield "line", math.log(max(1, len(line)))
+        yield "line_spoken", sum(w.lower() in self.spoken for w in around) / max(1, len(around))
+
+
+def _key_features(key: str) -> Iterator[tuple[str, float]]:
+    if not key:
+        return
+    yield "keyed", 1.0
+    for group, marks in _KEYS.items():
+        if any(mark in key for mark in marks):
+            yield group, 1.0
+
+
+_KEYS = {
+    "key_id": ("id", "sha", "ref", "key"),
+    "key_url": ("url", "link", "href", "src"),
+    "key_name": ("name", "title", "label", "email"),
+    "key_path": ("path", "file", "dir"),
+    "key_time": ("time", "date", "_at", "created", "updated"),
+}
+
+
+def _shape(name: str) -> str:
+    return _LETTERS.sub("a", _DIGITS.sub("9", name))[:40]
+
+
+def _odds(features: Iterable[tuple[str, float]]) -> float:
+    score = sum(WEIGHTS.get(name, 0.0) * value for name, value in features)
+    return math.exp(max(-30.0, min(30.0, score)))
