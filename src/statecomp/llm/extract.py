@@ -37,7 +37,7 @@ class ExtractiveSummarizer:
 
     budget: float = 0.25
     least: int = 90
-    names: float = 0.5
+    names: float = 0.8
     count: Callable[[str], int] = ESTIMATE
 
     def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:

@@ -9,8 +9,8 @@ from statecomp.features.evidence import EvidenceReader
 from statecomp.router.bundle import Bundle, load
 from statecomp.router.scorer import RouterScorer
 
-SHIPPED = "evidence"
-"""Evidence features only: no language model has to be there."""
+SHIPPED = "default"
+"""Evidence features only: hidden states added nothing (docs/decisions/0004), so no model is needed."""
 
 
 def open_bundle(folder: str = "") -> Bundle:

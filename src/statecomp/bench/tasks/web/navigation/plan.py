@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from statecomp.bench.plan import Fact, Plan, Rule, Step
 from statecomp.bench.steps import python, read, shell
 from statecomp.bench.tasks.web.navigation.data import MINUTES, Page, Tree
@@ -131,17 +133,6 @@ def plan_of(tree: Tree) -> Plan:
 
     names = [page.name for page in tree.pages]
     every = "".join(f"    ('{n}', '{{changed_{n}}}', '{{status_{n}}}'),\n" for n in names)
-    facts = [fact for page in tree.pages for fact in facts_of(page)]
-    facts += [
-        Fact(
-            f"section_{s}",
-            f"name of section {s}",
-            rf"Section {s} is called (\w+ and \w+ matters \w+)",
-            "minutes",
-        )
-        for s in tree.sections
-    ]
-    facts.append(Fact("domain", "new host", r"moves to (\S+\.example)", "minutes"))
     steps = [
         Step("list", "list_files", {}, "see what there is"),
         read("guide", "docs/wayfinding.md", "read the guide to navigation"),
@@ -169,4 +160,17 @@ def plan_of(tree: Tree) -> Plan:
         ),
     ]
     rules = (*RULES, *(order_rule(page) for page in tree.pages if page.moved))
-    return Plan(tuple(facts), rules, tuple(steps), "The navigation is in site/.")
+    return Plan(tuple(all_facts(tree)), rules, tuple(steps), "The navigation is in site/.")
+
+
+def all_facts(tree: Tree) -> Iterator[Fact]:
+    for page in tree.pages:
+        yield from facts_of(page)
+    for section in tree.sections:
+        yield Fact(
+            f"section_{section}",
+            f"name of section {section}",
+            rf"Section {section} is called (\w+ and \w+ matters \w+)",
+            "minutes",
+        )
+    yield Fact("domain", "new host", r"moves to (\S+\.example)", "minutes")
