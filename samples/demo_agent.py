@@ -122,14 +122,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m samples.demo_agent", description=__doc__)
     parser.add_argument("name", nargs="?", default="web", choices=["code", "office", "web"])
     parser.add_argument("--store", type=Path, default=Path("demo/ledger.sqlite"))
-    parser.add_argument("--scorer", default="age:after=3", help="as for statecomp serve")
-    options, extra = parser.parse_known_args()
+    options, extra = parser.parse_known_args()  # further options are those of statecomp serve
     options.store.parent.mkdir(parents=True, exist_ok=True)
     prices = shipped_prices().of(MODEL)
     plain, behind = model(options.name), model(options.name)
     with serving(plain.app) as url:
         report("direct", work(options.name, url), bills(plain.requests()), prices)
-    extra += ["--scorer", options.scorer]
     with serving(behind.app) as url, proxy(url, options.store, extra) as address:
         report("statecomp", work(options.name, address), bills(behind.requests()), prices)
         compare(bills(plain.requests()), bills(behind.requests()), prices)

@@ -25,7 +25,7 @@ from statecomp.recent import Recent
 from statecomp.strategy import Refusal, Scorer, Strategy, Summarizer, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.detect import wire_named
-from statecomp.wire.incremental import Reader
+from statecomp.wire.incremental import Reader, Shelf
 from statecomp.wire.placement import rehome_markers, render
 from statecomp.wire.protocol import Placement, Wire
 
@@ -57,8 +57,9 @@ class StateComp(Strategy):
 
     `log` holds what was committed; give several engines one log and they send the same bytes.
     `account` is the one the summariser charges its calls to.  With `economics` a commit must pay.
-    `remember` is how many conversations are kept parsed.  A summary that holds a `secret` is not
-    committed: a log keeps it for good, and masked it would not be what the agent needs.
+    Conversations are kept parsed on the `shelf`, which engines may share.  A summary that holds a
+    `secret` is not committed: a log keeps it for good, and masked it would not be what the agent
+    needs.
     """
 
     def __init__(
@@ -74,7 +75,7 @@ class StateComp(Strategy):
         pins: Pins = Pins(),
         account: SideAccount | None = None,
         economics: Economics | None = None,
-        remember: int = 32,
+        shelf: Shelf | None = None,
         secret: Callable[[str], bool] = _never,
     ) -> None:
         self.wire: Wire = wire_named(protocol, placement)
@@ -83,16 +84,18 @@ class StateComp(Strategy):
         self._secret = secret
         self._count = count
         self._account = account or SideAccount()
-        self._reader = Reader(self.wire, count, remember=remember)
+        self._reader = Reader(self.wire, count, shelf=shelf)
         self._controller = Controller(
             scorer, summarizer or ExtractiveSummarizer(), self.wire, gates, count, economics
         )
         # States at which nothing was worth doing: the same request sent again decides nothing new.
         self._idle: Recent[str, View] = Recent(1024)
-        self._summaries: Recent[str, Summary] = Recent(4096)
+        self._summaries: Recent[str, Summary] = Recent(1024)
         # Interactions that put a secret into a summary: they stay, and those around them can go.
         self._telling: Recent[str, str] = Recent(4096)
         self._paused: Recent[tuple[str, ...], float] = Recent(1024)
+        # What was written and is not committed: it did not pay yet, or came too late.
+        self._written: Recent[tuple[str, ...], Record] = Recent(256)
 
     def checkpoint(
         self,
@@ -141,7 +144,7 @@ class StateComp(Strategy):
             raw_tokens=raw.tokens,
             sent_tokens=view.history.tokens,
             view=view,
-            threshold=self._controller.gates.threshold,
+            gates=self._controller.gates,
             note=view.note,
             body=body,
             raw=raw,
@@ -220,16 +223,14 @@ class StateComp(Strategy):
 
     def _judged(self, effective: History, now: Circumstances) -> View:
         """Algorithm 1, asking for no summary that is known to fail."""
-        asked = _Sparing(self._controller.summarizer, self._log, self._paused)
+        asked = _Sparing(self._controller.summarizer, self._log, self._paused, self._written)
         view = replace(self._controller, summarizer=asked).rewrite(effective, now)
         taken = {commit.sources for commit in view.commits}
         for sources, first, last in asked.answered:
-            reason = next(
-                (r.reason for r in view.refusals if (r.first, r.last) == (first, last)), ""
-            )
+            refused = [r for r in view.refusals if (r.first, r.last) == (first, last)]
             # A summary that was good but did not pay yet may pay later.
-            if sources not in taken and not reason.startswith(("not yet", "pays")):
-                self._log.refuse(sources, reason or view.note)
+            if sources not in taken and all(r.kind != "economics" for r in refused):
+                self._log.refuse(sources, refused[0].reason if refused else view.note)
         return self._without_secrets(view, effective)
 
     def _without_secrets(self, view: View, effective: History) -> View:
@@ -238,7 +239,7 @@ class StateComp(Strategy):
             return view
         refusals = list(view.refusals)
         for commit in (commit for commit in view.commits if commit not in fit):
-            refusals.append(Refusal(commit.first, commit.last, SECRET))
+            refusals.append(Refusal(commit.first, commit.last, SECRET, "summary"))
             self._log.refuse(commit.sources, SECRET)
             for interaction in effective.interactions:
                 if interaction.id in commit.sources and self._secret(interaction.text):
@@ -282,14 +283,19 @@ class StateComp(Strategy):
 
 
 class _Sparing:
-    """A summariser that is not asked again for what was refused; for one decision."""
+    """A summariser that is not asked again for what it wrote or was refused; for one decision."""
 
     def __init__(
-        self, inner: Summarizer, log: CommitLog, paused: Recent[tuple[str, ...], float]
+        self,
+        inner: Summarizer,
+        log: CommitLog,
+        paused: Recent[tuple[str, ...], float],
+        written: Recent[tuple[str, ...], Record],
     ) -> None:
         self._inner = inner
         self._log = log
         self._paused = paused
+        self._written = written
         self.answered: list[tuple[tuple[str, ...], int, int]] = []
 
     def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
@@ -299,7 +305,8 @@ class _Sparing:
         if (until := self._paused.get(sources)) is not None and monotonic() < until:
             raise SummaryFailed("the summariser could not be reached a moment ago")
         try:
-            record = self._inner.summarize(span, rest)
+            # Facts it need not tell when it was written are added by whoever verifies it.
+            record = self._written.get(sources) or self._inner.summarize(span, rest)
         except SummaryFailed as error:
             # A server that was down says nothing about the span; anything else would come again.
             if isinstance(error.__cause__, ChatFailed):
@@ -308,7 +315,7 @@ class _Sparing:
                 self.answered.append((sources, span[0].number, span[-1].number))
             raise
         self.answered.append((sources, span[0].number, span[-1].number))
-        return record
+        return self._written.put(sources, record)
 
 
 def _locked(history: History, held: Mapping[str, str]) -> History:

@@ -14,6 +14,7 @@ from statecomp.llm.record import Record
 from statecomp.llm.side import SideCall
 
 CacheState: TypeAlias = Literal["warm", "cold", "none"]
+RefusalKind: TypeAlias = Literal["size", "economics", "summary"]
 
 
 class Scorer(Protocol):
@@ -37,11 +38,15 @@ class Summarizer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A replacement that was considered and not made, with the reason."""
+    """A replacement that was considered and not made, with the reason.
+
+    `kind` says what stood in the way: the span itself, its price, or its summary.
+    """
 
     first: int
     last: int
     reason: str
+    kind: RefusalKind = "size"
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,9 @@ def test_it_serves_compresses_logs_and_ends_with_everything_written(tmp_path: Pa
             assert answer.status_code == 200
             for name in ("server", "date"):  # the upstream's own, and no other
                 assert len(answer.headers.get_list(name)) == 1
+        assert "statecomp" in httpx.get(f"{url}/statecomp", follow_redirects=True).text.lower()
+        overview = httpx.get(f"{url}/statecomp/api/overview")
+        assert overview.json()["sessions"]
         process.send_signal(signal.SIGTERM)
         _, log = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0

@@ -35,6 +35,7 @@ ENABLED = {"type": "enabled", "budget_tokens": 1024}
 BYPASS = {"x-statecomp-bypass": "1"}
 DROP = {"prefix_mismatch_behavior": "drop_block"}
 STEPS = 16
+WRONG = {"role": "assistant", "content": "I speak first."}
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +128,7 @@ def test_p04_no_thinking_is_edited_or_moved_to_the_user(proxy: Proxied) -> None:
             assert message["role"] == "assistant" or not kept
 
 
-def test_p04_a_bypass_is_passed_on_unread_also_where_thinking_has_gone_stale(
+def test_p04_a_bypass_after_commits_is_accepted_though_its_thinking_has_gone_stale(
     proxy: Proxied,
 ) -> None:
     """Thinking made behind a rewritten prefix is stale in the raw history as well."""
@@ -136,11 +137,20 @@ def test_p04_a_bypass_is_passed_on_unread_also_where_thinking_has_gone_stale(
     def sometimes_raw(request: dict[str, Any]) -> Reply:
         nonlocal number
         number += 1
-        return (bypass if number == STEPS - 2 else ask)(request)
+        return (bypass if number in (STEPS - 4, STEPS - 2) else ask)(request)
 
-    with pytest.raises(anthropic.BadRequestError, match="different conversation"):
-        drive(messages_agent(ADAPTIVE), sometimes_raw)
+    assert finished(drive(messages_agent(ADAPTIVE), sometimes_raw))
     assert summaries(proxy)
+    assert len(proxy.refusals) == 2  # a bypass is passed on unread before it is looked at
+    assert all("different conversation" in refusal for refusal in proxy.refusals)
+
+
+def test_p04_a_bypass_with_nothing_stale_is_refused_as_the_provider_refuses_it(
+    proxy: Proxied,
+) -> None:
+    with pytest.raises(anthropic.BadRequestError, match="first message must use the user role"):
+        claude(proxy, BINDING, **BYPASS)({"max_tokens": 9, "messages": [WRONG]})
+    assert len(proxy.refusals) == 1
 
 
 def test_p04_an_undone_commit_leaves_a_run_that_is_still_accepted(proxy: Proxied) -> None:
@@ -155,9 +165,10 @@ def test_p04_an_undone_commit_leaves_a_run_that_is_still_accepted(proxy: Proxied
         return ask(request)
 
     assert finished(drive(messages_agent(ADAPTIVE), with_undo))
+    assert proxy.refusals == []  # it is known that a rewritten history went out before
 
 
-@pytest.mark.parametrize("mode", ["compress", "observe"])
+@pytest.mark.parametrize("mode", ["compress", "observe", "off"])
 def test_p04_a_run_goes_on_at_a_proxy_that_knows_none_of_its_commits(mode: str) -> None:
     """Another machine, a purged store: the raw history now holds thinking of a rewritten one."""
     model, never = upstream(STEPS), Method(scorer=lambda: AgeScorer(1000))
@@ -170,6 +181,7 @@ def test_p04_a_run_goes_on_at_a_proxy_that_knows_none_of_its_commits(mode: str) 
             return asks[number > STEPS - 3](request)
 
         assert finished(drive(messages_agent(ADAPTIVE), moved))
+        assert len(after.refusals) == (1 if mode != "off" else 4)  # after that it is known
 
 
 def test_p04_reasoning_items_leave_together_with_their_calls(proxy: Proxied) -> None:

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
+from time import monotonic
 
 import httpx
 import pytest
@@ -27,7 +28,7 @@ from tests.proxy.conversations import (
     Tongue,
     post,
 )
-from tests.proxy.serving import EAGER_OPTIONS, Proxied, Served, proxied, served
+from tests.proxy.serving import EAGER_OPTIONS, PATIENCE_S, Proxied, Served, proxied, served
 from tests.proxy.upstream import TASK, upstream
 
 each_protocol = pytest.mark.parametrize("tongue", TONGUES.values(), ids=TONGUES)
@@ -53,6 +54,13 @@ def until_killed(server: Served, tongue: Tongue, requests: list[bytes]) -> None:
         assert answer.status_code == 200
 
 
+def kill_at(server: Served, model: ScriptedUpstream, requests: int, instant_s: float) -> None:
+    """Some instant after so many requests have come through, busy as the machine may be."""
+    eventually(lambda: len(model.received) >= requests, every_s=0.002)
+    threading.Event().wait(instant_s)
+    server.kill()
+
+
 def test_killed_at_any_instant_and_started_again_it_sends_the_same_bytes(tmp_path: Path) -> None:
     chance, model, tongue = random.Random(7), upstream(), CHAT
     waiting = bodies(tongue, 20)
@@ -61,7 +69,9 @@ def test_killed_at_any_instant_and_started_again_it_sends_the_same_bytes(tmp_pat
         try:
             for _ in range(2):
                 server.start()
-                killer = threading.Timer(chance.uniform(0.05, 0.5), server.kill)
+                more = len(model.received) + chance.randint(9, 15)
+                instant = chance.uniform(0.0, 0.02)
+                killer = threading.Thread(target=kill_at, args=(server, model, more, instant))
                 killer.start()
                 until_killed(server, tongue, waiting)
                 killer.join()
@@ -177,12 +187,12 @@ def metrics(proxy: Proxied) -> str:
     return PLAIN.get(f"{proxy.url}/metrics").text
 
 
-def eventually(holds: Callable[[], bool]) -> None:
-    waiting = threading.Event()
-    for _ in range(600):
+def eventually(holds: Callable[[], bool], every_s: float = 0.05) -> None:
+    waiting, limit = threading.Event(), monotonic() + PATIENCE_S
+    while monotonic() < limit:
         if holds():
             return
-        waiting.wait(0.05)
+        waiting.wait(every_s)
     raise AssertionError("it never came to that")
 
 

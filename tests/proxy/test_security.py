@@ -109,6 +109,13 @@ def test_unknown_pages_are_never_asked_of_the_upstream() -> None:
         assert proxy.received == []
 
 
+def test_the_pages_are_also_found_without_the_last_slash() -> None:
+    with running() as proxy:
+        answer = proxy.client.get("/statecomp")
+        assert (answer.status_code, answer.headers["location"]) == (307, "/statecomp/")
+        assert proxy.received == []
+
+
 def test_with_a_token_nothing_but_health_is_open() -> None:
     ours = client(token=TOKEN)
     for path in ("/v1/models", "/metrics", "/statecomp/", "/t/wrong/v1/models", "/t//metrics"):
@@ -235,4 +242,6 @@ def test_a_websocket_is_refused() -> None:
             "sec-websocket-version": "13",
         }
         answer = httpx.get(f"{proxy.url}/v1/responses", headers=headers)
-        assert answer.status_code != 101
+        assert answer.status_code == 426
+        assert "plain HTTP" in answer.json()["error"]["message"]
+        assert proxy.received == []

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from statecomp.ledger.audit import Usage
 from statecomp.proxy.settings import Limits
-from statecomp.proxy.usage import LONGEST, UsageReader
+from statecomp.proxy.stream import LONGEST, UsageReader
 from tests.proxy.small_upstream import KEY, Answer, SmallUpstream, running
 from tests.words import chat_of
 

@@ -71,7 +71,7 @@ def test_provider_bodies_have_the_shape_and_the_locks_they_should() -> None:
     assert [i.locked for i in tools.interactions if i.locked] == [
         "the user's own decision stands in it"
     ]
-    assert [len(s.messages) for s in tools.segments] == [1, 3, 2, 4, 5, 4, 6, 1]
+    assert [len(s.messages) for s in tools.segments] == [1, 3, 2, 4, 4, 1, 4, 6, 1]
 
 
 def test_every_kind_of_call_and_output_can_be_read() -> None:
@@ -121,6 +121,13 @@ def test_an_unknown_item_stays_with_its_neighbours() -> None:
     assert turns(unknown, USER, unknown, call("a"), unknown, output("a")) == [1, 1, 1, 3]
     roles = [getattr(s, "role", "") for s in parse([unknown, USER, call("a")], WIRE).segments]
     assert roles == ["opaque", "user", ""]
+
+
+def test_an_unknown_item_is_never_part_of_what_is_replaced() -> None:
+    unknown = {"type": "hologram", "payload": 1}
+    assert turns(call("a"), output("a"), unknown, call("b"), output("b")) == [2, 1, 2]
+    inside = parse([call("a"), unknown, output("a")], WIRE).interactions
+    assert [i.locked for i in inside] == ["it holds an item of an unknown type"]
 
 
 @pytest.mark.parametrize(

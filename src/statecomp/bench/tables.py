@@ -249,7 +249,7 @@ def estimate(pairs: Sequence[Pair], part: Callable[[Result, Result], Part]) -> E
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """A line of a table of the paper; `strategy` is our spec of the same method, if there is one."""
+    """A line of a table of the paper; `strategy` is our spec of that method, if there is one."""
 
     method: str
     strategy: str

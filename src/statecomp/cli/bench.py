@@ -20,6 +20,7 @@ from statecomp.bench.suite import SCRIPTED, Conditions, Order, orders, run_order
 from statecomp.bench.task import LEVELS, Case
 from statecomp.bench.tasks import tasks_like
 from statecomp.cli.terminal import show, warn, watched
+from statecomp.cli.workbuddy import workbuddy
 from statecomp.config import Settings, strategy_factory
 from statecomp.controller.prices import shipped_prices
 from statecomp.engines.local import map_runs
@@ -62,6 +63,9 @@ def bench() -> None:
     What a strategy removes changes what the agent does next, so this shows what replay cannot:
     steps taken twice, rules forgotten, values used wrongly.
     """
+
+
+bench.add_command(workbuddy)
 
 
 @bench.command("tasks")

@@ -10,7 +10,7 @@ from statecomp.history.interaction import Interaction, Segment
 from statecomp.history.text import argument_text, identifier_set
 from statecomp.recent import Recent
 
-REMEMBERED = 16_384
+REMEMBERED = 4096
 """Segments whose identifiers are kept; a history is read again at every checkpoint."""
 
 

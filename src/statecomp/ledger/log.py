@@ -20,7 +20,7 @@ from statecomp.ledger.database import Connection, Database, Row
 from statecomp.wire.assemble import digest
 
 CHUNK = 500
-REMEMBERED_STATES = 65_536
+REMEMBERED_STATES = 16_384
 NOTHING_HELD: Mapping[str, str] = MappingProxyType({})
 
 

@@ -20,7 +20,7 @@ from statecomp.wire.assemble import digest
 Mask: TypeAlias = Callable[[JsonObject], JsonObject]
 """A JSON object with its secrets masked."""
 
-REMEMBERED_SESSIONS = 32
+REMEMBERED_SESSIONS = 128
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from statecomp.recent import Recent
 from statecomp.strategy import View
 
 LOG = logging.getLogger("statecomp.proxy")
-SESSIONS = 512
+SESSIONS = 256
 
 
 @dataclass
@@ -69,6 +69,7 @@ class _Run:
     last_s: float = 0.0
     raw: tuple[tuple[str, int], ...] = ()
     sent: tuple[tuple[str, int], ...] = ()
+    stored: tuple[tuple[str, int], ...] = ()  # whose messages are in the ledger already
 
 
 class Accountant:
@@ -151,9 +152,9 @@ class Accountant:
             self._metrics.add("statecomp_commits_total", len(entries), mode=observed)
         for regret in regrets:
             self._metrics.add("statecomp_regrets_total", mode=observed, kind=regret.kind)
-        self._ledger.record(
-            _session(exchange, run, raw), request, entries, regrets, list(raw.iter_messages())
-        )
+        news = [] if run.stored == run.raw else raw.messages
+        self._ledger.record(_session(exchange, run, raw), request, entries, regrets, news)
+        run.stored = run.raw
 
     def _resumed(self, exchange: Exchange) -> _Run:
         """A session of an earlier process goes on counting where it stood."""
@@ -170,7 +171,6 @@ class Accountant:
             shown = raw
         raw_dollars, sent_dollars = self._dollars(exchange, run, raw, shown, view)
         changed = checkpoint.rewritten and shown is not raw
-        came = list(raw.iter_messages())
         return Request(
             session=exchange.session,
             number=run.number,
@@ -184,7 +184,7 @@ class Accountant:
             sent_dollars=sent_dollars,
             usage=exchange.usage,
             status=exchange.status,
-            first_change=first_change(came, checkpoint.messages) if changed else None,
+            first_change=first_change(raw.messages, checkpoint.messages) if changed else None,
             grid=tuple(_grid(raw, shown, view.scores if view else {})),
             note=exchange.note,
         )

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from statecomp.controller.economics import Economics
@@ -42,7 +42,10 @@ def build_app(
     book = prices or (economics.book if economics else shipped_prices())
     metrics, limits = Metrics(), settings.limits
     background: Background[View] = Background(
-        threads=limits.threads, waiting=limits.waiting, deadline_s=limits.decision_s
+        threads=limits.threads,
+        waiting=limits.waiting,
+        deadline_s=limits.decision_s,
+        busy=lambda: views.busy,
     )
     failed = lambda: metrics.add("statecomp_ledger_failures_total")  # noqa: E731
     engines = Engines(settings, method or Method(), ledger, economics, failed)
@@ -68,10 +71,14 @@ def build_app(
     async def show_metrics(request: Request) -> Response:
         return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4")
 
+    async def to_pages(request: Request) -> Response:
+        return RedirectResponse(PAGES + "/")
+
     app = Starlette(
         routes=[
             Route("/healthz", healthz),
             Route("/metrics", show_metrics),
+            Route(PAGES, to_pages),
             Mount(PAGES, routes=list(pages)),
             Route("/{path:path}", door),
         ],

@@ -7,11 +7,14 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from threading import Condition, Thread
-from time import monotonic
+from time import monotonic, sleep, thread_time
 from typing import Generic, TypeAlias, TypeVar
 
 Result = TypeVar("Result")
 Wanted: TypeAlias = Callable[[], bool]
+
+REST_S = 0.02
+MOST_REST_S = 1.0
 
 
 @dataclass
@@ -24,10 +27,21 @@ class Background(Generic[Result]):
     """A few threads and a short queue.
 
     What is dropped (a newer state came, the queue is full, the end) ends as None.  Work that runs
-    is never cut off; it is told through `wanted` that its deadline is over.
+    is never cut off; it is told through `wanted` that its deadline is over.  While requests are
+    `busy` all threads together take at most half of the processor: what waits meanwhile is
+    replaced by newer states, so nothing piles up.
     """
 
-    def __init__(self, *, threads: int, waiting: int, deadline_s: float) -> None:
+    def __init__(
+        self,
+        *,
+        threads: int,
+        waiting: int,
+        deadline_s: float,
+        busy: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._busy = busy
+        self._threads = threads
         self._waiting: OrderedDict[str, _Job[Result]] = OrderedDict()
         self._running: set[str] = set()
         self._most = waiting
@@ -83,10 +97,18 @@ class Background(Generic[Result]):
                     return
                 job = self._waiting.pop(session)
                 self._running.add(session)
+            before = thread_time()
             self._run(job)
             with self._changed:
                 self._running.discard(session)
                 self._changed.notify_all()
+            self._rest(thread_time() - before)
+
+    def _rest(self, worked_s: float) -> None:
+        """As long as the work took, once for each thread; waiting for a model is no work."""
+        ends = monotonic() + min(worked_s * self._threads, MOST_REST_S)
+        while self._open and self._busy() and (left := ends - monotonic()) > 0:
+            sleep(min(left, REST_S))
 
     def _next(self) -> str | None:
         """The session that has waited longest among those nobody works on."""

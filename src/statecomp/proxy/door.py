@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from threading import Event
 from time import perf_counter
 from typing import Any
 
@@ -18,10 +19,25 @@ from statecomp.ledger.audit import Ledger
 from statecomp.proxy.account import Accountant, Exchange
 from statecomp.proxy.faults import Fault
 from statecomp.proxy.metrics import Metrics
+from statecomp.proxy.outgoing import (
+    STALE,
+    STALE_NOTE,
+    Outgoing,
+    asking,
+    blames_thinking,
+    read_refusal,
+)
 from statecomp.proxy.security import answer
 from statecomp.proxy.sessions import client_of
 from statecomp.proxy.settings import ProxySettings
-from statecomp.proxy.stream import ClientGone, incoming, read_body, relay, while_connected
+from statecomp.proxy.stream import (
+    ClientGone,
+    UsageReader,
+    incoming,
+    read_body,
+    relay,
+    while_connected,
+)
 from statecomp.proxy.upstream import (
     Headers,
     Route,
@@ -32,7 +48,6 @@ from statecomp.proxy.upstream import (
     target,
     with_added,
 )
-from statecomp.proxy.usage import UsageReader
 from statecomp.proxy.views import Look, Views
 from statecomp.recent import Recent
 
@@ -55,6 +70,8 @@ class Door:
     _client: httpx.AsyncClient | None = None
     # Commits that an upstream has accepted in a request: not the first to suspect.
     _accepted: Recent[str, int] = field(default_factory=lambda: Recent(16_384))
+    # Sessions with thinking of another prefix than the one that goes out.
+    _stale: Recent[str, int] = field(default_factory=lambda: Recent(16_384))
 
     @property
     def client(self) -> httpx.AsyncClient:
@@ -143,21 +160,63 @@ class Door:
         """A request with a history in it."""
         begun = perf_counter()
         look = await self._look(route, headers, body, exchange)
-        content, given = body, out
-        if look is not None and look.content is not None:
-            content, given = look.content, with_added(out, look.checkpoint.headers)
-        exchange.sent_raw = content is body
+        going = self._going(look, out, body, exchange)
         exchange.own_ms = (perf_counter() - begun) * 1000
         on_sent = None
         if look is not None and not route.counts and exchange.decision is None:
             on_sent = lambda: self._decide_behind(look, exchange)  # noqa: E731
-        response = await sent(self.client, "POST", url, given, content, on_sent)
-        if content is not body and response.status_code in REFUSED:
-            response = await self._again_raw(response, url, out, body, look, route, exchange)
+        response = await self._answered(url, going, exchange, on_sent)
+        if not exchange.sent_raw and response.status_code in REFUSED:
+            raw = Outgoing(body, out, look.parsed if look is not None else None)
+            response = await self._again_raw(response, url, raw, look, route, exchange)
         elif response.is_success and look is not None:
-            for commit in look.checkpoint.applied:
-                self._accepted.put(commit.id, 1)
+            self._accept(look, exchange)
         await self._relay(response, send, exchange)
+
+    def _going(self, look: Look | None, out: Headers, body: bytes, exchange: Exchange) -> Outgoing:
+        """What goes out first: the view, or what came in."""
+        going = Outgoing(body, out, look.parsed if look is not None else None)
+        exchange.sent_raw = look is None or look.content is None
+        if look is not None and look.content is not None:
+            checkpoint = look.checkpoint
+            headers = with_added(out, checkpoint.headers)
+            going = Outgoing(look.content, headers, checkpoint.body)
+        if self._stale.get(exchange.session):
+            return asking(going) or going
+        return going
+
+    async def _answered(
+        self,
+        url: str,
+        going: Outgoing,
+        exchange: Exchange,
+        on_sent: Callable[[], None] | None = None,
+    ) -> httpx.Response:
+        """The upstream's answer; where stale thinking is refused, that to asking for its loss."""
+        response = await sent(self.client, "POST", url, going.headers, going.content, on_sent)
+        if exchange.protocol != "anthropic" or response.status_code != STALE:
+            return response
+        response, text = await read_refusal(response)
+        again = asking(going) if blames_thinking(text) else None
+        if again is None:
+            return response
+        second = await sent(self.client, "POST", url, again.headers, again.content)
+        if second.status_code == STALE:
+            await second.aclose()
+            return response
+        await response.aclose()
+        exchange.note = STALE_NOTE
+        self.metrics.add("statecomp_stale_thinking_total")
+        if exchange.session:
+            self._stale.put(exchange.session, 1)
+        return second
+
+    def _accept(self, look: Look, exchange: Exchange) -> None:
+        for commit in look.checkpoint.applied:
+            self._accepted.put(commit.id, 1)
+        # What the model now thinks is bound to this view, and would be stale in the raw history.
+        if not exchange.sent_raw and exchange.protocol == "anthropic" and exchange.session:
+            self._stale.put(exchange.session, 1)
 
     async def _look(
         self, route: Route, headers: Mapping[bytes, bytes], body: bytes, exchange: Exchange
@@ -172,8 +231,11 @@ class Door:
         if not route.counts and self.views.decidable(look):
             now = self.views.circumstances(look)
             if patience_s := self.views.patience_s(look, now):
-                exchange.decision = self.views.decide(look, now)
+                given_up = Event()
+                exchange.decision = self.views.decide(look, now, given_up)
                 look = await self.views.waited(look, exchange.decision, patience_s)
+                if self.settings.commit == "background":
+                    given_up.set()
         self.views.seen(look)
         exchange.tenant, exchange.session, exchange.model = look.tenant, look.session, look.model
         exchange.engine, exchange.checkpoint = look.engine, look.checkpoint
@@ -198,8 +260,7 @@ class Door:
         self,
         refused: httpx.Response,
         url: str,
-        headers: Headers,
-        body: bytes,
+        raw: Outgoing,
         look: Look | None,
         route: Route,
         exchange: Exchange,
@@ -207,9 +268,9 @@ class Door:
         """The upstream refused what we made of a request: once more, with what the client sent."""
         await refused.aclose()
         exchange.sent_raw = True
-        exchange.note = f"the upstream refused the rewritten history ({refused.status_code})"
         self.metrics.add("statecomp_retries_total")
-        response = await sent(self.client, "POST", url, headers, body)
+        response = await self._answered(url, raw, exchange)
+        exchange.note = f"the upstream refused the rewritten history ({refused.status_code})"
         if response.is_success and look is not None and not route.counts:
             await self._suspect(look, refused.status_code)
         return response

@@ -15,6 +15,7 @@ from statecomp.proxy.memory import RememberingLog
 from statecomp.proxy.settings import Method, ProxySettings
 from statecomp.recent import Recent
 from statecomp.traces.secrets import Masker
+from statecomp.wire.incremental import Shelf
 
 OBSERVED = "observed-"
 """Before a tenant's name where nothing is rewritten: what would be done is never done later."""
@@ -56,6 +57,8 @@ class Engines:
 
     def __post_init__(self) -> None:
         self._engines: Recent[tuple[str, str], StateComp] = Recent(self.settings.limits.engines)
+        limits = self.settings.limits
+        self._shelf = Shelf(limits.conversations, limits.conversation_tokens)
         self._log: RememberingLog | None = None
 
     @property
@@ -86,6 +89,6 @@ class Engines:
             log=self._log,
             account=account,
             economics=self.economics,
-            remember=self.settings.limits.conversations,
+            shelf=self._shelf,
             secret=holds_secret,
         )

@@ -12,6 +12,7 @@ KINDS = {
     404: ("invalid_request_error", "not_found_error"),
     408: ("timeout", "timeout_error"),
     413: ("invalid_request_error", "request_too_large"),
+    426: ("invalid_request_error", "invalid_request_error"),
     502: ("api_connection_error", "api_error"),
     504: ("timeout", "timeout_error"),
 }
@@ -45,4 +46,6 @@ class Fault(Exception):
 
     def headers(self) -> list[tuple[bytes, bytes]]:
         """`x-statecomp-error` tells an answer of the proxy from one of the upstream."""
-        return [(b"content-type", b"application/json"), (b"x-statecomp-error", b"1")]
+        own = [(b"content-type", b"application/json"), (b"x-statecomp-error", b"1")]
+        # RFC 9110, 15.5.22: what is spoken here instead must be named.
+        return [*own, (b"upgrade", b"HTTP/1.1")] if self.status == 426 else own

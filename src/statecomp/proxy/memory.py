@@ -17,7 +17,7 @@ from statecomp.ledger.audit import LedgerFailed
 from statecomp.ledger.commits import Commit, CommitLog
 from statecomp.recent import Recent
 
-STATES = 65_536
+STATES = 4096
 SLOW_S = 0.01
 PATIENCE_S = 0.5
 """A question that is open for longer, or failed, keeps the next ones away for a while."""

@@ -36,8 +36,8 @@ class Found:
 class RegretMeter:
     """Remembers from which view each state was answered, and judges each step once."""
 
-    _sent: Recent[tuple[str, str], tuple[Commit, ...]] = field(default_factory=lambda: Recent(8192))
-    _judged: Recent[tuple[str, str], bool] = field(default_factory=lambda: Recent(65_536))
+    _sent: Recent[tuple[str, str], tuple[Commit, ...]] = field(default_factory=lambda: Recent(2048))
+    _judged: Recent[tuple[str, str], bool] = field(default_factory=lambda: Recent(16_384))
 
     def sent(self, tenant: str, raw: History, applied: tuple[Commit, ...]) -> None:
         """This history was sent with these commits in it (or would have been)."""

@@ -30,8 +30,7 @@ class Guard:
     settings: ProxySettings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket":
-            # Refused before it is accepted: clients that prefer one fall back to plain HTTP.
+        if scope["type"] == "websocket":  # from a server that speaks it; ours does not
             await send({"type": "websocket.close", "code": 1008, "reason": "HTTP only"})
             return
         if scope["type"] != "http":
@@ -43,6 +42,7 @@ class Guard:
             self._check_host(headers)
             self._check_origin(headers, path)
             self._check_token(headers, path, in_path)
+            _check_plain(headers)
         except Fault as fault:
             await answer(send, fault, route_of(path).protocol)
             return
@@ -108,6 +108,12 @@ class Guard:
         headers = [(b"location", where), (b"set-cookie", cookie), (b"content-length", b"0")]
         await send({"type": "http.response.start", "status": 303, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
+
+
+def _check_plain(headers: Mapping[bytes, bytes]) -> None:
+    """Clients that prefer a websocket go on over plain HTTP when they are told so."""
+    if headers.get(b"upgrade", b"").strip().lower() == b"websocket":
+        raise Fault(426, "websockets are not served here; send the request over plain HTTP")
 
 
 def is_page(path: str) -> bool:

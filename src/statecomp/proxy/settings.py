@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
@@ -23,6 +24,17 @@ When: TypeAlias = Literal["background", "now"]
 OPENAI = "https://api.openai.com"
 ANTHROPIC = "https://api.anthropic.com"
 MEGABYTE = 1 << 20
+
+# Input windows as the providers document them.  A name that is not here has no known window: a
+# window that is said too small would have commits made that do not pay.
+WINDOWS = (
+    (r"gpt-5", 272_000),
+    (r"gpt-4\.1", 1_047_576),
+    (r"gpt-4o", 128_000),
+    (r"o3|o4-mini", 200_000),
+    (r"claude-(?:3|haiku-4)", 200_000),
+)
+_KNOWN = tuple((re.compile(rf"(?:^|[/.])(?:{name})(?![.\d])"), size) for name, size in WINDOWS)
 
 
 def extractive(account: SideAccount) -> Summarizer:
@@ -59,7 +71,8 @@ class Limits:
     records: int = 256  # requests, with their histories, waiting to be written to the ledger
     drain_s: float = 10.0  # to finish what is under way at the end
     engines: int = 64
-    conversations: int = 32  # whose parse each engine remembers
+    conversations: int = 256  # that stay parsed, of all tenants together
+    conversation_tokens: int = 8_000_000  # and of how many tokens: some 10 bytes each
 
 
 @dataclass(frozen=True)
@@ -78,6 +91,7 @@ class ProxySettings:
     hosts: frozenset[str] = frozenset()  # further names this proxy is reached by
     token: str = field(default="", repr=False)
     salt: bytes = field(default=b"", repr=False)
+    window: int = 0  # tokens of the models' window, where the name of a model does not tell
     limits: Limits = Limits()
     local_store: bool = True  # the ledger answers without a network in between
     trust_env: bool = True  # HTTPS_PROXY and certificates for the way to the upstream
@@ -120,3 +134,9 @@ def is_loopback(host: str) -> bool:
 
 def _plain(token: str) -> bool:
     return token.isascii() and token.replace("-", "").replace("_", "").isalnum()
+
+
+def window_of(model: str) -> int | None:
+    """The window of a model; a name may follow that of a provider (`openai/gpt-5-mini`)."""
+    lowered = model.lower()
+    return next((size for name, size in _KNOWN if name.search(lowered)), None)

@@ -1,18 +1,29 @@
-"""Bytes in both directions, as they come: nothing is rebuilt, nothing is held."""
+"""Bytes in both directions, as they come: nothing is rebuilt, nothing is held.
+
+What a provider billed is read off an answer that passes by.  An answer is never held whole: of a
+stream only the lines that speak of usage are looked at, of a plain answer no more than a few
+megabytes are kept until its end.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import json
+import zlib
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
 
 import httpx
 from starlette.types import Receive, Send
 
+from statecomp.ledger.audit import Usage
 from statecomp.proxy.faults import Fault
 from statecomp.proxy.settings import Limits
 from statecomp.proxy.upstream import returned
-from statecomp.proxy.usage import UsageReader
+
+LONGEST = 4 << 20
 
 
 class ClientGone(Exception):
@@ -93,3 +104,114 @@ async def while_connected(receive: Receive) -> AsyncIterator[None]:
         watcher.cancel()
         if gone:
             work.uncancel()
+
+
+@dataclass
+class UsageReader:
+    """Fed with the bytes of one answer; `usage` is what they said so far."""
+
+    content_type: str = ""
+    encoding: str = ""
+    usage: Usage = field(default_factory=Usage)
+    _rest: bytearray = field(default_factory=bytearray)
+    _skipping: bool = False
+
+    def __post_init__(self) -> None:
+        self._streams = "event-stream" in self.content_type
+        encoding = self.encoding.strip().lower()
+        self._unzip = zlib.decompressobj(wbits=47) if encoding in ("gzip", "deflate") else None
+        # Brotli and Zstandard would need more than the standard library: then usage is unknown.
+        self._blind = encoding not in ("", "identity", "gzip", "deflate")
+
+    def feed(self, chunk: bytes) -> None:
+        if self._blind:
+            return
+        if self._unzip is not None:
+            chunk = self._plain(chunk)
+        if self._streams:
+            self._feed_lines(chunk)
+        elif len(self._rest) + len(chunk) <= LONGEST:
+            self._rest += chunk
+        else:
+            self._blind = True
+            self._rest.clear()
+
+    def finish(self) -> Usage:
+        """The usage of a whole answer."""
+        if self._rest and not self._blind:
+            self._look(bytes(self._rest))
+        self._rest.clear()
+        return self.usage
+
+    def _plain(self, chunk: bytes) -> bytes:
+        assert self._unzip is not None
+        try:
+            plain = self._unzip.decompress(chunk, LONGEST)
+        except zlib.error:
+            self._blind = True
+            return b""
+        self._blind = bool(self._unzip.unconsumed_tail)  # a bomb is not worth its usage
+        return plain
+
+    def _feed_lines(self, chunk: bytes) -> None:
+        """One line at a time; of a line too long to keep, nothing is kept."""
+        *whole, rest = chunk.split(b"\n")
+        for line in whole:
+            if self._skipping:
+                self._skipping = False
+            elif b'"usage"' in (full := bytes(self._rest) + line if self._rest else line):
+                self._look(full.removeprefix(b"data:"))
+            self._rest.clear()
+        if self._skipping or len(self._rest) + len(rest) > LONGEST:
+            self._skipping = True
+            self._rest.clear()
+        else:
+            self._rest += rest
+
+    def _look(self, text: bytes) -> None:
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            return
+        if isinstance(value, dict):
+            self.usage = later(self.usage, value)
+
+
+def later(before: Usage, value: Mapping[str, Any]) -> Usage:
+    """What is known after one more object: a whole answer, or an event of a stream."""
+    for holder in (value.get("message"), value.get("response"), value):
+        found = holder.get("usage") if isinstance(holder, Mapping) else None
+        if isinstance(found, Mapping):
+            return _merged(before, found)
+    return before
+
+
+def _merged(before: Usage, found: Mapping[str, Any]) -> Usage:
+    """A later event speaks of what is new in it: Anthropic gives the input first, then output."""
+    if "prompt_tokens" in found or "completion_tokens" in found:
+        cached = _count(_inner(found, "prompt_tokens_details"), "cached_tokens")
+        written = _count(_inner(found, "prompt_tokens_details"), "cache_write_tokens")
+        read = Usage(
+            _count(found, "prompt_tokens"), cached, written, _count(found, "completion_tokens")
+        )
+    elif "cache_read_input_tokens" in found or "cache_creation_input_tokens" in found:
+        cached = _count(found, "cache_read_input_tokens")
+        written = _count(found, "cache_creation_input_tokens")
+        fresh = _count(found, "input_tokens")
+        read = Usage(fresh + cached + written, cached, written, _count(found, "output_tokens"))
+    else:
+        cached = _count(_inner(found, "input_tokens_details"), "cached_tokens")
+        read = Usage(_count(found, "input_tokens"), cached, 0, _count(found, "output_tokens"))
+    source = read if read.input > before.input else before
+    output = read.output or before.output
+    return Usage(source.input, source.cached, source.written, output)
+
+
+def _inner(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = found.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _count(found: Mapping[str, Any], name: str) -> int:
+    value = found.get(name)
+    return value if isinstance(value, int) and value > 0 else 0

@@ -10,7 +10,8 @@ import json
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from time import time
+from threading import Event
+from time import monotonic, time
 from typing import Any
 
 from statecomp.checkpoint import Checkpoint
@@ -18,18 +19,17 @@ from statecomp.compressor import StateComp
 from statecomp.controller.economics import Circumstances
 from statecomp.controller.prices import PriceBook
 from statecomp.history.history import History
-from statecomp.proxy.background import Background
+from statecomp.proxy.background import Background, Wanted
 from statecomp.proxy.engines import Engines
+from statecomp.proxy.outgoing import Unreadable, parsed, written
 from statecomp.proxy.sessions import session_of, tenant_of
-from statecomp.proxy.settings import ProxySettings
+from statecomp.proxy.settings import ProxySettings, window_of
 from statecomp.recent import Recent
 from statecomp.strategy import View
 
 HOUR_S = 3600.0
-
-
-class Unreadable(Exception):
-    """The body is not the JSON object it should be; it goes out as it came."""
+BUSY_S = 0.02
+"""Requests that come faster than this leave little time for anything else."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,9 @@ class Views:
     background: Background[View]
     prices: PriceBook
     _looking: int = 0
+    _looked_s: float = -BUSY_S
     _last_s: Recent[str, float] = field(default_factory=lambda: Recent(4096))
+    _tools: Recent[str, int] = field(default_factory=lambda: Recent(16))
 
     def __post_init__(self) -> None:
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="statecomp-view")
@@ -74,6 +76,7 @@ class Views:
         if self._looking >= limits.views:
             return "too many requests are waiting"
         self._looking += 1
+        self._looked_s = monotonic()
         try:
             if self._quick(body):
                 return self._look(protocol, headers, body)
@@ -89,22 +92,26 @@ class Views:
         finally:
             self._looking -= 1
 
+    @property
+    def busy(self) -> bool:
+        return self._looking > 1 or monotonic() - self._looked_s < BUSY_S
+
     def _quick(self, body: bytes) -> bool:
         local = self.settings.local_store and not self.engines.slow
         return local and len(body) <= self.settings.limits.quick_bytes
 
     def _look(self, protocol: str, headers: Mapping[bytes, bytes], body: bytes) -> Look:
-        parsed = _parsed(body)
+        given = parsed(body)
         tenant = tenant_of(headers, self.settings.salt)
         engine = self.engines.of(tenant, protocol)
-        checkpoint = engine.checkpoint(parsed, decide=False)
+        checkpoint = engine.checkpoint(given, decide=False)
         raw = checkpoint.raw
         return Look(
             tenant=tenant,
-            session=session_of(tenant, headers, parsed, raw) if raw is not None else "",
-            model=str(parsed.get("model", "")),
+            session=session_of(tenant, headers, given, raw) if raw is not None else "",
+            model=str(given.get("model", "")),
             engine=engine,
-            parsed=parsed,
+            parsed=given,
             checkpoint=checkpoint,
             content=self._content(checkpoint),
             # Anthropic caches on request only; the others always do.
@@ -125,6 +132,7 @@ class Views:
             model=look.model,
             caching=look.caching,
             ttl_s=HOUR_S if look.long_lived else None,
+            window_tokens=self.settings.window or window_of(look.model),
         )
 
     def seen(self, look: Look) -> None:
@@ -145,12 +153,31 @@ class Views:
         cold = now.last_s is not None and now.now_s - now.last_s > lifetime
         return self.settings.limits.cold_s if cold else 0.0
 
-    def decide(self, look: Look, now: Circumstances) -> Future[View | None]:
+    def decide(
+        self, look: Look, now: Circumstances, given_up: Event | None = None
+    ) -> Future[View | None]:
+        """Decide behind the request, or, with `given_up`, for it, until that is set.
+
+        What is decided behind it holds from the next request on, when this one has warmed the
+        cache; so what was judged for a cold one must not be committed once it is too late.
+        """
         engine, raw = look.engine, look.raw
         assert raw is not None
-        return self.background.submit(
-            look.session or look.tenant, lambda wanted: engine.prepare(raw, now, wanted)
-        )
+
+        def work(wanted: Wanted) -> View:
+            beside = replace(now, outside_tokens=self._outside(look), deferred=given_up is None)
+            late = given_up.is_set if given_up is not None else lambda: False
+            return engine.prepare(raw, beside, lambda: wanted() and not late())
+
+        return self.background.submit(look.session or look.tenant, work)
+
+    def _outside(self, look: Look) -> int:
+        """Tokens of the tool definitions; long, and nearly always the same."""
+        tools = look.parsed.get("tools")
+        text = json.dumps(tools) if tools else ""
+        if (known := self._tools.get(text)) is not None:
+            return known
+        return self._tools.put(text, self.engines.method.count(text))
 
     async def waited(self, look: Look, decision: Future[View | None], patience_s: float) -> Look:
         """The look after its decision; the one before it where that takes too long."""
@@ -174,26 +201,3 @@ class Views:
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
-
-
-def _parsed(body: bytes) -> Mapping[str, Any]:
-    try:
-        value = json.loads(body, parse_constant=_refuse)
-    except (ValueError, RecursionError):
-        raise Unreadable("the body is not JSON") from None
-    if not isinstance(value, dict):
-        raise Unreadable("the body is not a JSON object")
-    return value
-
-
-def _refuse(constant: str) -> Any:
-    raise ValueError(constant)
-
-
-def written(body: Mapping[str, Any]) -> bytes:
-    """A rewritten body as SDKs write theirs; a lone surrogate can only go out escaped."""
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(body, separators=(",", ":"), allow_nan=False).encode()

@@ -114,7 +114,8 @@ def end_of_turn(items: Sequence[JsonObject], place: int) -> int:
     """The position behind the turn that begins at `place`.
 
     While a call is open the turn goes on, so that a call and its output never part; else it ends
-    where the model begins again: behind an output, or behind a message it had finished.
+    where the model begins again: behind an output, or behind a message it had finished.  An item
+    of an unknown type ends a turn that is complete, and locks one in which it stands.
     """
     waiting: set[str] = set()
     seen: set[str] = set()
@@ -122,6 +123,8 @@ def end_of_turn(items: Sequence[JsonObject], place: int) -> int:
     for stop in range(place, len(items)):
         item, maker = items[stop], _maker_at(items, stop)
         if maker is Maker.CLIENT:
+            return stop
+        if maker is Maker.UNKNOWN and (done or said) and not waiting:
             return stop
         if maker is Maker.OUTPUT:
             waiting.discard(answers(item))
@@ -185,6 +188,8 @@ def _reasons(turn: Sequence[JsonObject], waiting: Sequence[JsonObject]) -> Itera
         yield "the user's own decision stands in it"
     if "tool_search_output" in kinds:
         yield "it loads tools that later calls need"
+    if any(maker_of(item) is Maker.UNKNOWN for item in turn):
+        yield "it holds an item of an unknown type"
 
 
 def _is_call(item: JsonObject) -> bool:

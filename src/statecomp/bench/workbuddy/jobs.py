@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -41,7 +42,9 @@ class Plan:
     def __post_init__(self) -> None:
         check_url(self.upstream)
         if not self.upstream:
-            raise BadInput("must name the model's server, such as https://host/v1", field="upstream")
+            raise BadInput(
+                "must name the model's server, such as https://host/v1", field="upstream"
+            )
         if not self.slug:
             raise BadInput("has no letter or digit to name files by", field="model")
         if not re.fullmatch(r"[\w.-]+/[\w.-]+", self.harness):
@@ -85,19 +88,17 @@ def written(plan: Plan) -> Mapping[str, str]:
 
 def serving(plan: Plan) -> Iterator[str]:
     """The commands that stand between the framework and the model in the StateComp arm."""
-    summarizer = plan.summarizer
+    summarizer, common = plan.summarizer, ("--upstream", plan.upstream, "--store", LEDGER)
     if plan.asks:
         # What a summariser asks is billed too: a second proxy that only observes counts it.
         observed = plan.port + 1
-        yield (
-            f"statecomp serve --mode observe --port {observed} --upstream {plan.upstream} "
-            f"--store {LEDGER}"
+        yield shlex.join(
+            ("statecomp", "serve", "--mode", "observe", "--port", str(observed), *common)
         )
         end = "/v1" if summarizer.startswith("chat:openai:") else ""
         summarizer += f"@http://127.0.0.1:{observed}{end}"
-    yield (
-        f"statecomp serve --port {plan.port} --upstream {plan.upstream} "
-        f"--summarizer {summarizer} --store {LEDGER}"
+    yield shlex.join(
+        ("statecomp", "serve", "--port", str(plan.port), "--summarizer", summarizer, *common)
     )
 
 

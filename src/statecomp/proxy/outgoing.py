@@ -1,0 +1,126 @@
+"""What goes out: bodies as bytes, and thinking that went stale outside a rewrite.
+
+Thinking made behind a rewritten prefix is signed over that prefix.  When the raw history goes out
+again (an undone commit, a lost ledger, a bypass, another proxy), it is stale there for good, and
+every further request of the run would be refused.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import httpx
+
+from statecomp.errors import InvalidHistory
+from statecomp.proxy.upstream import Headers, with_added
+from statecomp.wire.thinking import allow_stale_thinking
+
+STALE = 400
+LONGEST = 64 * 1024
+STALE_NOTE = "thinking had gone stale, so it was asked for to be dropped"
+
+
+class Unreadable(Exception):
+    """The body is not the JSON object it should be; it goes out as it came."""
+
+
+def parsed(body: bytes) -> Mapping[str, Any]:
+    try:
+        value = json.loads(body, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        raise Unreadable("the body is not JSON") from None
+    if not isinstance(value, dict):
+        raise Unreadable("the body is not a JSON object")
+    return value
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(constant)
+
+
+def written(body: Mapping[str, Any]) -> bytes:
+    """A rewritten body as SDKs write theirs; a lone surrogate can only go out escaped."""
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A request as it goes out; `body` is None where nobody has read it yet."""
+
+    content: bytes
+    headers: Headers
+    body: Mapping[str, Any] | None = None
+
+
+def asking(going: Outgoing) -> Outgoing | None:
+    """The same request, asking for stale thinking to be dropped.
+
+    None where it asks already, where no thinking could be stale, and where the client forbids it.
+    """
+    try:
+        body = going.body if going.body is not None else parsed(going.content)
+        messages = body.get("messages")
+        if not isinstance(messages, list | tuple):
+            return None
+        readable = [message for message in messages if isinstance(message, Mapping)]
+        adapted = allow_stale_thinking(body, readable, 0)
+    except (Unreadable, InvalidHistory):
+        return None
+    if adapted.body is body:
+        return None
+    headers = with_added(going.headers, adapted.headers)
+    return replace(going, content=written(adapted.body), headers=headers, body=adapted.body)
+
+
+async def read_refusal(response: httpx.Response) -> tuple[httpx.Response, str]:
+    """The same answer, not lost by reading, and the beginning of its text."""
+    pieces = response.aiter_raw()
+    begun: list[bytes] = []
+    async for piece in pieces:
+        begun.append(piece)
+        if sum(map(len, begun)) > LONGEST:
+            break
+    stream = _Rejoined(begun, pieces, response)
+    again = httpx.Response(response.status_code, headers=response.headers, stream=stream)
+    return again, _text(b"".join(begun), response.headers.get("content-encoding", ""))
+
+
+def blames_thinking(text: str) -> bool:
+    """Whether a refusal may be about stale thinking; one that cannot be read may."""
+    return not text or "thinking" in text.lower()
+
+
+class _Rejoined(httpx.AsyncByteStream):
+    def __init__(
+        self, begun: Sequence[bytes], rest: AsyncIterator[bytes], source: httpx.Response
+    ) -> None:
+        self._begun, self._rest, self._source = begun, rest, source
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for piece in self._begun:
+            yield piece
+        async for piece in self._rest:
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._source.aclose()
+
+
+def _text(content: bytes, encoding: str) -> str:
+    encoding = encoding.strip().lower()
+    if encoding in ("gzip", "deflate"):
+        try:
+            content = zlib.decompressobj(wbits=47).decompress(content, LONGEST)
+        except zlib.error:
+            return ""
+    elif encoding not in ("", "identity"):
+        return ""
+    return content.decode("utf-8", "replace")

@@ -1,0 +1,133 @@
+"""What a decision is judged by: the cache it will meet, the window, the summary it has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from time import thread_time
+
+import pytest
+
+from statecomp.compressor import StateComp
+from statecomp.controller.economics import Circumstances, Economics
+from statecomp.controller.prices import PriceBook, shipped_prices
+from statecomp.controller.spans import Gates
+from statecomp.history.facts import FactIndex
+from statecomp.history.interaction import Interaction
+from statecomp.ledger.audit import Entry
+from statecomp.llm.record import Record
+from statecomp.proxy.background import Background, Wanted
+from statecomp.proxy.settings import Limits, window_of
+from tests.proxy.small_upstream import EAGER, Running, running
+from tests.proxy.test_background import Gated
+from tests.words import BULK, WordScorer, chat_of, history_of
+
+USUAL = shipped_prices().of()
+FORGETFUL = PriceBook({USUAL.model: replace(USUAL, ttl_s=0)}, USUAL.model)
+COLD = Circumstances(now_s=10_000.0, last_s=0.0)
+
+
+def entries(proxy: Running) -> list[Entry]:
+    ledger = proxy.settle()
+    return [entry for session in ledger.sessions() for entry in ledger.entries(session.id)]
+
+
+@pytest.mark.parametrize(("cold_s", "cache"), [(0.0, "warm"), (30.0, "cold")])
+def test_a_decision_behind_a_request_expects_the_cache_that_this_one_fills(
+    cold_s: float, cache: str
+) -> None:
+    gate = Economics(FORGETFUL, margin=1.0)
+    limits = Limits(cold_s=cold_s)
+    with running(economics=gate, prices=FORGETFUL, commit="background", limits=limits) as proxy:
+        for place in range(1, 14):
+            proxy.chat(chat_of("p" + "r" * place, bulk=BULK * 4))
+            proxy.settle()
+        found = entries(proxy)
+    assert found
+    assert {entry.ruling["cache"] for entry in found} == {cache}
+
+
+def test_what_was_judged_for_a_cold_cache_is_not_committed_for_a_warm_one() -> None:
+    scorer = Gated()
+    method = replace(EAGER, scorer=lambda: scorer)
+    limits = Limits(cold_s=0.05)
+    with running(method=method, commit="background", prices=FORGETFUL, limits=limits) as proxy:
+        proxy.chat(chat_of("p"))
+        proxy.chat(chat_of("prrrr"))  # its decision takes too long to be waited for
+        scorer.go.set()
+        assert proxy.settle().totals().commits == 0
+        proxy.chat(chat_of("prrrrr"))
+        assert proxy.settle().totals().commits == 1
+
+
+def test_a_window_that_is_nearly_full_forces_a_commit_that_would_not_pay() -> None:
+    gate = replace(Economics(), margin=1e9)
+    for window, forced in ((1000, [True]), (1_000_000, [])):
+        with running(economics=gate, window=window) as proxy:
+            proxy.chat(chat_of("prrrr", bulk=BULK * 4))
+            assert [entry.ruling["forced"] for entry in entries(proxy)] == forced
+
+
+@pytest.mark.parametrize(
+    ("model", "window"),
+    [
+        ("gpt-5-mini", 272_000),
+        ("openai/gpt-4o-2024-11-20", 128_000),
+        ("o4-mini", 200_000),
+        ("claude-haiku-4-5", 200_000),
+        ("gpt-5.9", None),
+        ("solo3", None),
+        ("", None),
+    ],
+)
+def test_a_window_is_known_where_the_name_tells(model: str, window: int | None) -> None:
+    assert window_of(model) == window
+
+
+class Costly:
+    """A summariser that counts how often it was asked, and writes at length."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
+        self.asked += 1
+        return Record(facts=(BULK * 3,))
+
+
+def test_a_summary_that_does_not_pay_yet_is_not_bought_again_and_pays_later() -> None:
+    summarizer = Costly()
+    # Short summaries are expected, so that one is asked for; a long one comes.
+    gate = Economics(ratio=0.01, frame_tokens=1, margin=1.5)
+    gates = Gates(longer_than=1, min_source_tokens=50)
+    engine = StateComp(WordScorer(), summarizer=summarizer, gates=gates, economics=gate)
+    for word in ("prrrrk", "prrrrkk", "prrrrkkk"):
+        view = engine.prepare(history_of(word))
+        assert [refusal.kind for refusal in view.refusals] == ["economics"]
+    assert summarizer.asked == 1
+    assert engine.prepare(history_of("prrrrkkkk"), COLD).commits
+    assert summarizer.asked == 1
+
+
+def worked(wanted: Wanted) -> float:
+    """Some processor time, and how much it was."""
+    begun = thread_time()
+    while thread_time() - begun < 0.05:
+        pass
+    return thread_time() - begun
+
+
+@pytest.mark.parametrize("busy", [True, False])
+def test_who_decides_rests_as_long_as_it_worked_while_requests_are_coming(busy: bool) -> None:
+    asked: list[int] = []
+
+    def is_busy() -> bool:
+        asked.append(1)
+        return busy
+
+    back: Background[float] = Background(threads=1, waiting=8, deadline_s=60.0, busy=is_busy)
+    first, second = back.submit("a", worked), back.submit("b", worked)
+    assert first.result(30)
+    assert second.result(30)
+    # Asked again and again for as long as it rests, and once where there is no need to.
+    assert len(asked) > 1 if busy else len(asked) <= 2
