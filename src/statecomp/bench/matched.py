@@ -12,10 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
+from typing import TypeAlias
 
 from statecomp.bench.results import Result
 from statecomp.bench.tables import visible_tokens
 from statecomp.errors import BadInput
+
+Place: TypeAlias = tuple[str, int, int]  # task, seed, level
 
 LEAST, STEPS = 256, 80
 """No budget is smaller, and so many are tried up to the longest request."""
@@ -71,7 +74,8 @@ def matched_specs(
     for result in results:
         groups.setdefault(result.strategy, []).append(result)
     target = visible_tokens(groups[_chosen(groups, reference)])
-    lengths = [r.raw_tokens for r in groups[_chosen(groups, baseline)] if r.raw_tokens]
+    runs = groups[_chosen(groups, baseline)]
+    lengths = {(r.task, r.seed, r.level): r.raw_tokens for r in runs if r.raw_tokens}
     if not lengths:
         raise BadInput("records no request, so nothing can be matched", field=baseline)
     return [
@@ -96,12 +100,16 @@ def without_budget(spec: str) -> str:
     return f"{name}:{','.join(kept)}" if kept else name
 
 
-def budget_in(spec: str) -> float | None:
+def budget_in(spec: str) -> float:
+    """0 where the method's own setting holds."""
     for part in spec.partition(":")[2].split(","):
         key, _, value = part.partition("=")
         if key.strip() == "budget":
-            return float(value)
-    return None
+            try:
+                return float(value)
+            except ValueError:
+                raise BadInput("has a budget that is no number", field=spec) from None
+    return 0.0
 
 
 def _stems(name: str, groups: Mapping[str, object]) -> list[str]:
@@ -112,28 +120,42 @@ def _stems(name: str, groups: Mapping[str, object]) -> list[str]:
 def _matched(
     stem: str,
     groups: Mapping[str, Sequence[Result]],
-    lengths: Sequence[Sequence[int]],
+    lengths: Mapping[Place, Sequence[int]],
     target: float,
 ) -> Matched:
     meaning = MEANINGS[stem.partition(":")[0]]
-    aim = target
+    every = list(lengths.values())
     # What a run with a budget showed, against what was expected of it, shifts where to aim.
     seen = [
-        (visible_tokens(group), expected_tokens(meaning, budget, lengths))
+        found
         for spec, group in groups.items()
-        if without_budget(spec) == stem and (budget := budget_in(spec)) is not None and budget > 1
+        if without_budget(spec) == stem
+        and (budget := budget_in(spec)) > 1
+        and (found := _seen(meaning, budget, group, lengths))
     ]
-    if seen:
-        shown, foretold = min(seen, key=lambda pair: abs(pair[0] - target))
-        aim = target * foretold / shown if shown else target
-    longest = max(max(run) for run in lengths)
-    tried = [(budget, expected_tokens(meaning, budget, lengths)) for budget in _budgets(longest)]
+    aim = target * min(seen, key=lambda ratio: abs(ratio - 1)) if seen else target
+    longest = max(max(run) for run in every)
+    tried = [(budget, expected_tokens(meaning, budget, every)) for budget in _budgets(longest)]
     nearest = min(abs(expected - aim) for _, expected in tried)
     # Of the budgets that come equally close the largest: the one that binds least.
     budget, expected = max(pair for pair in tried if abs(pair[1] - aim) == nearest)
     joint = "," if ":" in stem else ":"
     rescaled = expected * target / aim if aim else expected
     return Matched(f"{stem}{joint}budget={budget}", target, rescaled, bool(seen))
+
+
+def _seen(
+    meaning: Meaning,
+    budget: float,
+    group: Sequence[Result],
+    lengths: Mapping[Place, Sequence[int]],
+) -> float:
+    """Expected over shown, on the tasks and seeds both have; 0 where there are none."""
+    both = [r for r in group if (r.task, r.seed, r.level) in lengths and r.input]
+    if not both:
+        return 0.0
+    same = [lengths[r.task, r.seed, r.level] for r in both]
+    return expected_tokens(meaning, budget, same) / visible_tokens(both)
 
 
 def _budgets(longest: int) -> Iterator[int]:

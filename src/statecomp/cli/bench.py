@@ -19,6 +19,7 @@ from statecomp.bench.results import Result, append_result, read_results
 from statecomp.bench.suite import SCRIPTED, Conditions, Order, orders, run_order
 from statecomp.bench.task import LEVELS, Case
 from statecomp.bench.tasks import tasks_like
+from statecomp.cli.bench_tables import COMMANDS
 from statecomp.cli.terminal import show, warn, watched
 from statecomp.cli.workbuddy import workbuddy
 from statecomp.config import Settings, strategy_factory
@@ -66,6 +67,10 @@ def bench() -> None:
 
 
 bench.add_command(workbuddy)
+
+
+for command in COMMANDS:
+    bench.add_command(command)
 
 
 @bench.command("tasks")

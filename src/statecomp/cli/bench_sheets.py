@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from textwrap import shorten
 
 from statecomp.bench.matched import MEANINGS, without_budget
 from statecomp.bench.tables import Bench, Change, Estimate, Row, published
@@ -11,7 +12,7 @@ from statecomp.cli.sheet import Cell, Sheet, ranked
 from statecomp.config.strategies import CARDS
 
 SIMULATION = (
-    "Simulation: the acting model {} is a script bound to what it is shown, not a language model."
+    "Simulation ({}): the acting model is a script bound to what it is shown, no language model."
 )
 ELSEWHERE = (
     "Published elsewhere: printed in the StateComp paper ({}), measured there on WorkBuddyBench "
@@ -84,7 +85,7 @@ def why_sheet(lines: Sequence[Row], bench: Bench) -> Sheet:
     notes = (
         "Direct saving: what a run's own requests were spared, side calls not counted. Path: what "
         "those requests would have cost uncompressed, against the baseline's; steps: more or fewer "
-        "requests a run. Input = (1 - direct saving) × (1 + path) - 1 over the same pairs.",
+        "requests a run. Where all pairs were run, input = (1 - direct saving) × (1 + path) - 1.",
         "First rewritten at: mean share of the history that stands in front of the first changed "
         "segment. Damage: tokens a run that an earlier request had sent and that had to be read "
         "anew; rewrites: how often a run.",
@@ -123,16 +124,18 @@ def models_sheet(groups: Mapping[str, Sequence[Row]], bench: Bench) -> Sheet:
 
 def regimes_sheet(first: Sequence[Row], second: Sequence[Row], bench: Bench) -> Sheet:
     """Methods with a budget in the published setting, and matched to StateComp's visible tokens."""
-    matched = {without_budget(row.strategy): row for row in second}
-    rows, ours = [], set()
+    matched = {without_budget(row.strategy): row for row in second if row.name in MEANINGS}
+    rows: list[tuple[Cell, ...]] = []
+    ours = set()
     for row in first:
-        other = matched.get(without_budget(row.strategy))
-        if row.name not in MEANINGS and row.change is not None and row.name != "statecomp":
-            continue
         if row.name == "statecomp":
             ours.add(len(rows))
-        there = other if row.name in MEANINGS else None
-        rows.append((Cell(label(row.strategy)), *_regime(row), *_matched(there)))
+        elif row.change is not None and row.name not in MEANINGS:
+            continue
+        other = matched.pop(without_budget(row.strategy), None)
+        rows.append((Cell(label(row.strategy)), *_regime(row), *_matched(other)))
+    for spec, row in matched.items():  # run in this regime only
+        rows.append((Cell(label(spec)), *(NOTHING,) * 3, *_matched(row)))
     columns = (
         *("Method", "Avg.", "Tokens (K)", "Visible (K)"),
         *("Matched setting", "Avg. matched", "Tokens (K) matched", "Visible (K) matched"),
@@ -153,7 +156,7 @@ def _matched(row: Row | None) -> tuple[Cell, ...]:
 
 
 def _regime(row: Row) -> tuple[Cell, ...]:
-    reward = _against(f"{100 * row.reward:.2f}", row.change and 100 * row.change.reward.value)
+    reward = _against(f"{100 * row.reward:.2f}", _points(row))
     return reward, Cell(thousands(row.tokens)), Cell(thousands(row.visible))
 
 
@@ -165,7 +168,6 @@ def published_sheets(lines: Sequence[Row]) -> list[Sheet]:
     rows = []
     for line in paper.rows:
         row = ours.get(line.strategy)
-        change = row.change if row else None
         better = averages[line.strategy] - averages["none"]
         less = tokens[line.strategy] / tokens["none"] - 1
         first = line.strategy == "none"
@@ -174,10 +176,8 @@ def published_sheets(lines: Sequence[Row]) -> list[Sheet]:
                 Cell(line.method),
                 _against(f"{averages[line.strategy]:.2f}", None if first else better),
                 _shared(f"{tokens[line.strategy]:.2f}", None if first else less),
-                _against(f"{100 * row.reward:.2f}", change and 100 * change.reward.value)
-                if row
-                else NOTHING,
-                _shared(thousands(row.tokens), change and change.tokens.value) if row else NOTHING,
+                _against(f"{100 * row.reward:.2f}", _points(row)) if row else NOTHING,
+                _shared(thousands(row.tokens), _token_share(row)) if row else NOTHING,
             )
         )
     columns = ("Method", "Avg., paper", "Tokens (M), paper", "Avg., here", "Tokens (K) a run, here")
@@ -228,11 +228,23 @@ def _reward_column(lines: Sequence[Row], domain: str) -> list[Cell]:
         if value is None:
             cells.append(NOTHING)
             continue
-        moved = row.change and (
-            row.change.domains.get(domain) if domain else row.change.reward.value
-        )
-        cells.append(_against(f"{100 * value:.2f}", None if moved is None else 100 * moved))
+        moved = _points(row, domain)
+        cells.append(_against(f"{100 * value:.2f}", moved))
     return ranked(values, cells)
+
+
+def _points(row: Row, domain: str = "") -> float | None:
+    """Change of the reward x 100, in one domain or over all."""
+    if row.change is None:
+        return None
+    if not domain:
+        return 100 * row.change.reward.value
+    moved = row.change.domains.get(domain)
+    return None if moved is None else 100 * moved
+
+
+def _token_share(row: Row) -> float | None:
+    return row.change.tokens.value if row.change else None
 
 
 def _cost_column(
@@ -290,7 +302,7 @@ def _main_notes(lines: Sequence[Row], bench: Bench) -> tuple[str, ...]:
     short = [f"{label(row.strategy)} {row.runs}" for row in lines if row.runs < base.runs]
     notes = [
         *_simulation(bench),
-        f"{len(tasks)} tasks, seeds {', '.join(map(str, seeds))}, {base.runs} runs of the "
+        f"{len(tasks)} tasks, seeds {', '.join(map(str, seeds))}; {base.runs} runs of the "
         f"baseline; rewards × 100, the average over runs; tokens, side tokens, steps and dollars "
         "are means of a run, tokens and dollars with side calls. Bold best, underlined second.",
         f"Changes are against {label(base.strategy)} over {_span(pairs)} pairs of task and seed; "
@@ -311,7 +323,10 @@ def _span(pairs: Sequence[int]) -> str:
 
 def _trouble(lines: Sequence[Row], bench: Bench) -> list[str]:
     """Runs that failed, were cut short or could not be read."""
-    notes = [f"Failed, scored 0, {n} runs: {reason}" for reason, n in bench.reasons().items()]
+    notes = [
+        f"Failed, scored 0, {count} runs: {shorten(reason, 200)}"
+        for reason, count in bench.reasons().most_common()
+    ]
     limited = [f"{label(row.strategy)} {row.limited}" for row in lines if row.limited]
     if limited:
         notes.append(f"Ended by the step limit, scored as they stood: {', '.join(limited)}.")
@@ -332,7 +347,7 @@ def _what_ran(lines: Sequence[Row]) -> list[str]:
         asked = (
             f"{row.side_calls:.1f} model calls a run" if row.side_calls else "no model was asked"
         )
-        notes.append(f"{label(row.strategy)}: {asked} here; {card.calls}.")
+        notes.append(f"{label(row.strategy)}: {asked} here; {card.calls.removeprefix('none; ')}.")
     return list(dict.fromkeys(notes))
 
 

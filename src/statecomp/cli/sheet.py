@@ -64,12 +64,13 @@ def _markdown(sheet: Sheet) -> str:
         if place in sheet.ours:
             cells[sheet.heads - 1] = f"**{cells[sheet.heads - 1]}**"
         lines.append("| " + " | ".join(cells) + " |")
-    lines += ["", *(f"- {note}" for note in sheet.notes), ""]
+    # Reasons of failed runs are other people's words.
+    lines += ["", *(f"- {note.replace('<', '&lt;')}" for note in sheet.notes), ""]
     return "\n".join(lines)
 
 
 def _markdown_cell(cell: Cell) -> str:
-    text = cell.text.replace("|", "\\|")
+    text = cell.text.replace("|", "\\|").replace("<", "&lt;")
     text = {BEST: f"**{text}**", SECOND: f"<u>{text}</u>"}.get(cell.rank, text)
     return f"{text} {cell.change}".strip()
 
@@ -139,13 +140,13 @@ PAGE = """<!doctype html>
 @media (prefers-color-scheme: dark) {{ :root {{ --page: #101317; --surface: #181c22;
   --ink: #e7eaee; --muted: #a0aab6; --line: #2d343d; --good: #5ecb97; --bad: #ff8a80;
   --ours: #1a2a3a; }} }}
-body {{ margin: 0 auto; padding: 24px; max-width: 1280px; background: var(--page);
+body {{ margin: 0 auto; padding: 24px; max-width: 1400px; background: var(--page);
   color: var(--ink); font: 15px/1.5 system-ui, sans-serif; font-variant-numeric: tabular-nums; }}
 .scroll {{ overflow-x: auto; background: var(--surface); border: 1px solid var(--line);
   border-radius: 10px; }}
-table {{ border-collapse: collapse; width: 100%; font-size: 14px; }}
+table {{ border-collapse: collapse; width: 100%; font-size: 13px; }}
 caption {{ text-align: left; font-size: 18px; font-weight: 600; padding: 12px; }}
-th, td {{ padding: 6px 12px; text-align: right; white-space: nowrap;
+th, td {{ padding: 6px 9px; text-align: right; white-space: nowrap;
   border-top: 1px solid var(--line); }}
 .word {{ text-align: left; }} tbody th {{ font-weight: 400; }}
 .ours {{ background: var(--ours); }} .ours th {{ font-weight: 600; }}

@@ -97,8 +97,8 @@ def collect(results: Path, store: str, baseline: str, statecomp: str, as_object:
     """Print the Full260 and Eval40 tables from the framework's folder of RESULTS.
 
     Tokens are the agent's input and output plus those of summary calls; cached and reasoning tokens
-    are part of these.  A task that failed or is missing has reward 0.  Job folders are told apart by
-    their names.
+    are part of these.  A task that failed or is missing has reward 0.  The arms are told apart by
+    the names of their job folders.
 
     \b
     Examples:
@@ -147,10 +147,11 @@ def _notes(arms: Arms, comparisons: list[Comparison], account: Account | None) -
             yield f"The {name} arm has {low} to {high} attempts a task; means are over attempts."
     for comparison in comparisons:
         total = next(row for row in comparison.rows if row.domain == TOTAL)
-        if total.spent.measured < total.tasks:
+        measured = total.spent.measured
+        if measured < total.tasks:
             yield (
-                f"{comparison.name}: tokens are of the {total.spent.measured} of {total.tasks} tasks"
-                " measured in every arm that was run."
+                f"{comparison.name}: tokens are those of {measured} of {total.tasks} tasks, the"
+                " ones measured in every arm that was run."
             )
     if arms.statecomp.outcomes:
         yield from _ledger_notes(arms, account)
@@ -173,5 +174,7 @@ def _ledger_notes(arms: Arms, account: Account | None) -> Iterator[str]:
         )
     else:
         yield "No summary call is in the ledger; the extractive summariser makes none."
+    if account.summary_requests and not account.agent_requests:
+        yield "The ledger holds observed requests only: StateComp did not compress in this arm."
     if account.outside:
         yield f"{account.outside:,} requests were made while no trial ran, and are not counted."

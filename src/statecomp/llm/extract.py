@@ -22,6 +22,8 @@ ENTRY_TOKENS = 4.0
 """What choosing a fragment costs besides its text; keeps crumbs from crowding out sentences."""
 STEP_TOKENS = 15
 """What one more step adds to the least a summary may have."""
+OVERSHOOT = 1.25
+"""How far a list of names may take a summary over its budget."""
 FADE = 0.7
 """How fast one step's further fragments lose: later steps need something of most steps."""
 
@@ -106,10 +108,17 @@ class Draft:
         self._names = chosen(names, body, room - self._count(body))
 
     def fitted(self, room: int) -> Record:
-        """The record, without the last choices where their prefixes made it too long."""
+        """The record, without the last choices where their prefixes made it too long.
+
+        Names are worth an overshoot: on recorded runs, cutting them to the letter of the budget
+        doubled the steps that missed one, for half a point of saving.
+        """
         record = self.record()
-        while (last := self._names or self._chosen) and self._count(record.body) > room:
-            del last[-max(1, len(last) // 50) :]
+        while self._chosen and self._count(record.body) > room:
+            del self._chosen[-max(1, len(self._chosen) // 50) :]
+            record = self.record()
+        while self._names and self._count(record.body) > room * OVERSHOOT:
+            del self._names[-max(1, len(self._names) // 50) :]
             record = self.record()
         return record
 

@@ -15,7 +15,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from statecomp.history.facts import FactIndex, own_words
 from statecomp.history.interaction import Interaction
@@ -118,10 +117,11 @@ def chosen(names: Sequence[Name], said: str, room: float) -> list[Name]:
 
 
 def line_of(names: Sequence[Name]) -> str:
-    """Names in a row, neighbours of one field behind its name: `song_id 136, 156; title 'A b'`."""
-    groups = groupby(sorted(names, key=lambda name: name.place), key=lambda name: name.key)
-    rows = ((key, ", ".join(name.text for name in group)) for key, group in groups)
-    return "; ".join(f"{key} {row}" if key else row for key, row in rows)
+    """Names by field, each field said once: `song_id 136, 156; title 'A b', 'C d'`."""
+    rows: dict[str, list[str]] = {}
+    for name in sorted(names, key=lambda name: name.place):
+        rows.setdefault(name.key, []).append(name.text)
+    return "; ".join(f"{key} {', '.join(row)}".lstrip() for key, row in rows.items())
 
 
 @dataclass(frozen=True, slots=True)

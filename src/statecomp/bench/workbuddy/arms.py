@@ -78,10 +78,10 @@ def _trial_folders(job: Path) -> Iterator[Path]:
         if run is not job and not _STAMP.fullmatch(run.name) and "__" in run.name:
             continue
         for folder in _folders(run):
-            if "__" in folder.name and not _STAMP.fullmatch(folder.name):
-                if folder.name not in seen:
-                    seen.add(folder.name)
-                    yield folder
+            trial = "__" in folder.name and not _STAMP.fullmatch(folder.name)
+            if trial and folder.name not in seen:
+                seen.add(folder.name)
+                yield folder
 
 
 def _folders(path: Path) -> list[Path]:

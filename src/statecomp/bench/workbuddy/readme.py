@@ -8,10 +8,10 @@ from statecomp.bench.workbuddy.tasks import DOMAINS, EVAL40
 _TEXT = """\
 # WorkBuddyBench, {tasks}: a baseline arm and a StateComp arm
 
-Both arms run the same agent CLI (`{harness}`) on the same tasks with the same model (`{model}`).
-They differ in one address: the framework's own proxy sends the StateComp arm's requests to
-`statecomp serve` instead of to the model.  Run the arms one after the other, and nothing else
-through these proxies meanwhile.
+Both arms run the same agent CLI (`{harness}`) on the same tasks, with the same model
+(`{model}`).  They differ in one address: the framework's own proxy sends the StateComp arm's
+requests to `statecomp serve` instead of to the model.  Run one job after the other, and nothing
+else through these proxies meanwhile.
 
 ## Once, in a clone of the framework (github.com/Tencent/workbuddy-bench; Docker, uv, Python 3.12)
 
@@ -21,8 +21,8 @@ through these proxies meanwhile.
     cat THIS_FOLDER/env.example >> .env       # then fill in {key}
     scripts/harness/build-harness-mounts.sh --harness {harness}
 
-The Web tasks are judged by a model as well: the framework's `configs/bench` names it, and it needs
-a model file and a key of its own.
+The Web tasks are judged by a model as well, which `configs/bench/wb-bench-web-v1.0.yaml` names: the
+Web jobs do not start without its file in `configs/models` (`kimi-k2.7-think.yaml`) and its key.
 
 ## Baseline
 
@@ -46,9 +46,9 @@ then, in the framework:
 
 - Read from the framework's source: every file and field above, the folder of results, and that
   `record_full_io` leaves the usage of each model call beside its trial.
-- Inferred, because the paper does not say: the agent CLI and its version, {attempts}, the agent's
-  own compaction at {window:,} tokens in both arms (the benchmark's default), and that the agent's
-  requests, not the judge's, are what it counts.
+- Inferred, because the paper does not say: the agent CLI and its version, {attempts},
+  the agent's own compaction at {window:,} tokens in both arms (the benchmark's default), and that
+  the agent's requests, not the judge's, are what it counts.
 - `statecomp serve` runs with its defaults.  The paper decides before each request, at threshold
   0.60, without regard to prompt caching: add `--commit now --threshold 0.60 --economics off`.
 - {summaries}
@@ -56,8 +56,9 @@ then, in the framework:
 """
 _EXTRACTED = "The extractive summariser asks no model, so there are no summary tokens to count."
 _ASKED = (
-    "The first proxy only observes: it counts what the summariser asks.  Both write to one ledger,"
-    " and what was observed there is the summary column."
+    "The first proxy only observes: it counts what the summariser asks.  Both write to one\n"
+    "  ledger, and what was observed there is the summary column.  The second takes the\n"
+    "  summariser's key from OPENAI_API_KEY or ANTHROPIC_API_KEY."
 )
 
 

@@ -1,8 +1,8 @@
 """What the ledger adds: the tokens of summary calls, shared among the trials they were made for.
 
 A ledger knows sessions, not trials.  A summary call belongs to the trials that were under way when
-it was made, in equal parts: exact for the sum of a domain while jobs run one after the other, and an
-approximation for a single task where several ran at once.
+it was made, in equal parts: exact for the sum of a domain while jobs run one after the other, and
+an approximation for a single task where several ran at once.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from statecomp.ledger.audit import Ledger, Request
 # The proxy in front of a summariser's model only observes; the agent's own requests are compressed.
 SUMMARY_MODE = "observe"
 EVERY = 1_000_000
+NOTHING = Tokens()
 
 
 @dataclass(frozen=True)
@@ -24,11 +25,11 @@ class Account:
     """The ledger's part in an arm; `shares` are summary tokens by the folder of a trial."""
 
     agent_requests: int = 0
-    agent: Tokens = Tokens()
+    agent: Tokens = NOTHING
     raw_tokens: int = 0
     sent_tokens: int = 0
     summary_requests: int = 0
-    summary: Tokens = Tokens()
+    summary: Tokens = NOTHING
     commits: int = 0
     regrets: int = 0
     outside: int = 0  # requests made while no trial was under way: other work
@@ -63,11 +64,11 @@ def read_account(ledger: Ledger, trials: Sequence[Trial]) -> Account:
             regrets += session.totals.regrets
     return Account(
         agent_requests=len(agent),
-        agent=sum(map(_tokens, agent), Tokens()),
+        agent=sum(map(_tokens, agent), NOTHING),
         raw_tokens=sum(request.raw_tokens for request in agent),
         sent_tokens=sum(request.sent_tokens for request in agent),
         summary_requests=len(summary),
-        summary=sum(map(_tokens, summary), Tokens()),
+        summary=sum(map(_tokens, summary), NOTHING),
         commits=commits,
         regrets=regrets,
         outside=outside,

@@ -1,4 +1,4 @@
-"""The two task sets: all 260 tasks, of which only the number in each domain is public, and Eval40."""
+"""The two task sets: all 260 tasks, known here by their number in each domain, and Eval40."""
 
 from __future__ import annotations
 

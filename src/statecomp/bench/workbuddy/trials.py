@@ -20,7 +20,8 @@ from statecomp.bench.workbuddy.usage import (
 )
 from statecomp.errors import BadInput
 
-# In the order the framework's own metrics take them.
+# In the order the framework's own metrics take them.  Those also take the largest `tests_total`
+# among a task's attempts for all of them; here each attempt counts as it was scored.
 SCORES = ("reward", "overall", "test_pass_rate")
 
 
