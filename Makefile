@@ -19,7 +19,7 @@ demo: $(READY)  ## replay the recorded samples under five strategies, then run a
 	$(BIN)/statecomp annotate samples/*.jsonl -o demo/labels.jsonl
 	$(BIN)/statecomp replay samples/*.jsonl --report demo/report.html --json demo/replay.json \
 		--strategy window:keep=10 --strategy mask:keep=10 --strategy periodic:every=5 \
-		--strategy statecomp:scorer=age:after=3 \
+		--strategy statecomp:scorer=age:after=3 --strategy statecomp \
 		--strategy statecomp:scorer=labels:demo/labels.jsonl
 	rm -f demo/ledger.sqlite*
 	$(BIN)/python -m samples.demo_agent --store demo/ledger.sqlite
@@ -27,7 +27,8 @@ demo: $(READY)  ## replay the recorded samples under five strategies, then run a
 	@echo "proxy: $(BIN)/statecomp serve --store demo/ledger.sqlite, then http://127.0.0.1:8484/statecomp/"
 
 test: $(READY)  ## all tests
-	$(BIN)/python -m pytest
+	# A file's tests stay in one process: they share servers and browsers.
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 fuzz: $(READY)  ## the property tests with new examples each time, many more of them
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -q $(TESTS)

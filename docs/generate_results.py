@@ -49,7 +49,7 @@ CAPTIONS: Mapping[str, str] = {
 }
 COMMANDS = """\
 statecomp extract RUNS --labels LABELS -o features/ --layer 4 --sample-checkpoints 2 \\
-  --run-tokens 15000 --limit 9 --construction once --construction full --construction local \\
+  --run-tokens 15000 --limit 40 --construction once --construction full --construction local \\
   --construction recent2 --construction recent4 --construction capped-recent4
 statecomp extract RUNS --labels LABELS -o layers/ --layer 4 --layer 8 --layer 12 --layer 20 \\
   --layer 30 --sample-checkpoints 4 --run-tokens 12000 --limit 8 [--readout mean]

@@ -10,7 +10,7 @@ from statecomp.router.bundle import Bundle, load
 from statecomp.router.scorer import RouterScorer
 
 SHIPPED = "default"
-"""Evidence features only: hidden states added nothing (docs/decisions/0004), so no model is needed."""
+"""Evidence features only, so no language model is needed (docs/decisions/0004)."""
 
 
 def open_bundle(folder: str = "") -> Bundle:
