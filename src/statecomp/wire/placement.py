@@ -34,10 +34,11 @@ def _joined(messages: Sequence[JsonObject], summary: JsonObject) -> JsonObject:
     contents = [message.get("content") for message in messages]
     if all(isinstance(content, str) for content in contents):
         return {**messages[0], "content": "\n\n".join(map(str, contents))}
-    # Protocols name their text blocks differently; the summary was written in the right one.
-    written = blocks(summary.get("content"))[0]
+    # Protocols name their text blocks differently; the summary was written in the right one.  Only
+    # the name is taken: a cache marker given to the summary is not everyone's.
+    kind = blocks(summary.get("content"))[0].get("type")
     parts = [
-        [{**written, "text": content}] if isinstance(content, str) else blocks(content)
+        [{"type": kind, "text": content}] if isinstance(content, str) else blocks(content)
         for content in contents
     ]
     return {**messages[0], "content": [block for part in parts for block in part]}
