@@ -32,14 +32,17 @@ def test_nothing_happens_until_the_older_turns_exceed_the_threshold() -> None:
     ]
 
 
-def test_the_last_turns_stay_raw_and_texts_accumulate_unless_told_to_reset() -> None:
-    assert shapes(acon("t_hist=-1"), growing(4)) == ["p", "pi", "psi", "pssi", "psssi"]
-    assert shapes(acon("t_hist=-1,rule=reset"), growing(4)) == ["p", "pi", "psi", "psi", "psi"]
-    assert shapes(acon("t_hist=-1,keep=2"), growing(4))[-1] == "pssii"
+def test_the_last_turns_stay_raw_and_a_text_replaces_the_one_before_unless_told_to_accumulate() -> (
+    None
+):
+    added = "t_hist=-1,rule=accumulate"
+    assert shapes(acon(added), growing(4)) == ["p", "pi", "psi", "pssi", "psssi"]
+    assert shapes(acon("t_hist=-1"), growing(4)) == ["p", "pi", "psi", "psi", "psi"]
+    assert shapes(acon(f"{added},keep=2"), growing(4))[-1] == "pssii"
 
 
 def test_at_least_the_interval_lies_between_two_compressions() -> None:
-    assert shapes(acon("t_hist=-1,interval=3"), growing(6)) == [
+    assert shapes(acon("t_hist=-1,rule=accumulate,interval=3"), growing(6)) == [
         "p",
         "pi",
         "psi",
@@ -75,7 +78,7 @@ def test_the_compressor_reads_task_earlier_text_and_steps_once_each() -> None:
     assert "output-1" not in second
     assert [len(view.side_calls) for view in views] == [0, 0, 1, 1]
     assert {c.kind for view in views for c in view.side_calls} == {"compressor"}
-    assert "looked at item-2" in views[-1].history.summaries[1].text
+    assert "looked at item-2" in views[-1].history.summaries[0].text
 
 
 def test_observation_mode_refines_each_long_observation_once_and_no_short_one() -> None:

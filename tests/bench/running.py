@@ -84,8 +84,9 @@ def small_case() -> Case:
 
 def without_rules(case: Case) -> Case:
     """The same case for an agent that never sees a rule."""
+    # In brackets, because no label may be part of another.
     rules = tuple(
-        replace(r, pattern=r"(?!)", label=f"nobody says {r.name}") for r in case.plan.rules
+        replace(r, pattern=r"(?!)", label=f"nobody says <{r.name}>") for r in case.plan.rules
     )
     return replace(case, plan=replace(case.plan, rules=rules))
 
@@ -93,7 +94,7 @@ def without_rules(case: Case) -> Case:
 def without_facts(case: Case) -> Case:
     """The same case for an agent that can make out no value."""
     facts = tuple(
-        replace(f, pattern=r"((?!))", label=f"nobody says {f.name}", source="")
+        replace(f, pattern=r"((?!))", label=f"nobody says <{f.name}>", source="")
         for f in case.plan.facts
     )
     return replace(case, plan=replace(case.plan, facts=facts))

@@ -15,6 +15,7 @@ from statecomp.bench.acting import ScriptedModel
 from statecomp.bench.environment import TOOLS
 from statecomp.bench.habits import VARIANTS, Habits
 from statecomp.bench.plan import Fact, Plan, Rule, Step
+from statecomp.bench.tasks import task_named
 from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
@@ -145,6 +146,79 @@ def test_a_memory_tool_is_asked_before_a_step_is_taken_again() -> None:
     assert any("I ask recall for the service port." in text for text in said(run.messages))
     assert not any("So again" in text for text in said(run.messages))
     assert {part.name: part.value for part in score.parts}["port"] == 1.0
+
+
+def nested_plan() -> Plan:
+    """A file that needs a port, from a place that only another file tells."""
+    return Plan(
+        facts=(
+            Fact("host", "host name", r"^host (\w+)$", "hosts"),
+            Fact("port", "service port", r"^port (\d+)$", "config"),
+        ),
+        rules=(),
+        steps=(
+            Step("hosts", "read_file", {"path": "hosts"}, "read the hosts"),
+            Step("config", "read_file", {"path": "etc/{host}.conf"}, "look up the port"),
+            Step("write", "write_file", {"path": "out", "content": "{port}"}, "note it down"),
+        ),
+    )
+
+
+def answered(reply: Any, text: str) -> list[Any]:
+    """An assistant message and the answer to its only call."""
+    return [reply, {"role": "tool", "tool_call_id": reply["tool_calls"][0]["id"], "content": text}]
+
+
+def test_what_it_wanted_first_stays_its_goal_through_nested_fetches() -> None:
+    model = ScriptedModel(nested_plan(), SILENT, 0)
+    aim = "I want to note it down and do not see the service port. So again: I look up the port."
+    call = {"id": "call_0007", "type": "function"}
+    lost = {**call, "function": {"name": "read_file", "arguments": '{"path": "hosts"}'}}
+    words = "I want to note it down, so I want to look up the port and do not see the host name."
+    task: list[Any] = [{"role": "user", "content": "go"}]
+    shown = [
+        *task,
+        *answered(
+            {
+                "role": "assistant",
+                "content": f"{words} So again: I read the hosts.",
+                "tool_calls": [lost],
+            },
+            "host ember",
+        ),
+    ]
+    reply = model.reply(shown, TOOLS).message
+    assert str(reply["content"]).endswith(aim)
+    # Only the newest turn is in sight, and still it is the file that it is after.
+    last = model.reply([*task, *answered(reply, "port 7042")], TOOLS).message
+    assert last["content"] == "Now I note it down."
+    assert "7042" in last["tool_calls"][0]["function"]["arguments"]
+
+
+def test_an_artefact_that_is_not_trusted_is_made_again_at_most_once() -> None:
+    names = [f"n{place}" for place in range(12)]
+    steps = (
+        Step("early", "write_file", {"path": "early", "content": "x"}, "write it early"),
+        *(Step(n, "list_files", {"path": f"{n}/"}, f"look for {n}/") for n in names),
+    )
+    case = replace(small_case(), plan=Plan((), (), steps))
+    times = set()
+    for seed in range(6):
+        model = ScriptedModel(case.plan, replace(SILENT, trust=0), seed)
+        run, _ = run_case(case, model, SlidingWindow(2))
+        assert run.ended == ""
+        times.add(sum("Now I write it early." in text for text in said(run.messages)))
+        whole, _ = run_case(case, model)
+        assert sum("Now I write it early." in text for text in said(whole.messages)) == 1
+    assert times == {1, 2}
+
+
+@pytest.mark.parametrize("name", ["code-flags", "web-forms"])
+def test_a_small_window_costs_steps_and_not_for_ever(name: str) -> None:
+    case = task_named(name).case()
+    run, _ = run_case(case, scripted(case), SlidingWindow(5))
+    assert run.ended == ""
+    assert len(case.plan.steps) + 1 < len(run.requests) < case.max_steps
 
 
 def test_seeds_shuffle_only_neighbours_of_a_group() -> None:

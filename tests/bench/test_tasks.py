@@ -56,6 +56,29 @@ def test_steps_can_be_told_apart_by_their_calls(task: Task) -> None:
 
 
 @each_task
+def test_no_early_call_reads_like_a_later_step(task: Task) -> None:
+    """A summary that quotes a call must not be taken for word of work still to come."""
+    plan = task.case().plan
+    eye, places = Eye(plan), {step.id: place for place, step in enumerate(plan.steps)}
+    for step in plan.steps:
+        quoted = f"{step.tool}: {' '.join(step.arguments.values())}"
+        told = eye.look([{"role": "user", "content": quoted}]).done
+        assert max((places[name] for name in told), default=0) <= places[step.id], step.id
+
+
+@each_task
+def test_no_call_reads_like_a_finding(task: Task) -> None:
+    """Nor must what a quoted call says be taken for a value or a rule."""
+    plan = task.case().plan
+    eye = Eye(plan)
+    for step in plan.steps:
+        for template in step.arguments.values():
+            for text in (template, " ".join(template.split())):
+                seen = eye.look([{"role": "user", "content": text}])
+                assert (seen.values, seen.rules) == ({}, set()), step.id
+
+
+@each_task
 def test_doing_nothing_is_worth_nothing(task: Task) -> None:
     case = task.case()
     with sandbox() as box:

@@ -14,10 +14,9 @@ import pytest
 from statecomp.baselines.none import NoCompression
 from statecomp.bench.agent import Agent
 from statecomp.bench.environment import Environment
-from statecomp.bench.sight import Eye
 from statecomp.bench.suite import checked
 from statecomp.bench.task import Task
-from statecomp.bench.tasks import task_named, tasks_like
+from statecomp.bench.tasks import task_named
 from statecomp.wire.openai_chat import OpenAIChat
 from tests.bench.running import sandbox, scripted
 
@@ -249,13 +248,3 @@ def test_a_mistake_costs_its_own_parts_and_no_others(name: str) -> None:
     mistakes = {what: (spoil, parts) for task, what, spoil, parts in MISTAKES if task == name}
     found = noticed(task_named(name), {what: spoil for what, (spoil, _) in mistakes.items()})
     assert found == {what: parts for what, (_, parts) in mistakes.items()}
-
-
-@pytest.mark.parametrize("task", tasks_like(("code",)), ids=lambda task: task.id)
-def test_no_call_reads_like_another_step(task: Task) -> None:
-    """A summary that quotes an early call must not be taken for word of a later one."""
-    plan = task.case().plan
-    eye = Eye(plan)
-    for step in plan.steps:
-        quoted = f"{step.tool}: {' '.join(step.arguments.values())}"
-        assert eye.look([{"role": "user", "content": quoted}]).done <= {step.id}

@@ -11,7 +11,7 @@ import pytest
 from statecomp.baselines.none import NoCompression
 from statecomp.bench.agent import Agent
 from statecomp.bench.environment import Environment
-from statecomp.bench.sight import JOINTS, Eye
+from statecomp.bench.sight import Eye
 from statecomp.bench.task import Artefacts, Score, Task
 from statecomp.bench.tasks import task_named, tasks_like
 from statecomp.history.interaction import JsonObject
@@ -204,21 +204,6 @@ def test_lost_and_broken_artefacts_cost_and_do_not_stop_the_checker(
     for path in changed:
         (tmp_path / path).write_bytes(b"\xff\xfe{")
     assert scored(tmp_path, task).reward <= 0.1
-
-
-@each_task
-def test_no_call_reads_like_a_finding(name: str) -> None:
-    """A summary may quote calls; what they say must not be taken for a value or a rule."""
-    plan = task_named(name).case(0).plan
-    for step in plan.steps:
-        for template in step.arguments.values():
-            flat = " ".join(template.split())
-            for text in (template, flat, JOINTS.sub("\n", flat)):
-                for fact in plan.facts:
-                    assert not re.search(fact.pattern, text, re.MULTILINE), (step.id, fact.name)
-                    assert not re.search(rf"{fact.label}\s?(?:is|was|=|:)", text), fact.name
-                for rule in plan.rules:
-                    assert not re.search(rule.pattern, text, re.IGNORECASE), (step.id, rule.name)
 
 
 @each_task

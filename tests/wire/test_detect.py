@@ -161,6 +161,15 @@ def test_a_result_that_is_lost_doubled_or_moved_is_reported(
         assert wire.check(damaged), how
 
 
+@given(named(valid))
+def test_an_edit_that_changes_nothing_keeps_the_very_messages(
+    given_history: tuple[str, list[Message]],
+) -> None:
+    name, messages = given_history
+    edited = wire_named(name).edit_observations(messages, str)
+    assert all(new is old for new, old in zip(edited, messages, strict=True))
+
+
 KEYS = st.sampled_from(
     [
         *("role", "type", "content", "text", "id", "tool_use_id", "call_id", "output", "input"),

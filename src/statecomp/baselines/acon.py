@@ -3,6 +3,9 @@
 The run-time half of ACON (Kang et al., arXiv 2510.00615): threshold-gated compression of the
 history, of single observations, or of both, by one fixed guideline in five sections.
 
+Where a text is due again, `rule=reset` (the released configurations) lets one text replace the one
+before it, `rule=accumulate` (what the code falls back to) adds another behind it.
+
 Inferred: "Core" is defined nowhere; taken as this half without guideline optimisation and without
 a distilled compressor.  The user's later messages stay as they are, and the text stands as a
 message behind them rather than inside the first one.  Observations are refined when they are first
@@ -89,7 +92,8 @@ class Acon(Strategy):
         span = older(self.compactor.applied(history), self.keep)
         if before and history.checkpoint - before.checkpoint < self.interval:
             return ()
-        carried = self.compactor.count(before.text) if before else 0
+        # Of texts that accumulate only the latest counts; else every later turn would be due.
+        carried = before.summaries[-1].tokens if before else 0
         return span if carried + sum(i.tokens for i in span) > self.t_hist else ()
 
     def _refine(self, segment: Segment, history: History) -> Segment:

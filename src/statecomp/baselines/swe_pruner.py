@@ -14,8 +14,8 @@ The published scorer is a trained 0.6B reranker (`scorer=qwen-reranker`, loaded 
 `swe_pruner_model`); the default here scores lines by the words of the question (`scorer=lexical`),
 for code, logs and documents alike.  Where no word occurs it gives no answer: the text stays raw.
 
-A scripted agent adds `focus` to every call that reads, asking for what it needs; when the value is
-not in the answer it reads again without one.
+A scripted agent adds `focus` to a call that reads for values it can name; documents with rules it
+reads whole, and where a value is not in the answer it reads again without a question.
 """
 
 from __future__ import annotations
@@ -118,6 +118,10 @@ class SwePruner(Strategy):
 
     def extra_system_text(self) -> str:
         return GUIDANCE
+
+    def adapted(self, tool: JsonObject) -> JsonObject:
+        """One of the agent's own reading tools, as it is offered with this strategy."""
+        return with_focus(tool)
 
     def before_request(self, history: History) -> View:
         """Only for doors that do not pass observations one by one, such as a recording."""

@@ -3,13 +3,16 @@
 A simulation, and everything printed from it says so.  Its reply is a pure function of messages,
 tools, plan, habits and seed:
 
-1. Steps with visible traces are done.  Steps before the furthest trace are taken as done too, but
-   for artefacts it does not trust to be there (`Habits.trust`).  The first other step is its goal.
+1. Steps with visible traces are done, and steps before the furthest trace are taken as done.  The
+   first other step is its goal, which its words carry until it is reached.  An artefact it does not
+   trust to be there (`Habits.trust`) is looked for once, before a later step drawn from the seed,
+   and made again if no trace of it is in sight: nobody makes the same file for ever.
 2. Every value the goal's arguments ask for must be in sight.  One that is not is asked of a memory
    tool where a strategy offers one, then fetched again by re-running its source, then, after
-   `Habits.patience` attempts, made up.  A distorted value is used as it stands.
+   `Habits.patience` attempts, made up.  Its words carry how often it has tried for this goal, so
+   that the patience ends however little is in sight.  A distorted value is used as it stands.
 3. A rule in sight is kept.  One out of sight is broken, unless the habit of re-reading documents
-   brings it back.
+   brings it back.  A call that is refused twice is left at that.
 4. Tools of a strategy are used as its `policy` says (`baselines.tools.Use`).
 5. What it says beside each call: some of the fresh values ("service port: 7042"), some of the fresh
    rules, what it wants and what it does.
@@ -22,18 +25,32 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
 
 from statecomp.baselines.tools import Use
+from statecomp.bench.asking import (
+    AGAIN,
+    BY_RULES,
+    NUMBER,
+    RULES,
+    arguments_offered,
+    filled,
+    need_of,
+    question,
+    tried_note,
+    tries,
+)
 from statecomp.bench.habits import Habits, draw
 from statecomp.bench.models import Reply
 from statecomp.bench.plan import LINES, PLACE, Fact, Plan, Step
-from statecomp.bench.sight import AIM, Eye, Sight, mentions
+from statecomp.bench.sight import AIM, ONCE_MORE, Eye, Sight, mentions
 from statecomp.history.interaction import JsonObject
 
 UNKNOWN = "unknown"
 LONGEST_STATED = 100
-NUMBER = re.compile(r"\d+")
+REFUSED = "That was refused. I still"
+
+Offered: TypeAlias = Mapping[str, frozenset[str]]  # tools and the arguments they take
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,41 +70,60 @@ class ScriptedModel:
         self._eye = Eye(plan)
         self._steps = tuple(_ordered(plan.steps, seed))
         self._places = {step.id: place for place, step in enumerate(self._steps)}
+        self._doubts = dict(self._looked_for())
 
     def reply(self, messages: Sequence[JsonObject], tools: Sequence[JsonObject]) -> Reply:
-        offered = {str(tool["function"]["name"]) for tool in tools}
+        offered = arguments_offered(tools)
         sight = self._eye.look(messages)
         move = self._tended(sight, offered) or self._next(sight, offered)
         said = "\n".join(part for part in (*self._findings(sight), move.said) if part)
         return Reply(_message(said, move.calls, _next_id(sight)))
 
-    def _next(self, sight: Sight, offered: set[str]) -> Move:
+    def _next(self, sight: Sight, offered: Offered) -> Move:
         goal = self._goal(sight)
         if goal is None:
             return Move(self._plan.closing)
+        doubted = self._doubted(goal, sight)
+        if doubted is None:
+            return self._towards(goal, sight, offered)
+        move = self._towards(doubted, sight, offered)
+        # The goal stays in its words, so that it is not lost over the detour.
+        return Move(f"One thing first, then I {AIM} {goal.title}.\n{move.said}", move.calls)
+
+    def _towards(self, goal: Step, sight: Sight, offered: Offered) -> Move:
         return (
             self._recheck(goal, sight)
             or self._look_again(goal, sight)
             or self._fetch(goal, sight, offered)
             or self._reread(goal, sight)
-            or self._act(goal, sight)
+            or self._act(goal, sight, offered)
         )
 
     def _goal(self, sight: Sight) -> Step | None:
-        """What it was after a moment ago, or else the first step that is not done, as it seems."""
+        """What it was after a moment ago, or else the first step behind the furthest trace."""
         sight.done.update(step.id for step in self._steps if self._recorded(step, sight))
-        said = sight.turns[-1].said if sight.turns else ""
-        for step in self._steps:
-            if step.id not in sight.done and f"{AIM} {step.title}" in said:
-                return step
+        wanted = self._wanted(sight)
+        if wanted:
+            return wanted[0]
         traces = [self._places[name] for name in sight.done]
         traces += [self._places[name] - 1 for name in sight.aims]
-        furthest = max(traces, default=-1)
-        for place, step in enumerate(self._steps):
-            if step.id in sight.done:
-                continue
-            trusted = not step.writes or self._drawn("trust", step.id) < self._habits.trust
-            if place > furthest or not trusted:
+        rest = self._steps[max(traces, default=-1) + 1 :]
+        return next((step for step in rest if step.id not in sight.done), None)
+
+    def _wanted(self, sight: Sight) -> list[Step]:
+        """Open steps that its last words name as wanted: what the others are for comes first."""
+        said = sight.turns[-1].said if sight.turns else ""
+        places = {step.id: said.find(f"{AIM} {step.title}") for step in self._steps}
+        found = [s for s in self._steps if places[s.id] >= 0 and s.id not in sight.done]
+        return sorted(found, key=lambda step: places[step.id])
+
+    def _doubted(self, goal: Step, sight: Sight) -> Step | None:
+        """An artefact without a trace that it looks for before this goal, and has not yet."""
+        said = sight.turns[-1].said if sight.turns else ""
+        begun = f"{AIM} {goal.title}" in said
+        for step in self._steps[: self._places[goal.id]]:
+            looked_for = self._doubts.get(step.id) == goal.id
+            if looked_for and step.id not in sight.done and (not begun or step.title in said):
                 return step
         return None
 
@@ -105,7 +141,7 @@ class ScriptedModel:
             for line in record.splitlines()
         )
 
-    def _act(self, goal: Step, sight: Sight) -> Move:
+    def _act(self, goal: Step, sight: Sight, offered: Offered) -> Move:
         """The goal itself, with independent neighbours that are ready too."""
         together = [goal]
         for step in self._steps[self._places[goal.id] + 1 :]:
@@ -116,34 +152,55 @@ class ScriptedModel:
                 break
             together.append(step)
         said = " ".join(f"Now I {step.title}." for step in together)
-        return Move(said, tuple(self._call(step, sight, focused=True) for step in together))
+        last = sight.turns[-1].said if sight.turns else ""
+        if f"Now I {goal.title}." in last or f"{REFUSED} {AIM} {goal.title}" in last:
+            said = f"{ONCE_MORE} {said}"
+        return Move(said, tuple(self._first_call(step, sight, offered) for step in together))
 
-    def _fetch(self, goal: Step, sight: Sight, offered: set[str], purpose: str = "") -> Move | None:
+    def _fetch(self, goal: Step, sight: Sight, offered: Offered) -> Move | None:
         """Bring back the first value that is missing, by memory or by its source."""
-        missing = self._missing(goal, sight)
+        tried = tries(sight, f"{AIM} {goal.title}")
+        move = self._fetched(goal, sight, offered, tried)
+        if move is None:
+            return None
+        return Move(f"{self._carried(goal, sight)}{tried_note(tried)}{move.said}", move.calls)
+
+    def _fetched(
+        self,
+        step: Step,
+        sight: Sight,
+        offered: Offered,
+        tried: Mapping[str, int],
+        purpose: str = "",
+    ) -> Move | None:
+        missing = self._missing(step, sight)
         if not missing:
             return None
         fact = self._plan.fact[missing[0]]
-        known = self._carried(goal, sight)
-        purpose = f"{purpose}I {AIM} {goal.title}"
+        purpose = f"{purpose}I {AIM} {step.title}"
         aim = f"{purpose} and do not see the {fact.label}."
+        asked = self._asked(fact, sight, offered)
+        if asked is not None:
+            return Move(f"{aim} {asked.said}", asked.calls)
+        if not fact.source or tried.get(fact.label, 0) >= self._habits.patience:
+            return None
+        source = self._plan.step[fact.source]
+        # What the source itself needs comes first; plans have no circles.
+        deeper = self._fetched(source, sight, offered, tried, f"{purpose}, so ")
+        if deeper is not None:
+            return deeper
+        return Move(f"{aim} {AGAIN} I {source.title}.", (self._call(source, sight),))
+
+    def _asked(self, fact: Fact, sight: Sight, offered: Offered) -> Move | None:
+        """A memory tool's turn, unless it is in sight that it was asked for this value."""
         said = [turn.said for turn in sight.turns]
         for use in self._policy:
             asked = f"I ask {use.tool} for the {fact.label}."
             if use.when == "missing" and use.tool in offered and not mentions(said, asked):
-                arguments = _filled(use, _need(use, fact), sight)
+                arguments = filled(use, need_of(use, fact), sight)
                 if arguments is not None:
-                    return Move(f"{known}{aim} {asked}", ((use.tool, arguments),))
-        again = f"So again: I {self._plan.step[fact.source].title}." if fact.source else ""
-        attempts = sum(aim in text and again in text for text in said)
-        if not again or attempts >= self._habits.patience:
-            return None
-        source = self._plan.step[fact.source]
-        # What the source itself needs comes first; plans have no circles.
-        deeper = self._fetch(source, sight, offered, f"{purpose}, so ")
-        if deeper is not None:
-            return deeper
-        return Move(f"{known}{aim} {again}", (self._call(source, sight),))
+                    return Move(asked, ((use.tool, arguments),))
+        return None
 
     def _carried(self, goal: Step, sight: Sight) -> str:
         """Values collected for a goal, repeated so that the next ones do not push them out."""
@@ -160,22 +217,24 @@ class ScriptedModel:
             if rule is None or not rule.source or name in sight.rules:
                 continue
             source = self._plan.step[rule.source]
-            said = f"Before I go on I {AIM} {goal.title} by the rules: I {source.title}."
+            said = f"Before I go on I {AIM} {goal.title} {BY_RULES} I {source.title}."
+            tried = tries(sight, f"{AIM} {goal.title}")
             wanted = self._drawn("recheck", f"{rule.source} {goal.id}") < self._habits.recheck
-            if wanted and not mentions([turn.said for turn in sight.turns], said):
-                return Move(said, (self._call(source, sight),))
+            seen = mentions([turn.said for turn in sight.turns], said)
+            if wanted and not seen and tried.get(RULES, 0) < self._habits.patience:
+                return Move(f"{tried_note(tried)}{said}", (self._call(source, sight),))
         return None
 
     def _look_again(self, goal: Step, sight: Sight) -> Move | None:
         """A refused call: what it was told may be wrong, so the source is asked once more."""
         last = sight.turns[-1] if sight.turns else None
-        if last is None or f"Now I {goal.title}." not in last.said:
+        if last is None or f"Now I {goal.title}." not in last.said or ONCE_MORE in last.said:
             return None
         sources = filter(None, (self._plan.fact[n].source for n in self._needs(goal, sight)))
         source = next(sources, "")
         if not source or self._missing(self._plan.step[source], sight):
             return None
-        said = f"That was refused. I still {AIM} {goal.title}: I {self._plan.step[source].title}."
+        said = f"{REFUSED} {AIM} {goal.title}: I {self._plan.step[source].title}."
         return Move(said, (self._call(self._plan.step[source], sight),))
 
     def _reread(self, goal: Step, sight: Sight) -> Move | None:
@@ -190,7 +249,7 @@ class ScriptedModel:
             return None
         return Move(said, (self._call(source, sight),))
 
-    def _tended(self, sight: Sight, offered: set[str]) -> Move | None:
+    def _tended(self, sight: Sight, offered: Offered) -> Move | None:
         """A strategy's tool for too much context, at most once after each step of its own."""
         last = sight.turns[-1] if sight.turns else None
         if last is None or not last.calls or not sight.newest:
@@ -205,7 +264,7 @@ class ScriptedModel:
             gauge = re.findall(use.pattern, newest) if use.when == "gauge" else []
             full = bool(gauge) and int(re.sub(r"\D", "", str(gauge[-1])) or 0) >= use.least
             if bulky or full:
-                arguments = _filled(use, "what was found so far", sight)
+                arguments = filled(use, "what was found so far", sight)
                 if arguments is not None:
                     return Move("The context is long; I tidy it up.", ((use.tool, arguments),))
         return None
@@ -242,21 +301,16 @@ class ScriptedModel:
     def _missing(self, step: Step, sight: Sight) -> list[str]:
         return [name for name in self._needs(step, sight) if name not in sight.values]
 
-    def _call(
-        self, step: Step, sight: Sight, *, focused: bool = False
+    def _call(self, step: Step, sight: Sight) -> tuple[str, Mapping[str, Any]]:
+        return step.tool, {k: self._rendered(t, step, sight) for k, t in step.arguments.items()}
+
+    def _first_call(
+        self, step: Step, sight: Sight, offered: Offered
     ) -> tuple[str, Mapping[str, Any]]:
-        """The step as a call; whoever looks a second time wants to see all of it."""
-        arguments = {key: self._rendered(t, step, sight) for key, t in step.arguments.items()}
-        if focused and not step.writes:
-            wanted = [f.label for f in self._plan.facts if f.source == step.id]
-            need = (
-                f"What is the {' and the '.join(wanted)}?" if wanted else f"How do I {step.title}?"
-            )
-            for use in self._policy:
-                if use.when == "reading" and not use.tool:
-                    extra = {k: str(v).replace("$need", need) for k, v in use.arguments.items()}
-                    return step.tool, {**arguments, **extra}
-        return step.tool, arguments
+        """With a question, where a tool takes one; who looks a second time wants to see it all."""
+        name, arguments = self._call(step, sight)
+        known = offered.get(name, frozenset())
+        return name, {**arguments, **question(self._policy, step, self._plan, known)}
 
     def _rendered(self, template: str, step: Step, sight: Sight) -> str:
         low, high = self._habits.lines
@@ -272,6 +326,13 @@ class ScriptedModel:
             return sight.values.get(name, UNKNOWN) if name in self._plan.fact else match[0]
 
         return PLACE.sub(value, template)
+
+    def _looked_for(self) -> Iterator[tuple[str, str]]:
+        """Artefacts it will not trust, and the later step before which it looks for each."""
+        for place, step in enumerate(self._steps[:-1]):
+            if step.writes and self._drawn("trust", step.id) >= self._habits.trust:
+                later = self._steps[place + 1 :]
+                yield step.id, later[int(len(later) * self._drawn("doubt", step.id))].id
 
     def _drawn(self, habit: str, name: str) -> float:
         return draw(self._seed, habit, name)
@@ -295,45 +356,6 @@ def _statement(label: str, value: str) -> str:
     if "\n" in value or ";" in value or len(value) > LONGEST_STATED:
         return ""
     return f"{label}: {value};"
-
-
-def _need(use: Use, fact: Fact) -> str:
-    """What to ask for: exact search gets the words that stand beside the value, others a phrase."""
-    pieces = re.split(r"\(.*?\)|\\.|[\[\]^$*+?|{}()]+", fact.pattern)
-    key = max(pieces, key=len).strip()
-    exact = "search" in use.tool or "keyword" in use.arguments
-    return key if exact else f"{fact.label} ({key})"
-
-
-def _filled(use: Use, need: str, sight: Sight) -> dict[str, Any] | None:
-    """A tool's arguments by its policy; None where what it should name is not in sight."""
-    text = "\n".join(sight.texts)
-    filled: dict[str, Any] = {}
-    for key, value in use.arguments.items():
-        if value == "$need":
-            filled[key] = need
-        elif value == "$found" or value == ["$found"]:
-            found = _found(use, need, text, many=isinstance(value, list))
-            if not found:
-                return None
-            filled[key] = found if isinstance(value, list) else found[-1]
-        else:
-            filled[key] = value
-    return filled
-
-
-def _found(use: Use, need: str, text: str, *, many: bool) -> list[int | str]:
-    """What the pattern names: all whose lines share a word with the need, or just the newest."""
-    matches = list(re.finditer(use.pattern, text, re.MULTILINE))
-    words = set(re.findall(r"\w{4,}", need.lower()))
-    near = [m for m in matches if words & set(re.findall(r"\w{4,}", _paragraph(text, m).lower()))]
-    chosen = (near or matches)[-5:] if many else (near or matches)[-1:]
-    return [int(m[1]) if NUMBER.fullmatch(m[1]) else m[1] for m in chosen]
-
-
-def _paragraph(text: str, match: re.Match[str]) -> str:
-    stop = text.find("\n\n", match.end())
-    return text[match.start() : stop if stop > 0 else len(text)]
 
 
 def _next_id(sight: Sight) -> int:

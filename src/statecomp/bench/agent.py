@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeVar
 
 from statecomp.bench.environment import NAMES, TOOLS, Environment
 from statecomp.bench.models import Model, ModelFailed, Reply, usable
+from statecomp.bench.plan import WRITERS
 from statecomp.errors import StateCompError
 from statecomp.history.history import History
 from statecomp.history.interaction import Call, Interaction, JsonObject
@@ -128,10 +130,15 @@ class Agent:
         return message
 
     def _tools(self) -> list[JsonObject]:
-        """The environment's tools and the strategy's; one of the same name gains arguments."""
+        """The environment's tools, those that read with the strategy's arguments, and its own."""
+        own: Sequence[JsonObject] = TOOLS
+        adapted = getattr(self._strategy, "adapted", None)
+        if adapted is not None:
+            own = [
+                t if _name(t) in WRITERS else _guarded("strategy", partial(adapted, t)) for t in own
+            ]
         extra = {_name(t): t for t in _guarded("strategy", self._strategy.extra_tools)}
-        own = [extra.pop(_name(tool), tool) for tool in TOOLS]
-        return [*own, *extra.values()]
+        return [*(extra.pop(_name(tool), tool) for tool in own), *extra.values()]
 
     def _observed(self, run: Run, call: Call) -> JsonObject:
         if call.name in NAMES:

@@ -1,5 +1,6 @@
 """What a scripted model can make out in the messages it is given: values, rules, finished steps.
 
+A step that a strategy shows as text (thought, action, observation) is read as a step of its own.
 Nothing is remembered from one request to the next but the reading of identical texts.
 """
 
@@ -21,8 +22,15 @@ NUMBERED = re.compile(r"^ *\d+  ", re.MULTILINE)
 # Where one entry of a summary ends and the next begins; values are told apart line by line.
 JOINTS = re.compile(r"; | -> |^\s*[-*] (?:\d+[.:] )?", re.MULTILINE)
 AIM = "want to"
+# "Night hours paid: 4" says nothing about "hours paid".
+APART = r"(?:(?<![^\W\d_] )|(?<=[Tt]he )|(?<=and ))"
 PREFIX_CHARS, SHORTEST_PIECE = 28, 6
 ERROR = "error:"
+ONCE_MORE = "Once more:"
+CODE = (",", ")", "||", "' ", "',", '" ', '",')
+FLAT = re.compile(
+    r"^(?:Thought: (.*?)\n)?^Action: (.*?)\n^Observation: (.*)", re.MULTILINE | re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +59,7 @@ class Sight:
     values: dict[str, str] = field(default_factory=dict)
     rules: set[str] = field(default_factory=set)
     done: set[str] = field(default_factory=set)
-    aims: set[str] = field(default_factory=set)
+    aims: set[str] = field(default_factory=set)  # steps that were wanted or tried
     stated: set[str] = field(default_factory=set)  # facts and rules that somebody put into words
     turns: list[Turn] = field(default_factory=list)
     newest: tuple[str, ...] = ()  # the observations that nobody has reacted to yet
@@ -96,15 +104,17 @@ class Eye:
                 sight.turns.append(Turn(text, calls, ()))
                 shown = "\n".join(f"{c.name} {argument_text(c.arguments)}" for c in calls)
                 self._take(sight, self._observation(shown), stated=False)
-                self._take(sight, self._told(text), stated=True)
-                sight.aims |= self._told(text).aims
+                self._said(sight, text)
             elif role == "tool" and names.get(str(message.get("tool_call_id"))) in NAMES:
                 self._answer(sight, text)
                 self._take(sight, self._observation(text), stated=False)
+            elif flat := FLAT.search(text):
+                self._flat_step(sight, flat[1] or "", flat[2], flat[3])
             else:
                 reading = self._told(text)
                 self._take(sight, reading, stated=True)
                 sight.done |= reading.told
+                sight.aims |= reading.aims
                 sight.records.append(text)
                 if role == "tool":
                     self._answer(sight, text)
@@ -112,6 +122,18 @@ class Eye:
         sight.done |= self._finished(sight.turns)
         sight.newest = sight.turns[-1].answers if sight.turns else ()
         return sight
+
+    def _flat_step(self, sight: Sight, said: str, action: str, seen: str) -> None:
+        sight.turns.append(Turn(said, (), (seen,)))
+        self._said(sight, said)
+        for text in (action, seen):
+            self._take(sight, self._observation(text), stated=False)
+
+    def _said(self, sight: Sight, text: str) -> None:
+        reading = self._told(text)
+        self._take(sight, reading, stated=True)
+        # A call that was refused is no finished step, and yet says how far the work has come.
+        sight.aims |= reading.aims | reading.told
 
     def _take(self, sight: Sight, reading: Reading, *, stated: bool) -> None:
         sight.values.update(reading.values)
@@ -131,7 +153,7 @@ class Eye:
         for turn in turns:
             for name in self._told(turn.said).told:
                 failed = bool(turn.answers) and all(a.startswith(ERROR) for a in turn.answers)
-                if failed and name not in refused:
+                if failed and name not in refused and ONCE_MORE not in turn.said:
                     refused.add(name)
                 else:
                     done.add(name)
@@ -154,33 +176,45 @@ class Eye:
     def _read_words(self, text: str) -> Reading:
         """Words of the agent, of a summary, or of the task: values may be stated by label."""
         parted = JOINTS.sub("\n", text)
+        # Most names are in no text: looking for them as words is much faster than the patterns.
+        words = " ".join(text.split())
+        lowered = words.lower()
         values = {}
         for name, pattern, stated in self._facts:
-            value = _last(stated, text) or _last(pattern, text) or _last(pattern, parted)
+            value = _last(stated, text) if self._plan.fact[name].label in words else None
+            value = value or _last(pattern, text)
+            if not value and parted != text:
+                value = _last(pattern, parted)
             if value is not None:
                 values[name] = value
         rules = frozenset(name for name, pattern in self._rules if pattern.search(text))
         told: set[str] = set()
         aims: set[str] = set()
         for name, title in self._titles.items():
-            for match in title.finditer(text):
-                (aims if match[1] else told).add(name)
-        told.update(n for n, pattern in self._calls.items() if pattern.search(text))
+            if self._plan.step[name].title.lower() in lowered:
+                for match in title.finditer(text):
+                    (aims if match[1] else told).add(name)
+        told.update(
+            name
+            for name, (piece, pattern) in self._calls.items()
+            if piece in words and pattern.search(text)
+        )
         return Reading(values, rules, frozenset(told), frozenset(aims))
 
 
 def _last(pattern: re.Pattern[str], text: str) -> str | None:
+    """The last value; where a quoted program prints a label, code follows, and that is none."""
     value = None
     for match in pattern.finditer(text):
-        value = match[1]
-    return value.strip() if value is not None else None
+        found = match[1].strip()
+        value = value if found.startswith(CODE) else found
+    return value
 
 
 def _stated(label: str) -> re.Pattern[str]:
     """The agent's own way to put a value into words; see `acting`."""
-    return re.compile(
-        rf"{_words(label)}\s?(?:is|was|=|:)\s?[`\"']?([^;\n]+?)[`\"']?\.?(?:;|$)", re.M
-    )
+    value = r"(?:is|was|=|:)\s?[`\"']?([^;\n]+?)[`\"']?\.?(?:;|$)"
+    return re.compile(rf"{APART}{_words(label)}\s?{value}", re.MULTILINE)
 
 
 def _words(text: str) -> str:
@@ -188,8 +222,8 @@ def _words(text: str) -> str:
     return r"\s+".join(map(re.escape, text.split()))
 
 
-def _call_patterns(steps: Sequence[Step]) -> dict[str, re.Pattern[str]]:
-    """How a summary that quotes calls would show each step; steps that look alike have none."""
+def _call_patterns(steps: Sequence[Step]) -> dict[str, tuple[str, re.Pattern[str]]]:
+    """How a summary that quotes calls would show each step, by a piece that no other step has."""
     owners: dict[tuple[str, str], set[str]] = {}
     for step in steps:
         for piece in _pieces(step):
@@ -198,7 +232,8 @@ def _call_patterns(steps: Sequence[Step]) -> dict[str, re.Pattern[str]]:
     for step in steps:
         own = [piece for piece in _pieces(step) if owners[step.tool, piece] == {step.id}]
         if own:
-            patterns[step.id] = re.compile(rf"\b{step.tool}\b.{{0,160}}?{_words(own[0])}")
+            shown = re.compile(rf"\b{step.tool}\b.{{0,160}}?{_words(own[0])}")
+            patterns[step.id] = own[0], shown
     return patterns
 
 

@@ -15,7 +15,7 @@ import click
 from statecomp.bench.matched import matched_specs
 from statecomp.bench.results import TRAJECTORIES, Result
 from statecomp.bench.suite import Order
-from statecomp.bench.tables import Bench, read_bench, rows, rows_by_model
+from statecomp.bench.tables import Bench, Row, read_bench, rows, rows_by_model
 from statecomp.cli.bench_sheets import (
     label,
     main_sheet,
@@ -182,24 +182,35 @@ def figures_command(
     Example:
       statecomp bench figures bench/ -o figures/
     """
-    if find_spec("matplotlib") is None:
-        raise BadInput("figures need matplotlib: install statecomp[figures]")
-    # Loaded by name: matplotlib is an extra, and every other command must work without it.
-    drawing = import_module(DRAWING)
     bench = read_bench(paths).of(models)
     for model, lines in rows_by_model(bench, baseline).items():
         own = bench.of([model])
         runs = chosen_runs(own.results, baseline, task, seed, specs)
-        grid = file or _trajectory(paths, runs)
-        figures = {
-            "reward_tokens": drawing.reward_tokens(lines, label),
-            "tokens_per_step": drawing.tokens_per_step(runs, label),
-        }
-        if grid is not None:
-            figures["dynamics"] = drawing.dynamics(*read_standing(grid))
         tail = "-" + re.sub(r"[^\w.-]+", "_", model) if len(bench.models) > 1 else ""
-        note = f"acting model {model}" + (", a simulation" if own.simulated else "")
-        _write(folder, drawing.drawn({f"{n}{tail}": f for n, f in figures.items()}, note))
+        _write(
+            folder, pictures(own, lines, runs, file or trajectory_of(paths, runs), f"{{}}{tail}")
+        )
+
+
+def pictures(
+    bench: Bench, lines: Sequence[Row], runs: Sequence[Result], grid: Path | None, names: str
+) -> dict[str, bytes]:
+    """The figures of one acting model by file name; `names` has a place for each one's own."""
+    if find_spec("matplotlib") is None:
+        raise BadInput("figures need matplotlib: install statecomp[figures]")
+    # Loaded by name: matplotlib is an extra, and every other command must work without it.
+    drawing = import_module(DRAWING)
+    figures = {
+        "reward_tokens": drawing.reward_tokens(lines, label),
+        "tokens_per_step": drawing.tokens_per_step(runs, label),
+    }
+    if grid is not None:
+        figures["dynamics"] = drawing.dynamics(*read_standing(grid))
+    note = f"acting model {lines[0].model}" + (", a simulation" if bench.simulated else "")
+    made: dict[str, bytes] = drawing.drawn(
+        {names.format(name): figure for name, figure in figures.items()}, note
+    )
+    return made
 
 
 def chosen_runs(
@@ -229,7 +240,7 @@ def _name(result: Result) -> str:
     return result.strategy.partition(":")[0]
 
 
-def _trajectory(paths: Sequence[Path], runs: Sequence[Result]) -> Path | None:
+def trajectory_of(paths: Sequence[Path], runs: Sequence[Result]) -> Path | None:
     """StateComp's recording of that run, or the first other one that is there."""
     for run in sorted(runs, key=lambda r: _name(r) != "statecomp"):
         name = Order(run.task, run.strategy, run.seed, run.model, run.level).file_name
@@ -260,10 +271,10 @@ def read_standing(file: Path) -> tuple[list[str], str]:
     return standing, f"Compression dynamics: {label(str(what))}, {task}, seed {seed}"
 
 
-def _write(folder: Path, pictures: dict[str, bytes]) -> None:
+def _write(folder: Path, contents: dict[str, bytes]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, content in pictures.items():
+        for name, content in contents.items():
             (folder / name).write_bytes(content)
             show(str(folder / name))
     except OSError as error:

@@ -25,7 +25,13 @@ from statecomp.wire.anthropic_blocks import (
     thought_in,
 )
 from statecomp.wire.anthropic_rules import ROLES, violations
-from statecomp.wire.content import block_text, blocks, strip_markers, text_of
+from statecomp.wire.content import (
+    block_text,
+    blocks,
+    edited_content,
+    strip_markers,
+    text_of,
+)
 from statecomp.wire.protocol import Adapted, Edit, Group, Placement
 from statecomp.wire.thinking import THINKING, allow_stale_thinking, forbids_rewriting, has_thinking
 
@@ -202,12 +208,10 @@ def _is_compacted(message: Any) -> bool:
 def _edited(message: JsonObject, edit: Edit) -> JsonObject:
     if not results_of(message):
         return message
-    content = [
-        {**block, "content": edit(text_of(block.get("content")))}
-        if kind_of(block) == "tool_result"
-        else block
-        for block in blocks(message.get("content"))
-    ]
+    before = blocks(message.get("content"))
+    content = [edited_content(b, edit) if kind_of(b) == "tool_result" else b for b in before]
+    if all(new is old for new, old in zip(content, before, strict=True)):
+        return message
     return {**message, "content": content}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from statecomp.history.interaction import JsonObject
@@ -23,6 +23,13 @@ def blocks(content: Any) -> list[Any]:
 def text_of(content: Any) -> str:
     """The readable text of some content; media become typed references."""
     return "\n".join(part for part in map(block_text, blocks(content)) if part)
+
+
+def edited_content(holder: JsonObject, edit: Callable[[str], str]) -> JsonObject:
+    """A message or block with its text passed through; the very object where nothing changed."""
+    text = text_of(holder.get("content"))
+    edited = edit(text)
+    return holder if edited == text else {**holder, "content": edited}
 
 
 def block_text(block: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from statecomp.errors import InvalidHistory
 from statecomp.history.interaction import Call, JsonObject, Observation
 from statecomp.history.validity import Violation
-from statecomp.wire.content import strip_markers, text_of
+from statecomp.wire.content import edited_content, strip_markers, text_of
 from statecomp.wire.protocol import Adapted, Edit, Group, Placement
 
 PINNED_ROLES = ("system", "developer", "user")
@@ -51,9 +51,7 @@ class OpenAIChat:
 
     def edit_observations(self, messages: Sequence[JsonObject], edit: Edit) -> list[JsonObject]:
         return [
-            {**message, "content": edit(text_of(message.get("content")))}
-            if message.get("role") in RESULT_ROLES
-            else message
+            edited_content(message, edit) if message.get("role") in RESULT_ROLES else message
             for message in messages
         ]
 

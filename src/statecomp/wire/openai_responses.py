@@ -205,13 +205,16 @@ def _edited(item: JsonObject, edit: Edit) -> JsonObject:
     if maker_of(item) is not Maker.OUTPUT or item.get("output") is None:
         return item
     output, kind = item["output"], kind_of(item)
+    text = output_text(item)
+    edited = edit(text)
+    if edited == text:
+        return item
     if kind == "shell_call_output" and isinstance(output, list | tuple):
         last = [part for part in output[-1:] if isinstance(part, Mapping)]
-        edited = edit(output_text(item))
         return {**item, "output": [{**part, "stdout": edited, "stderr": ""} for part in last]}
     # Any other structured output (a screenshot) must keep its structure to be accepted.
     if isinstance(output, str) or kind in ("function_call_output", "custom_tool_call_output"):
-        return {**item, "output": edit(output_text(item))}
+        return {**item, "output": edited}
     return item
 
 

@@ -88,7 +88,10 @@ class Wire(Protocol):
     def write_summary(self, text: str) -> tuple[JsonObject, ...]: ...
 
     def edit_observations(self, messages: Sequence[JsonObject], edit: Edit) -> list[JsonObject]:
-        """Copies of an interaction's messages with each observation's text passed through."""
+        """An interaction's messages with each observation's text passed through.
+
+        A message whose text stays as it was goes out as the very object that came in.
+        """
         ...
 
     def untouchable(self, body: Mapping[str, Any]) -> str:

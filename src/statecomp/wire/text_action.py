@@ -12,7 +12,7 @@ from typing import Any
 
 from statecomp.history.interaction import JsonObject, Observation
 from statecomp.history.validity import Violation
-from statecomp.wire.content import strip_markers, text_of
+from statecomp.wire.content import edited_content, strip_markers
 from statecomp.wire.openai_chat import OpenAIChat
 from statecomp.wire.protocol import Adapted, Edit, Group, Placement
 
@@ -50,9 +50,7 @@ class TextAction:
 
     def edit_observations(self, messages: Sequence[JsonObject], edit: Edit) -> list[JsonObject]:
         return [
-            message
-            if message.get("role") == "assistant"
-            else {**message, "content": edit(text_of(message.get("content")))}
+            message if message.get("role") == "assistant" else edited_content(message, edit)
             for message in messages
         ]
 
