@@ -1,10 +1,11 @@
 """What commits cost and save under prompt caching, with the economic gate and without.
 
 Every run is judged with a survival estimate learned from other tasks: tasks are dealt into five
-blocks, and each block's estimate comes from the runs of the other four.  All strategies and all
-price structures see the same runs in one go.  Run as
+blocks, and each block's estimate comes from the runs of the other four.  The shipped router sees
+only runs of tasks it has not learned from.  All strategies and all price structures see the same
+runs in one go.  Run as
 
-    python benchmarks/economics.py [--limit N] [--jobs 2] [--margins 1 2 3]
+    python benchmarks/economics.py [--scorer router] [--limit N] [--jobs 2] [--margins 1 2 3]
     python benchmarks/economics.py --fit > src/statecomp/controller/survival.toml
 
 The second form prints the estimate over all runs, the one that is shipped.  Skips where the
@@ -18,12 +19,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from statecomp.annotate.labels import Label, LabelScorer, read_labels
+from statecomp.annotate.labels import read_labels
 from statecomp.baselines.window import SlidingWindow
 from statecomp.compressor import StateComp
-from statecomp.controller.age import AgeScorer
+from statecomp.config.scorers import Scoring, scoring
 from statecomp.controller.economics import Economics
-from statecomp.controller.prices import PriceBook, shipped_prices
+from statecomp.controller.prices import PriceBook, Prices, shipped_prices
 from statecomp.controller.spans import Gates
 from statecomp.controller.survival import Survival, fit, survival_toml
 from statecomp.engines.local import map_runs
@@ -32,51 +33,51 @@ from statecomp.history.trajectory import Trajectory
 from statecomp.replay.accounting import dollars_of
 from statecomp.replay.run import RunReplay, StrategyFactory, replay_run, used_identifiers
 from statecomp.replay.safety import common_identifiers
-from statecomp.replay.table import Row, rows
+from statecomp.replay.table import Row, rows, rows_by_domain
 from statecomp.router.folds import Run, rotations
-from statecomp.strategy import Scorer, Strategy
+from statecomp.strategy import Strategy
 from statecomp.traces.jsonl import read_runs
 from statecomp.wire.protocol import Wire
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 # A write premium; automatic caching without one; no caching.
 MODELS = ("claude-sonnet", "gpt-5", "uncached")
-WAITING = Gates(longer_than=0)
+LABELS = DATA / "expert_labels.jsonl"
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run with the paper's gates, and with the economic gate at each model's prices.
+    """One run with a scorer's own gates, and with the economic gate at each model's prices.
 
     Without caching nothing is held back: that gate is the one to compare others with for what
     smaller spans do without economics.
     """
 
+    scorer: str
     survivals: Mapping[str, Survival]
     common: frozenset[str]
     margins: tuple[float, ...]
-    labels: Mapping[str, Mapping[int, Label]] | None = None  # None: by age
 
     def __call__(self, run: Trajectory) -> RunReplay:
+        scored = scoring(self.scorer)
+        waiting = replace(scored.gates, longer_than=0)
         factories: dict[str, StrategyFactory] = {"window:keep=10": _window}
-        factories["off"] = self._factory(Gates(), None)
+        factories["off"] = _factory(scored, scored.gates, None)
         for model in MODELS:
             prices = shipped_prices().of(model)
             gate = Economics(PriceBook({model: prices}, model), self.survivals[run.id])
             # What costs nothing pays at any margin.
             for margin in self.margins if prices.cached < prices.write else self.margins[:1]:
                 name = f"on, margin {margin:g} @{model}"
-                factories[name] = self._factory(WAITING, replace(gate, margin=margin))
+                factories[name] = _factory(scored, waiting, replace(gate, margin=margin))
         return replay_run(run, factories, self.common)
 
-    def _factory(self, gates: Gates, economics: Economics | None) -> StrategyFactory:
-        def build(run: Trajectory, wire: Wire) -> Strategy:
-            scorer: Scorer = AgeScorer(3)
-            if self.labels is not None:
-                scorer = LabelScorer(self.labels[run.id])
-            return StateComp(scorer, gates=gates, protocol=wire.name, economics=economics)
 
-        return build
+def _factory(scored: Scoring, gates: Gates, economics: Economics | None) -> StrategyFactory:
+    def build(run: Trajectory, wire: Wire) -> Strategy:
+        return StateComp(scored.scorer(run), gates=gates, protocol=wire.name, economics=economics)
+
+    return build
 
 
 def _window(run: Trajectory, wire: Wire) -> Strategy:
@@ -116,6 +117,16 @@ def show(results: Sequence[RunReplay], title: str) -> None:
                 name = "off, longer_than=0"
             if of_model in ("", "uncached", model):
                 print(f"{name:28} {line(row)}")
+        print(f"dollars by domain, on: {by_domain(results, prices)}")
+
+
+def by_domain(results: Sequence[RunReplay], prices: Prices) -> str:
+    """With the gate at these prices; where there are several margins, the first."""
+    return ", ".join(
+        f"{domain} {-row.dollars_saved:+.1%}"
+        for domain, table in rows_by_domain(results, prices).items()
+        for row in [row for row in table if row.strategy.endswith(f" @{prices.model}")][:1]
+    )
 
 
 def line(row: Row) -> str:
@@ -132,7 +143,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--fit", action="store_true", help="print the survival estimate")
     parser.add_argument("--limit", type=int, help="at most so many runs of each kind")
-    parser.add_argument("--scorer", choices=("labels", "age", "both"), default="both")
+    parser.add_argument("--scorer", choices=("labels", "age", "router", "all"), default="all")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--margins", type=float, nargs="+", default=[Economics().margin])
     options = parser.parse_args()
@@ -144,19 +155,21 @@ def main() -> None:
         print(survival_toml(learned(runs)), end="")
         return
     survivals = survivals_out_of_fold(runs)
-    labels = read_labels(DATA / "expert_labels.jsonl")
     common = common_identifiers(map_runs(used_identifiers, runs, options.jobs))
-    by_age = Job(survivals, common, tuple(options.margins))
-    by_label = replace(by_age, labels=labels)
-    labelled = [run for run in runs if run.id in labels]
-    kinds = {"labels": (by_label, labelled, "expert labels"), "age": (by_age, runs, "age after 3")}
-    for job, known, title in (
-        kinds.values() if options.scorer == "both" else [kinds[options.scorer]]
-    ):
+    labelled = read_labels(LABELS)
+    taught = {run.group for run in runs if run.id in labelled}
+    kinds = {
+        "labels": (f"labels:{LABELS}", [run for run in runs if run.id in labelled]),
+        "age": ("age:after=3", runs),
+        "router": ("router", [run for run in runs if run.group not in taught]),
+    }
+    for name in kinds if options.scorer == "all" else [options.scorer]:
+        scorer, known = kinds[name]
+        job = Job(scorer, survivals, common, tuple(options.margins))
         # Evenly from all domains, which stand one after the other in the file.
         step = max(1, len(known) // options.limit) if options.limit else 1
         chosen = known[::step][: options.limit]
-        show(list(map_runs(job, chosen, options.jobs)), title)
+        show(list(map_runs(job, chosen, options.jobs)), name)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from pathlib import Path
 from statecomp.annotate.labels import read_labels
 from statecomp.annotate.records import Reading
 from statecomp.config import Settings, strategy_factory
-from statecomp.controller.economics import shipped_prices
+from statecomp.controller.prices import shipped_prices
 from statecomp.engines.local import map_runs
 from statecomp.errors import BadInput
 from statecomp.features.evidence import EvidenceReader

@@ -10,7 +10,8 @@ from typing import Any
 from statecomp.baselines.card import Card
 from statecomp.checkpoint import Checkpoint, Pins
 from statecomp.controller.controller import Controller, summary_of, tip
-from statecomp.controller.economics import Circumstances, Economics
+from statecomp.controller.economics import JUST_AFTER, Circumstances, Economics
+from statecomp.controller.holds import NO_HOLDS, holds_of
 from statecomp.controller.spans import Gates
 from statecomp.errors import StateCompError, SummaryFailed
 from statecomp.history.facts import FactIndex
@@ -38,7 +39,6 @@ CARD = Card(
     source="the StateComp paper, algorithm 1",
 )
 NOTHING = History(())
-JUST_NOW = Circumstances()
 PAUSE_S = 60.0
 """How long a summariser that could not be reached is left alone about one span."""
 SECRET = "its summary would hold a secret"
@@ -59,7 +59,7 @@ class StateComp(Strategy):
     `account` is the one the summariser charges its calls to.  With `economics` a commit must pay.
     Conversations are kept parsed on the `shelf`, which engines may share.  A summary that holds a
     `secret` is not committed: a log keeps it for good, and masked it would not be what the agent
-    needs.
+    needs.  With `holds`, documents the user names and what the agent came back for stay.
     """
 
     def __init__(
@@ -77,11 +77,13 @@ class StateComp(Strategy):
         economics: Economics | None = None,
         shelf: Shelf | None = None,
         secret: Callable[[str], bool] = _never,
+        holds: bool = True,
     ) -> None:
         self.wire: Wire = wire_named(protocol, placement)
         self._log = log if log is not None else MemoryLog()
         self._pins = pins
         self._secret = secret
+        self._holds = holds
         self._count = count
         self._account = account or SideAccount()
         self._reader = Reader(self.wire, count, shelf=shelf)
@@ -102,7 +104,7 @@ class StateComp(Strategy):
         source: Mapping[str, Any] | Sequence[JsonObject],
         *,
         decide: bool = True,
-        now: Circumstances = JUST_NOW,
+        now: Circumstances = JUST_AFTER,
     ) -> Checkpoint:
         """A request body or message list in; what to send instead, and why, out.
 
@@ -170,7 +172,7 @@ class StateComp(Strategy):
     def prepare(
         self,
         raw: History,
-        now: Circumstances = JUST_NOW,
+        now: Circumstances = JUST_AFTER,
         wanted: Callable[[], bool] = _always,
     ) -> View:
         """Decide at this state and commit; nothing is committed once it is no longer `wanted`.
@@ -201,7 +203,9 @@ class StateComp(Strategy):
             return View(effective, note="decided before at this state"), applied
         if (idle := self._idle.get(here)) is not None:
             return replace(idle, history=effective), applied
-        view = self._judged(_locked(effective, self._held(ids)), now)
+        holds = holds_of(raw, applied) if self._holds else NO_HOLDS
+        stays = {**holds.reasons, **self._held(ids)}
+        view = self._judged(_locked(effective, stays), now, holds.returns)
         if not view.commits:
             # A scorer that failed may work the next time; only an answer is worth remembering.
             if view.scores:
@@ -221,10 +225,11 @@ class StateComp(Strategy):
         told = {name: reason for name in ids if (reason := self._telling.get(name))}
         return {**told, **held} if told else held
 
-    def _judged(self, effective: History, now: Circumstances) -> View:
+    def _judged(self, effective: History, now: Circumstances, returns: int) -> View:
         """Algorithm 1, asking for no summary that is known to fail."""
         asked = _Sparing(self._controller.summarizer, self._log, self._paused, self._written)
-        view = replace(self._controller, summarizer=asked).rewrite(effective, now)
+        gates = self._controller.gates.warier(returns)
+        view = replace(self._controller, summarizer=asked, gates=gates).rewrite(effective, now)
         taken = {commit.sources for commit in view.commits}
         for sources, first, last in asked.answered:
             refused = [r for r in view.refusals if (r.first, r.last) == (first, last)]

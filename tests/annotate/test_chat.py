@@ -14,7 +14,7 @@ from statecomp.annotate.journal import Journal
 from statecomp.annotate.judge import judge_question
 from statecomp.annotate.pipeline import Annotated, annotate
 from statecomp.annotate.records import Reading
-from statecomp.controller.economics import shipped_prices
+from statecomp.controller.prices import shipped_prices
 from statecomp.llm.chat import ChatFailed, Usage
 from statecomp.llm.client import open_chat
 from statecomp.llm.scripted import Asked, ScriptedChat

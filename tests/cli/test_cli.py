@@ -70,6 +70,31 @@ def test_the_number_of_jobs_changes_no_number(runs: Path, tmp_path: Path) -> Non
     assert (tmp_path / "1.json").read_bytes() == (tmp_path / "2.json").read_bytes()
 
 
+def test_the_gate_decides_by_the_prices_that_dollars_are_counted_in(
+    runs: Path, tmp_path: Path
+) -> None:
+    """Where rewriting the cache costs a fortune nothing is rewritten, where it is free all is."""
+
+    def commits(write: float, *options: str) -> tuple[int, set[str]]:
+        book, numbers = tmp_path / "own.toml", tmp_path / "n.json"
+        own = "as_of = 2026-01-01\ninput = 1\ncached = 1\noutput = 1\nttl_s = 300\nleast_cached = 1"
+        book.write_text(f"[models.own]\n{own}\nwrite = {write}\n")
+        spec = "statecomp:scorer=age:after=1,economics=on"
+        done = statecomp(
+            "replay", runs, "--prices", book, "--json", numbers, "--strategy", spec, *options
+        )
+        assert done.returncode == 0, done.stderr
+        document = json.loads(numbers.read_text())
+        steps = [step for run in document["runs"] for step in run["strategies"][spec]]
+        return document["strategies"][0]["commits"], {
+            step["ruling"]["prices"] for step in steps if step["ruling"]
+        }
+
+    assert commits(1e6) == (0, {"own"})
+    free, by = commits(1.0, "--jobs", "2")
+    assert (free > 0, by) == (True, {"own"})
+
+
 def test_domain_and_limit_choose_runs(runs: Path) -> None:
     assert "1 runs" in statecomp("replay", runs, "--domain", "web").stdout
     assert "1 runs" in statecomp("replay", runs, "--limit", "1").stdout

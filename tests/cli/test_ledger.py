@@ -98,6 +98,26 @@ def test_sessions_come_latest_first_with_what_they_saved(home: Path) -> None:
     assert [r["totals"]["commits"] for r in records] == [1, 1]
 
 
+def test_what_was_only_observed_is_told_apart_from_what_was_saved(home: Path) -> None:
+    assert "would" not in statecomp("sessions", home=home).stdout
+    ledger = open_store("", {"XDG_DATA_HOME": str(home)})
+    now = time.time()
+    about = ("agent/1.0", "watched", "openai-chat", "gpt-5")
+    session = Session("ccc-seen", "t", *about, started_s=now, last_s=now, totals=Totals())
+    sums = (1000, 250, 4.0, 1.0)
+    request = Request("ccc-seen", 1, now, "openai-chat", "gpt-5", "observe", *sums)
+    ledger.record(session, request)
+    ledger.close()
+    done = statecomp("sessions", home=home)
+    heads, seen, *_ = done.stdout.splitlines()
+    assert "would save" in heads
+    cells = ["1,000", "1,000", "-", "0.00", "0", "0", "75%", "3.00", "0", "watched"]
+    assert seen.split()[-len(cells) :] == cells
+    assert "2 requests, 18,000 tokens came in, 10,000 went out (44% saved)" in done.stdout
+    assert "only observed: 1 requests, which went out as they came" in done.stdout
+    assert "would have saved 75% of their tokens and 3.00 dollars, with 0 regrets" in done.stdout
+
+
 def test_nothing_a_tool_printed_can_act_on_the_terminal(home: Path) -> None:
     for verb in (["sessions"], ["log"], ["show", "c0ffee-b"], ["diff", "c0ffee-b"]):
         done = statecomp(*verb, home=home)

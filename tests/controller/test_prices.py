@@ -74,6 +74,11 @@ def test_the_shipped_prices_make_sense() -> None:
         assert prices.input <= prices.output
 
 
+def test_every_shipped_entry_says_how_its_figures_are_known() -> None:
+    assert all(len(prices.source) > 20 for prices in shipped_prices().models.values())
+    assert parse_prices(BOOK).of("m").source == ""
+
+
 @pytest.mark.parametrize("text", ["", "[models]", "[models.m]\ninput = 1", "not toml ["])
 def test_a_book_that_cannot_be_used_is_refused(text: str) -> None:
     with pytest.raises(BadInput, match="is not a price book"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from starlette.testclient import TestClient
 
 from statecomp.dashboard.app import routes
 from statecomp.dashboard.shared import between, static_files
-from statecomp.ledger.audit import Cell, Ledger, LedgerFailed, Regret
+from statecomp.ledger.audit import Cell, Ledger, LedgerFailed, Regret, Request
 from statecomp.ledger.open import open_ledger
 from statecomp.proxy.app import build_app
 from statecomp.proxy.settings import ProxySettings
@@ -135,11 +136,37 @@ def test_a_session_is_told_whole_or_from_a_request_on() -> None:
     assert whole["requests"][0]["states"] == "skl"
     assert whole["requests"][0]["scores"] == [0.9, 0.25, None]
     (told,) = whole["commits"]
-    assert (told["state"], told["request"], told["regrets"], told["lowest"]) == ("live", 1, 1, 0.75)
+    assert (told["state"], told["regrets"], told["lowest"]) == ("live", 1, 0.75)
+    assert told["when_s"] == whole["requests"][0]["when_s"]
     later = ours.get("/statecomp/api/sessions/run?after=1").json()
     assert [r["number"] for r in later["requests"]] == [2]
     for odd in ("-1", "x", "٣", "9" * 5000):
         assert len(ours.get("/statecomp/api/sessions/run", params={"after": odd}).json()) == 5
+
+
+class Watched:
+    """A ledger that remembers after which number its requests were read."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        self.read: list[int] = []
+
+    def requests(self, session: str, *, after: int = 0) -> Sequence[Request]:
+        self.read.append(after)
+        return self.ledger.requests(session, after=after)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.ledger, name)
+
+
+def test_a_poll_reads_only_the_requests_that_are_new_and_none_where_nothing_is() -> None:
+    watched: Any = Watched(filled())
+    ours = pages(watched)
+    first = ours.get("/statecomp/api/sessions/run?after=1")
+    assert (len(first.json()["requests"]), watched.read) == (1, [1])
+    known = {"if-none-match": first.headers["etag"]}
+    assert ours.get("/statecomp/api/sessions/run?after=1", headers=known).status_code == 304
+    assert watched.read == [1]
 
 
 def test_what_is_not_there_is_said_in_json() -> None:

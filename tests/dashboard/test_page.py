@@ -129,6 +129,30 @@ def test_undo_asks_first_then_changes_what_is_sent(browser: Browser) -> None:
         assert own.ledger.requests(told.session)[-1].grid[0].state == "kept"
 
 
+def test_what_was_only_observed_is_never_shown_as_saved(browser: Browser) -> None:
+    ledger = open_ledger(":memory:")
+    real: dict[str, Any] = {"raw_dollars": 0.75, "sent_dollars": 0.5}
+    ledger.record(session("real"), request("real", **real))
+    seen = entry(commit("s1"), "seen", state="observed", when_s=1_001.0)
+    would: dict[str, Any] = {"mode": "observe", "raw_dollars": 4.0, "sent_dollars": 1.0}
+    regret = Regret("seen", 1, seen.commit.id, "repeated call", "ls")
+    ledger.record(session("seen"), request("seen", **would), [seen], [regret])
+    with board(ledger) as own, showing(browser, own.page) as page:
+        saved, observed = page.locator(".heroes").first, page.locator(".observed-part")
+        expect(saved.locator(".figure").first).to_have_text("$0.250033.3\u00a0%")
+        expect(observed.locator(".figure").first).to_have_text("$3.0075.0\u00a0%")
+        expect(observed).to_contain_text("Dollars that would have been saved")
+        expect(observed).to_contain_text("would have been 1 commit and 1 regret")
+        rows = page.locator("#session-list tbody tr")
+        expect(rows.filter(has_text="task of seen")).to_contain_text("$3.0000would have saved")
+        expect(rows.filter(has_text="task of real")).not_to_contain_text("would have saved")
+        rows.filter(has_text="task of seen").get_by_role("link").click()
+        expect(page.locator("#head .facts")).to_contain_text("Dollars, would have saved")
+        expect(page.locator("#head .facts")).not_to_contain_text("Dollars saved")
+        expect(page.locator("#commits")).to_contain_text("request 1")
+        assert fits(page)
+
+
 def test_hostile_text_is_shown_and_never_obeyed(browser: Browser) -> None:
     ledger = open_ledger(":memory:")
     of = commit("s1", text=HOSTILE)

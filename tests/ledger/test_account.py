@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from statecomp.ledger import sql_ledger
-from statecomp.ledger.audit import LedgerFailed, Regret, Totals, Usage
+from statecomp.ledger.audit import LedgerFailed, Regret, Sums, Totals, Usage
 from statecomp.ledger.open import open_ledger
 from statecomp.ledger.retention import Limits
 from statecomp.ledger.sql_ledger import SqlLedger
@@ -27,7 +27,7 @@ def test_what_was_recorded_is_what_another_process_reads(ledger: SqlLedger, open
     assert other.entries("run") == [told]
     assert other.regrets("run") == [regret]
     assert other.messages("run") == chat(3)
-    sums = Totals(1, 1000, 400, 0.5, 0.75, Usage(400, 100, 50, 20), 1, 1)
+    sums = Totals(1, 1000, 400, 0.5, 0.75, 1, 1, Usage(400, 100, 50, 20))
     assert other.session("run") == replace(session(), totals=sums)
     assert other.totals() == sums
     assert other.session("another") is None
@@ -54,6 +54,32 @@ def test_sessions_come_latest_first_and_sum_their_own_requests(ledger: SqlLedger
     assert [s.id for s in ledger.sessions(1)] == ["a"]
     assert ledger.totals().raw_tokens == 4000
     assert ledger.totals().raw_dollars - ledger.totals().sent_dollars == -1.0
+
+
+def test_what_was_only_observed_is_summed_apart_from_what_was_saved(ledger: SqlLedger) -> None:
+    made, seen = commit("s1"), commit("s2")
+    ledger.commits("t").append("s1", [made])
+    regrets = [Regret("run", n, "c", "repeated call", "ls") for n in (1, 2)]
+    ledger.record(session(), request(), [entry(made)], regrets[:1])
+    observed = request(number=2, mode="observe", raw_tokens=3000, sent_tokens=500)
+    ledger.record(session(), observed, [entry(seen, state="observed")], regrets[1:])
+    usage = Usage(800, 200, 100, 40)
+    would = Sums(1, 3000, 500, 0.5, 0.75, 1, 1)
+    totals = Totals(2, 4000, 3400, 1.0, 1.25, 1, 1, usage, would)
+    assert ledger.totals() == totals
+    assert [one.totals for one in ledger.sessions()] == [totals]
+    assert (totals.saved_tokens, totals.observed.saved_tokens) == (600, 2500)
+    assert totals.acted == Sums(1, 1000, 400, 0.5, 0.75, 1, 1)
+
+
+def test_what_came_after_a_request_is_read_without_what_came_before(ledger: SqlLedger) -> None:
+    assert ledger.last_number("run") == 0
+    for number in (1, 2, 5):
+        ledger.record(session(), request(number=number))
+    ledger.record(session("other"), request("other", 9))
+    assert ledger.requests("run", after=2) == [request(number=5)]
+    assert [len(ledger.requests("run", after=after)) for after in (0, 1, 4, 5)] == [3, 2, 1, 0]
+    assert ledger.last_number("run") == 5
 
 
 def test_a_history_is_stored_as_what_is_new(ledger: SqlLedger) -> None:

@@ -18,7 +18,7 @@ from statecomp.annotate.records import Reading
 from statecomp.cli.engine import ChosenRuns, engine_options, progress
 from statecomp.cli.files import read_chosen, refuse, write_lines
 from statecomp.cli.terminal import show, warn, watched
-from statecomp.controller.economics import Prices, shipped_prices
+from statecomp.controller.prices import Prices, shipped_prices
 from statecomp.engines.engine import Engine, Spared
 from statecomp.errors import BadInput, StateCompError
 from statecomp.history.trajectory import Trajectory

@@ -49,6 +49,7 @@ def sessions_command(store: str, limit: int, json_lines: bool) -> None:
     """List the sessions in the ledger, the latest first, with what each of them saved.
 
     Dollars are by the price book, under prompt caching; a loss is shown as a negative number.
+    Requests in observe mode went out as they came: what they would have saved stands apart.
 
     \b
     Examples:

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from statecomp.cli.terminal import show
 from statecomp.history.interaction import JsonObject
-from statecomp.ledger.audit import Entry, Regret, Session, Totals
+from statecomp.ledger.audit import Entry, Regret, Session, Sums, Totals
 from statecomp.wire.content import text_of
 
 TITLE = 48
@@ -33,19 +33,30 @@ def clean(text: str) -> str:
 
 
 def print_sessions(sessions: Sequence[Session], totals: Totals) -> None:
-    right = ("requests", "raw", "sent", "saved", "dollars", "commits", "regrets")
+    """What was only observed has columns of its own: it is no saving."""
+    right: tuple[str, ...] = ("requests", "raw", "sent", "saved", "dollars", "commits", "regrets")
+    observed = any(session.totals.observed.requests for session in sessions)
+    right += ("would save", "would dollars", "would regret") if observed else ()
     table = _table(("session", "last", "client", *right, "task"), right)
     for session in sessions:
-        task = _one_line(session.title)
-        table.add_row(
-            *_cells(session.id, _time(session.last_s), session.client, *_sums(session.totals), task)
-        )
+        own = session.totals
+        cells = _sums(own, _share(own.acted))
+        cells += _would(own.observed) if observed else ()
+        about = (session.id, _time(session.last_s), session.client)
+        table.add_row(*_cells(*about, *cells, _one_line(session.title)))
     show(table)
-    requests, raw, sent, share, dollars, commits, regrets = _sums(totals)
+    acted = totals.acted
+    requests, raw, sent, share, dollars, commits, regrets = _sums(acted, _share(acted))
     click.echo(
-        f"{requests} requests, {raw} tokens came in, {sent} went out ({share}), {dollars} dollars"
-        f" saved, {commits} commits, {regrets} regrets"
+        f"{requests} requests, {raw} tokens came in, {sent} went out ({share} saved), {dollars}"
+        f" dollars saved, {commits} commits, {regrets} regrets"
     )
+    if seen := totals.observed.requests:
+        share, dollars, regrets = _would(totals.observed)
+        click.echo(
+            f"only observed: {seen:,} requests, which went out as they came and would have saved"
+            f" {share} of their tokens and {dollars} dollars, with {regrets} regrets"
+        )
 
 
 def print_log(entries: Sequence[Entry], regrets: Mapping[str, int]) -> None:
@@ -121,14 +132,21 @@ def _message_lines(messages: Sequence[JsonObject]) -> Iterator[str]:
         yield from (shown or ("" if calls else json.dumps(rest))).splitlines()
 
 
-def _sums(totals: Totals) -> tuple[str, ...]:
-    saved = totals.raw_tokens - totals.sent_tokens
-    share = f"{saved / totals.raw_tokens:.0%}" if totals.raw_tokens else "-"
-    dollars = totals.raw_dollars - totals.sent_dollars
+def _sums(sums: Sums, share: str) -> tuple[str, ...]:
     return (
-        *(f"{totals.requests:,}", f"{totals.raw_tokens:,}", f"{totals.sent_tokens:,}", share),
-        *(f"{dollars:,.2f}", f"{totals.commits:,}", f"{totals.regrets:,}"),
+        *(f"{sums.requests:,}", f"{sums.raw_tokens:,}", f"{sums.sent_tokens:,}", share),
+        *(f"{sums.saved_dollars:,.2f}", f"{sums.commits:,}", f"{sums.regrets:,}"),
     )
+
+
+def _would(observed: Sums) -> tuple[str, str, str]:
+    if not observed.requests:
+        return "-", "-", "-"
+    return _share(observed), f"{observed.saved_dollars:,.2f}", f"{observed.regrets:,}"
+
+
+def _share(sums: Sums) -> str:
+    return f"{sums.saved_tokens / sums.raw_tokens:.0%}" if sums.raw_tokens else "-"
 
 
 def _table(columns: Sequence[str], right: Sequence[str]) -> Table:

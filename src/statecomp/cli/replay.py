@@ -13,10 +13,11 @@ import click
 
 from statecomp.cli.engine import ChosenRuns, engine_options, progress
 from statecomp.cli.files import refuse, write_lines, write_text
+from statecomp.cli.price_book import read_price_book
 from statecomp.cli.replay_tables import domain_table, mechanics_table, saved_table
 from statecomp.cli.terminal import show, warn
 from statecomp.config import Settings, strategy_factory
-from statecomp.controller.economics import Prices, parse_prices, shipped_prices
+from statecomp.controller.prices import Prices
 from statecomp.engines.engine import Engine
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
@@ -35,11 +36,12 @@ class Job:
     common: frozenset[str]
     model: str
     tokenizer: str
+    prices: Prices
     keep_messages: bool
 
     def __call__(self, run: Trajectory) -> RunReplay:
         count = counter_for(self.model, tokenizer=self.tokenizer)
-        settings = Settings(count, os.environ)
+        settings = Settings(count, os.environ, self.prices)
         factories = {spec: strategy_factory(spec, settings) for spec in self.specs}
         return replay_run(
             run, factories, self.common, count=count, keep_messages=self.keep_messages
@@ -94,7 +96,8 @@ def replay(
       periodic:every=5                       every 5 interactions become a summary
       statecomp:scorer=age:after=3           StateComp's gates, age as the score
       statecomp:scorer=labels:PATH           StateComp's gates, true labels as scores
-    StateComp also takes threshold=, longer_than=, min_source_tokens=; it and periodic take
+    StateComp also takes threshold=, longer_than=, min_source_tokens=, and economics=on (a rewrite
+    must pay, at the prices that dollars are counted in); it and periodic take
     summarizer=extractive (default, no model) or summarizer=chat:openai:MODEL[@URL], and budget=.
 
     \b
@@ -107,19 +110,19 @@ def replay(
       statecomp replay runs.jsonl.gz --strategy statecomp --jobs 2 --report report.html
     """
     count = counter_for(model, tokenizer=tokenizer)
+    billed = _prices(prices, model)
     chosen = tuple(dict.fromkeys(specs or ("statecomp",)))
     for spec in chosen:
-        strategy_factory(spec, Settings(count, os.environ))
-    book = _prices(prices, model)
-    job = Job(chosen, frozenset(), model, tokenizer, keep_messages=views is not None)
+        strategy_factory(spec, Settings(count, os.environ, billed))
+    job = Job(chosen, frozenset(), model, tokenizer, billed, keep_messages=views is not None)
     results = _replay_all(ChosenRuns(runs, limit, domain), job, engine, skip_bad)
     if views:
         _write_views(views, results)
     if json_file:
-        _write_json(json_file, results, book, count)
+        _write_json(json_file, results, billed, count)
     if report:
-        write_text(report, report_html(results, book, title=_title(runs), counter=count.name))
-    _print(results, book, count)
+        write_text(report, report_html(results, billed, title=_title(runs), counter=count.name))
+    _print(results, billed, count)
 
 
 def _title(runs: Sequence[Path]) -> str:
@@ -129,10 +132,7 @@ def _title(runs: Sequence[Path]) -> str:
 
 def _prices(path: Path | None, model: str) -> Prices:
     """The model's prices; a model without any is priced as the book's default, and that is said."""
-    try:
-        book = parse_prices(path.read_text("utf-8"), str(path)) if path else shipped_prices()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"cannot be read: {error}", file=str(path)) from error
+    book = read_price_book(path)
     if model and model not in book.models:
         warn(f"no prices for {model!r}: dollars are those of {book.default!r}; see --prices")
         return book.of()

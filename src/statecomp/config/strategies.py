@@ -76,6 +76,7 @@ def _statecomp(options: Options, settings: Settings) -> StrategyFactory:
         # What a rewrite costs is known then; the length of a span need not stand for it.
         scored = replace(scored, gates=replace(scored.gates, longer_than=0))
     gates = gates_of(options, scored)
+    holds = options.one_of("holds", "on", "off") == "on"
 
     def build(run: Trajectory, wire: Wire) -> Strategy:
         account = SideAccount()
@@ -87,6 +88,7 @@ def _statecomp(options: Options, settings: Settings) -> StrategyFactory:
             count=settings.count,
             account=account,
             economics=economics,
+            holds=holds,
         )
 
     return build

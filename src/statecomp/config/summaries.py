@@ -102,7 +102,7 @@ def _acon(options: Options, settings: Settings) -> StrategyFactory:
     given = options.real("budget", 0)
     window = options.whole("window", WINDOW)
     threshold = Budget(given).of(window) if given else budget.of(window) if budget else -1
-    accumulate = options.one_of("rule", "accumulate", "reset") == "accumulate"
+    accumulate = options.one_of("rule", "reset", "accumulate") == "accumulate"
     make = partial(
         acon.Acon,
         mode=options.one_of("mode", *acon.MODES),

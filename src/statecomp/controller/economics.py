@@ -7,27 +7,12 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from statecomp.controller.gate import Market, Offer, Verdict, decide
-from statecomp.controller.prices import (
-    PriceBook,
-    Prices,
-    parse_prices,
-    shipped_prices,
-)
+from statecomp.controller.prices import PriceBook, Prices, shipped_prices
 from statecomp.controller.survival import Survival, shipped_survival
 from statecomp.errors import BadInput
 from statecomp.history.history import History, Span
 from statecomp.history.interaction import Interaction, Summary
 from statecomp.strategy import CacheState
-
-__all__ = [
-    "JUST_AFTER",
-    "Circumstances",
-    "Economics",
-    "PriceBook",
-    "Prices",
-    "parse_prices",
-    "shipped_prices",
-]
 
 
 @dataclass(frozen=True, slots=True)

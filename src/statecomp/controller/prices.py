@@ -33,6 +33,7 @@ class Prices:
     least_cached: int = 1024
     cache_block: int = 1
     long_write: float | None = None
+    source: str = ""  # how the figures are known
 
     def readable(self, prefix_tokens: int) -> int:
         """How much of an unchanged prefix comes from the cache."""
@@ -112,4 +113,5 @@ def _prices(name: str, entry: Mapping[str, Any]) -> Prices:
         least_cached=int(entry.get("least_cached", 1024)),
         cache_block=max(1, int(entry.get("cache_block", 1))),
         long_write=float(entry["long_write"]) if "long_write" in entry else None,
+        source=str(entry.get("source", "")),
     )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from statecomp.errors import BadInput
 from statecomp.history.history import History, Span
 from statecomp.history.interaction import Interaction
 from statecomp.strategy import Refusal
+
+WARINESS = 4
+"""How many times dearer a wrong replacement is taken to be each time that one has shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,13 @@ class Gates:
         if not self.unsafe_tokens:
             return self.threshold
         return self.unsafe_tokens / (self.unsafe_tokens + interaction.tokens)
+
+    def warier(self, returns: int) -> Gates:
+        """These gates once the agent has come back so often for what had been replaced.
+
+        A threshold that was given stays: only what a wrong replacement costs has been underrated.
+        """
+        return replace(self, unsafe_tokens=self.unsafe_tokens * WARINESS ** min(returns, 9))
 
     def __post_init__(self) -> None:
         if not 0.0 < self.threshold <= 1.0:

@@ -38,21 +38,18 @@ def session_json(session: Session) -> Json:
 
 
 def session_detail(ledger: Ledger, session: Session, after: int) -> Json:
-    """One session; of its requests those with a number above `after`."""
-    requests = ledger.requests(session.id)
+    """One session; of its requests those with a number above `after`, and no others are read.
+
+    A commit was decided at the request of the same `when_s`.
+    """
     regrets = ledger.regrets(session.id)
-    decided_at = {request.when_s: request.number for request in requests}
     regretted = Counter(regret.commit for regret in regrets)
     return {
         "session": session_json(session),
         "labels": labels(ledger.messages(session.id), session.protocol),
-        "requests": [_request(request) for request in requests if request.number > after],
+        "requests": [_request(request) for request in ledger.requests(session.id, after=after)],
         "commits": [
-            {
-                **_brief(entry),
-                "request": decided_at.get(entry.when_s),
-                "regrets": regretted[entry.commit.id],
-            }
+            {**_brief(entry), "regrets": regretted[entry.commit.id]}
             for entry in ledger.entries(session.id)
         ],
         "regrets": [_regret(regret) for regret in regrets],

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from statecomp.history.interaction import Interaction, Segment
-from statecomp.history.text import argument_text, identifier_set
+from statecomp.history.interaction import Interaction, Pinned, Segment
+from statecomp.history.text import argument_text, identifier_set, words_of
 from statecomp.recent import Recent
 
 REMEMBERED = 4096
@@ -20,6 +20,7 @@ class SegmentFacts:
 
     own: frozenset[str]
     observed: frozenset[str]
+    words: frozenset[str] = frozenset()  # of the agent, or of whoever gave it its task
 
 
 _memory: Recent[tuple[str, int], SegmentFacts] = Recent(REMEMBERED)
@@ -41,10 +42,11 @@ def _content_hash(segment: Segment) -> int:
 
 def _read(segment: Segment) -> SegmentFacts:
     if not isinstance(segment, Interaction):
-        return SegmentFacts(own=frozenset(), observed=identifier_set(segment.text))
+        asked = segment.text if isinstance(segment, Pinned) and segment.role == "user" else ""
+        return SegmentFacts(frozenset(), identifier_set(segment.text), frozenset(words_of(asked)))
+    own = own_words(segment)
     return SegmentFacts(
-        own=identifier_set(own_words(segment)),
-        observed=identifier_set(segment.observed),
+        identifier_set(own), identifier_set(segment.observed), frozenset(words_of(own))
     )
 
 
@@ -60,6 +62,8 @@ class FactIndex:
     def __init__(self, segments: Iterable[Segment] = ()) -> None:
         self._own: Counter[str] = Counter()
         self._observed: Counter[str] = Counter()
+        self._asked: Counter[str] = Counter()
+        self._spoken: Counter[str] = Counter()
         self._held: dict[str, SegmentFacts] = {}
         for segment in segments:
             self.add(segment)
@@ -72,6 +76,7 @@ class FactIndex:
         self._held[segment.id] = facts
         self._own.update(facts.own)
         self._observed.update(facts.observed)
+        (self._spoken if isinstance(segment, Interaction) else self._asked).update(facts.words)
 
     def remove(self, segment: Segment) -> None:
         """Forget a segment; one that is not indexed is no mistake."""
@@ -80,6 +85,7 @@ class FactIndex:
             return
         _take(self._own, facts.own)
         _take(self._observed, facts.observed)
+        _take(self._spoken if isinstance(segment, Interaction) else self._asked, facts.words)
 
     def __contains__(self, identifier: str) -> bool:
         return identifier in self._own or identifier in self._observed
@@ -87,6 +93,14 @@ class FactIndex:
     def agent_used(self, identifier: str) -> bool:
         """Whether the agent itself wrote it, in any indexed segment."""
         return identifier in self._own
+
+    def asked(self, word: str) -> bool:
+        """Whether the word is in what the user wrote."""
+        return word in self._asked
+
+    def spoken(self, word: str) -> bool:
+        """Whether the agent itself said the word, in any indexed segment."""
+        return word in self._spoken
 
 
 def _take(counts: Counter[str], names: frozenset[str]) -> None:

@@ -53,6 +53,7 @@ LONGEST = 240
 """A longer token is an encoded blob; nobody retypes one from a summary."""
 
 # Possessive quantifiers and bounded repeats: no token is ever scanned again from its middle.
+_WORD = re.compile(r"\w{3,}")
 _LEXER = re.compile(
     r"""
       [A-Za-z][A-Za-z0-9+]{1,11}://[^\s"'`<>\\|{}^\]]++           # url
@@ -141,6 +142,11 @@ def identifiers(text: str) -> Mapping[str, Kind]:
 def identifier_set(text: str) -> frozenset[str]:
     """The identifiers of `text` that say something: unordered, without the common ones."""
     return frozenset(identifiers(text).keys() - COMMON)
+
+
+def words_of(text: str) -> list[str]:
+    """The words of some length, in lower case, in order."""
+    return _WORD.findall(text.lower())
 
 
 def argument_text(arguments: str) -> str:

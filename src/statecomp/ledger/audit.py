@@ -46,7 +46,8 @@ class Usage:
 class Request:
     """One request through a door.  `raw_tokens` came in, `sent_tokens` went out, by our count.
 
-    Dollars are by the price book, under caching: as if nothing had been rewritten, and as sent.
+    In mode "observe" what came in went out, and `sent` is what would have been sent.  Dollars are
+    by the price book, under caching: as if nothing had been rewritten, and as sent.
     `note` says why nothing was rewritten, where something stood in the way.
     """
 
@@ -96,17 +97,50 @@ class Regret:
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
-    """Sums over requests; savings may be negative and are shown as that."""
+class Sums:
+    """Over requests; savings may be negative and are shown as that."""
 
     requests: int = 0
     raw_tokens: int = 0
     sent_tokens: int = 0
     raw_dollars: float = 0.0
     sent_dollars: float = 0.0
-    usage: Usage = Usage()
     commits: int = 0
     regrets: int = 0
+
+    @property
+    def saved_tokens(self) -> int:
+        return self.raw_tokens - self.sent_tokens
+
+    @property
+    def saved_dollars(self) -> float:
+        return self.raw_dollars - self.sent_dollars
+
+
+@dataclass(frozen=True, slots=True)
+class Totals(Sums):
+    """Over all requests, by what really went out.
+
+    Of a request that was only observed that is what came in; `observed` holds what would have been
+    sent, committed and regretted instead.
+    """
+
+    usage: Usage = Usage()
+    observed: Sums = Sums()
+
+    @property
+    def acted(self) -> Sums:
+        """Without the requests that were only observed."""
+        seen = self.observed
+        return Sums(
+            self.requests - seen.requests,
+            self.raw_tokens - seen.raw_tokens,
+            self.sent_tokens - seen.raw_tokens,
+            self.raw_dollars - seen.raw_dollars,
+            self.sent_dollars - seen.raw_dollars,
+            self.commits,
+            self.regrets,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +185,13 @@ class Ledger(Protocol):
 
     def session(self, name: str) -> Session | None: ...
 
-    def requests(self, session: str) -> Sequence[Request]: ...
+    def requests(self, session: str, *, after: int = 0) -> Sequence[Request]:
+        """Those with a number above `after`, in order."""
+        ...
+
+    def last_number(self, session: str) -> int:
+        """The highest number of a request, 0 where there is none."""
+        ...
 
     def entries(self, session: str) -> Sequence[Entry]: ...
 

@@ -8,17 +8,33 @@ from collections.abc import Sequence
 from typing import Any
 
 from statecomp.history.interaction import JsonObject
-from statecomp.ledger.audit import Cell, Entry, EntryState, Regret, Request, Session, Totals, Usage
+from statecomp.ledger.audit import (
+    Cell,
+    Entry,
+    EntryState,
+    Regret,
+    Request,
+    Session,
+    Sums,
+    Totals,
+    Usage,
+)
 from statecomp.ledger.database import Connection, Row
 from statecomp.ledger.log import commit_of, held_by
 from statecomp.ledger.pages import message_in
 from statecomp.ledger.writing import OF_HISTORY
 
+_OBSERVED = "r.mode = 'observe'"
 _SUMS = ", ".join(
-    f"coalesce(sum(r.{name}), 0)"
-    for name in (
-        *("raw_tokens", "sent_tokens", "raw_dollars", "sent_dollars"),
-        *("input", "cached", "written", "output"),
+    f"coalesce(sum({column}), 0)"
+    for column in (
+        *("r.raw_tokens", f"CASE WHEN {_OBSERVED} THEN r.raw_tokens ELSE r.sent_tokens END"),
+        *("r.raw_dollars", f"CASE WHEN {_OBSERVED} THEN r.raw_dollars ELSE r.sent_dollars END"),
+        *("r.input", "r.cached", "r.written", "r.output"),
+        *(
+            f"CASE WHEN {_OBSERVED} THEN {value} ELSE 0 END"
+            for value in ("1", "r.raw_tokens", "r.sent_tokens", "r.raw_dollars", "r.sent_dollars")
+        ),
     )
 )
 # What was only observed, or taken back, is no commit that stands.
@@ -27,10 +43,17 @@ _LIVE = (
     " LEFT JOIN commits c ON c.tenant = o.tenant AND c.id = e.commit_id"
     " WHERE coalesce(c.state, e.state) = 'live' AND e.state <> 'observed'"
 )
+_ONLY_OBSERVED = "SELECT count(*) FROM entries e WHERE e.state = 'observed'"
+_REGRETS = (
+    "SELECT count(*) FROM regrets g LEFT JOIN requests o"
+    " ON o.session = g.session AND o.number = g.request"
+    " WHERE coalesce(o.mode, '') {which} 'observe'"
+)
+_REGRETTED, _WOULD_REGRET = (_REGRETS.format(which=which) for which in ("<>", "="))
 _SESSIONS = (
     "SELECT s.id, s.tenant, s.about, s.started_s, s.last_s,"
-    f" ({_LIVE} AND e.session = s.id),"
-    " (SELECT count(*) FROM regrets g WHERE g.session = s.id),"
+    f" ({_LIVE} AND e.session = s.id), ({_REGRETTED} AND g.session = s.id),"
+    f" ({_ONLY_OBSERVED} AND e.session = s.id), ({_WOULD_REGRET} AND g.session = s.id),"
     f" count(r.number), {_SUMS}"
     " FROM (SELECT * FROM sessions {chosen}) s LEFT JOIN requests r ON r.session = s.id"
     " GROUP BY s.id, s.tenant, s.about, s.started_s, s.last_s"
@@ -55,20 +78,24 @@ def session(connection: Connection, name: str) -> Session | None:
 
 
 def totals(connection: Connection) -> Totals:
-    ((commits,),) = connection.execute(_LIVE)
-    ((regrets,),) = connection.execute("SELECT count(*) FROM regrets")
-    (sums,) = connection.execute(f"SELECT count(*), {_SUMS} FROM requests r")
-    return _totals((commits, regrets, *sums))
+    counts = f"({_LIVE}), ({_REGRETTED}), ({_ONLY_OBSERVED}), ({_WOULD_REGRET})"
+    (row,) = connection.execute(f"SELECT {counts}, count(*), {_SUMS} FROM requests r")
+    return _totals(row)
 
 
-def requests(connection: Connection, name: str) -> list[Request]:
+def requests(connection: Connection, name: str, after: int = 0) -> list[Request]:
     rows = connection.execute(
         "SELECT session, number, when_s, protocol, model, mode, raw_tokens, sent_tokens,"
         " raw_dollars, sent_dollars, input, cached, written, output, status, first_change, grid,"
-        " note FROM requests WHERE session = ? ORDER BY number",
-        (name,),
+        " note FROM requests WHERE session = ? AND number > ? ORDER BY number",
+        (name, after),
     )
     return [_request(row) for row in rows]
+
+
+def last_number(connection: Connection, name: str) -> int:
+    rows = connection.execute("SELECT max(number) FROM requests WHERE session = ?", (name,))
+    return int(rows[0][0] or 0)
 
 
 def entries(connection: Connection, name: str) -> list[Entry]:
@@ -178,8 +205,17 @@ def _session(row: Row) -> Session:
 
 
 def _totals(row: Row) -> Totals:
-    # PostgreSQL sums whole numbers as decimals.
-    commits, regretted, count, raw, sent = map(int, row[:5])
-    raw_dollars, sent_dollars = map(float, row[5:7])
-    usage = Usage(*map(int, row[7:]))
-    return Totals(count, raw, sent, raw_dollars, sent_dollars, usage, commits, regretted)
+    (commits, regretted, would_commit, would_regret), rest = row[:4], row[4:]
+    (count, *sums), usage, (seen, *would) = rest[:5], rest[5:9], rest[9:]
+    return Totals(
+        *_amounts(count, *sums, commits, regretted),
+        Usage(*map(int, usage)),
+        Sums(*_amounts(seen, *would, would_commit, would_regret)),
+    )
+
+
+def _amounts(*row: Any) -> tuple[int, int, int, float, float, int, int]:
+    """The fields of `Sums`; PostgreSQL sums whole numbers as decimals."""
+    count, raw, sent, raw_dollars, sent_dollars, commits, regretted = row
+    dollars = float(raw_dollars), float(sent_dollars)
+    return int(count), int(raw), int(sent), *dollars, int(commits), int(regretted)

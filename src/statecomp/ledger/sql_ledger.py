@@ -62,8 +62,11 @@ class SqlLedger:
     def session(self, name: str) -> Session | None:
         return self._database.read(lambda c: reading.session(c, name))
 
-    def requests(self, session: str) -> Sequence[Request]:
-        return self._database.read(lambda c: reading.requests(c, session))
+    def requests(self, session: str, *, after: int = 0) -> Sequence[Request]:
+        return self._database.read(lambda c: reading.requests(c, session, after))
+
+    def last_number(self, session: str) -> int:
+        return self._database.look(lambda c: reading.last_number(c, session))
 
     def entries(self, session: str) -> Sequence[Entry]:
         return self._database.read(lambda c: reading.entries(c, session))

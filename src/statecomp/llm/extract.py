@@ -8,12 +8,12 @@ from itertools import groupby
 
 from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Interaction
-from statecomp.history.text import COMMON, Kind
+from statecomp.history.text import COMMON, Kind, words_of
 from statecomp.llm.fragments import Fragment, Place, fragments_of
 from statecomp.llm.inventory import Name, chosen, inventory, line_of
 from statecomp.llm.markers import ADDRESSED, CONCLUSION, CONSTRAINT, ERROR, OPEN
 from statecomp.llm.outcome import Outline, outline_of
-from statecomp.llm.ranking import Setting, likelihood, words_of
+from statecomp.llm.ranking import Setting, likelihood
 from statecomp.llm.record import Record
 from statecomp.llm.verify import owed
 from statecomp.tokens import ESTIMATE
@@ -22,6 +22,8 @@ ENTRY_TOKENS = 4.0
 """What choosing a fragment costs besides its text; keeps crumbs from crowding out sentences."""
 STEP_TOKENS = 15
 """What one more step adds to the least a summary may have."""
+SHORT_TOKENS = 1200
+"""Of a source: the beginning gets twice the budget.  Long outputs repeat themselves."""
 OVERSHOOT = 1.25
 """How far a list of names may take a summary over its budget."""
 FADE = 0.7
@@ -30,14 +32,14 @@ FADE = 0.7
 
 @dataclass(frozen=True, slots=True)
 class ExtractiveSummarizer:
-    """Deterministic summaries of about `budget` times the length of their source.
+    """Deterministic summaries of about `budget` times the length of their source, short ones twice.
 
     A short source may have a summary of `least` tokens and a line a step, but never of more than
     three quarters of its own.  Of the room beside the outline, the share `names` is for bare
-    identifiers, the rest for sentences and lines.
+    identifiers, the rest for sentences and lines; what short sources have on top is for these.
     """
 
-    budget: float = 0.25
+    budget: float = 0.2
     least: int = 90
     names: float = 0.8
     count: Callable[[str], int] = ESTIMATE
@@ -47,7 +49,8 @@ class ExtractiveSummarizer:
         source = sum(self.count(member.text) for member in span)
         density = source / max(1, sum(len(member.text) for member in span))
         floor = self.least + STEP_TOKENS * (len(span) - 1)
-        room = max(round(source * self.budget), min(floor, source * 3 // 4))
+        extra = min(source, SHORT_TOKENS) * self.budget
+        room = max(round(source * self.budget + extra), min(floor, source * 3 // 4))
 
         fragments = [piece for piece in fragments_of(span) if not ADDRESSED.search(piece.text)]
         setting = Setting.of(fragments, rest)
@@ -56,7 +59,7 @@ class ExtractiveSummarizer:
         draft = Draft(outline, fragments, self.count)
         costs = [len(fragment.text) * density + 1.0 for fragment in fragments]
         reserve = self._reserve(outline, owed(span, rest), room)
-        listed = round((room - reserve) * self.names)
+        listed = round(max(0.0, room - reserve - extra) * self.names)
         order = ordered(fragments, chances, costs)
         draft.fill(order, costs, room - reserve - listed)
         draft.list_names(inventory(span, rest), room - reserve)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from statecomp.history.facts import FactIndex, own_words
 from statecomp.history.interaction import Interaction
 from statecomp.history.kinds import failed
-from statecomp.history.text import COMMON, Kind, identifiers
+from statecomp.history.text import COMMON, Kind, identifiers, words_of
 from statecomp.llm.markers import ADDRESSED
 
 LONGEST_NAME = 120
@@ -34,31 +34,34 @@ _LETTERS = re.compile(r"[A-Za-z]+")
 _KEY = re.compile(r"""([A-Za-z_][\w.-]{0,30})["'\\]*\s*[:=]\s*["'\\\[{(]*\Z""")
 
 WEIGHTS: Mapping[str, float] = {
-    "alike": -0.19,
-    "crowd": -0.18,
-    "depth": -0.08,
-    "digits": -0.38,
-    "error": 0.12,
-    "failed": -0.5,
-    "id": 0.23,
-    "key_id": 0.14,
-    "key_name": 0.02,
-    "key_path": 0.05,
-    "key_time": -0.13,
-    "key_url": -0.18,
-    "keyed": 0.06,
-    "late": -0.47,
-    "length": -0.29,
-    "line": -0.08,
-    "line_spoken": 0.29,
-    "number": -0.15,
-    "path": -0.17,
-    "quoted": -0.47,
-    "rank": -0.51,
-    "size": -0.42,
-    "spoken": 0.72,
-    "symbol": 0.08,
-    "url": -0.05,
+    "alike": -0.22,
+    "asked_any": 0.27,
+    "asked_name": 0.34,
+    "crowd": -0.16,
+    "depth": -0.16,
+    "digits": -0.31,
+    "error": 0.08,
+    "failed": -0.38,
+    "id": 0.29,
+    "key_id": 0.16,
+    "key_name": 0.05,
+    "key_path": 0.04,
+    "key_time": -0.09,
+    "key_url": -0.16,
+    "keyed": 0.08,
+    "kin": 0.33,
+    "late": -0.43,
+    "length": -0.41,
+    "line": -0.13,
+    "line_spoken": 0.22,
+    "number": -0.22,
+    "path": -0.14,
+    "quoted": -0.41,
+    "rank": -0.49,
+    "size": -0.4,
+    "spoken": 0.52,
+    "symbol": 0.16,
+    "url": -0.07,
 }
 
 
@@ -75,10 +78,17 @@ class Name:
 
 def inventory(span: Sequence[Interaction], rest: FactIndex) -> list[Name]:
     """What the span showed and nothing else holds, in order of appearance."""
+    return [
+        Name(seen.name, seen.key, step, seen.place, _odds(seen.features()))
+        for step, seen in sights(span, rest)
+    ]
+
+
+def sights(span: Sequence[Interaction], rest: FactIndex) -> Iterator[tuple[int, Sight]]:
+    """Every identifier that only the span holds, with the place of its interaction."""
     spoken = {word.lower() for member in span for word in _WORD.findall(own_words(member))}
     shown = [identifiers(member.observed) for member in span]
     last = {name: step for step, names in enumerate(shown) for name in names}
-    found: list[Name] = []
     for step, (member, names) in enumerate(zip(span, shown, strict=True)):
         fresh = {
             name: kind
@@ -89,15 +99,15 @@ def inventory(span: Sequence[Interaction], rest: FactIndex) -> list[Name]:
             and name not in rest
         }
         shapes = Counter(map(_shape, fresh))
+        refused = failed(member)
         place = 0
         for rank, (name, kind) in enumerate(fresh.items()):
             # They come in the order they stand in, quotations apart: the text is read about once.
             place = max(member.observed.find(name, place), member.observed.find(name, 0, place), 0)
-            seen = Sight(name, kind, rank, place, member, shapes, spoken)
+            seen = Sight(name, kind, rank, place, member, refused, shapes, spoken, rest)
             # What output tells the agent to do is not relayed, and neither is what it names.
             if not ADDRESSED.search(seen.line):
-                found.append(Name(name, seen.key, step, place, _odds(seen.features())))
-    return found
+                yield step, seen
 
 
 def worth(name: Name) -> float:
@@ -133,8 +143,10 @@ class Sight:
     rank: int
     place: int
     member: Interaction
+    failed: bool
     shapes: Counter[str]
     spoken: set[str]
+    rest: FactIndex
 
     @property
     def key(self) -> str:
@@ -154,7 +166,7 @@ class Sight:
         yield "crowd", math.log(crowd)
         yield "alike", math.log(self.shapes[_shape(name)])
         yield "size", math.log(self.member.tokens + 1)
-        if failed(self.member):
+        if self.failed:
             yield "failed", 1.0
         yield from self._words()
         yield from _key_features(self.key.lower())
@@ -175,6 +187,10 @@ class Sight:
         around = _WORD.findall(line)
         yield "line", math.log(max(1, len(line)))
         yield "line_spoken", sum(w.lower() in self.spoken for w in around) / max(1, len(around))
+        yield "asked_any", float(any(map(self.rest.asked, words_of(line))))
+        yield "asked_name", float(any(map(self.rest.asked, parts)))
+        neighbours = (n for n in identifiers(line) if n != self.name and n not in COMMON)
+        yield "kin", float(any(map(self.rest.agent_used, neighbours)))
 
 
 def _key_features(key: str) -> Iterator[tuple[str, float]]:

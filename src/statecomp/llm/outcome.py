@@ -179,8 +179,12 @@ def _call_line(call: Call) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """The text, or its beginning up to a blank with three dots behind it."""
+    """The text, or its beginning with three dots behind it, cut where a clause ends if one does.
+
+    Half a value reads like a whole one.
+    """
     if len(text) <= limit:
         return text
-    cut = text.rfind(" ", limit // 2, limit)
-    return f"{text[: cut if cut > 0 else limit]} ..."
+    cuts = (text.rfind(joint, limit // 3, limit) for joint in ("; ", ", ", " "))
+    cut = next((place for place in cuts if place > 0), limit)
+    return f"{text[:cut]} ..."

@@ -14,76 +14,81 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from statecomp.history.facts import FactIndex
-from statecomp.history.text import COMMON, Kind
+from statecomp.history.text import COMMON, Kind, words_of
 from statecomp.llm import markers
 from statecomp.llm.fragments import Fragment, Place
 
-_WORD = re.compile(r"\w{3,}")
-
 WEIGHTS: Mapping[str, float] = {
-    "all_held": 0.5,
-    "brief": -0.16,
-    "digit": 0.3,
-    "digits": 0.27,
-    "echoed": 1.82,
-    "fresh": 0.39,
-    "fresh_error": 1.28,
-    "fresh_id": -0.1,
-    "fresh_path": 0.41,
-    "fresh_url": 0.67,
-    "in_call": -0.3,
-    "in_said": 0.39,
-    "length": 0.47,
-    "long": -0.4,
-    "obs_choice": 0.13,
-    "obs_conclusion": 0.44,
-    "obs_counted": 0.45,
-    "obs_crowd": -0.89,
-    "obs_early": -0.8,
-    "obs_early_of": 0.4,
-    "obs_echoed_later": -0.2,
-    "obs_error": 0.72,
-    "obs_first": -0.9,
-    "obs_first_of": 0.73,
-    "obs_intent": 0.17,
-    "obs_last": -0.4,
-    "obs_last_of": 0.35,
-    "obs_named_key": 0.48,
-    "obs_off": -1.35,
-    "obs_raised": 0.58,
-    "obs_rare": 0.64,
-    "obs_rare_later": 0.46,
-    "obs_rarest": -0.17,
-    "obs_row": -0.42,
-    "obs_stamp": -0.97,
-    "obs_stored": 1.74,
-    "own_capitals": 0.67,
-    "own_choice": -0.87,
-    "own_code": 1.06,
-    "own_conclusion": 0.42,
-    "own_counted": 0.12,
-    "own_created": -0.77,
-    "own_crowd": -1.03,
-    "own_early": -0.82,
-    "own_early_of": 0.46,
-    "own_echoed_later": -0.38,
-    "own_error": -0.32,
-    "own_first": -0.66,
-    "own_first_of": -0.75,
-    "own_header": -0.62,
-    "own_intent": -1.98,
-    "own_keyed": 0.93,
-    "own_last": 0.16,
-    "own_last_of": 0.39,
-    "own_named_key": -0.11,
-    "own_off": -0.42,
-    "own_rare": -1.05,
-    "own_rare_later": 0.34,
-    "own_row": 0.9,
-    "own_wordless": -0.69,
-    "repeats": -0.72,
-    "used": -0.52,
-    "used_elsewhere": 0.88,
+    "all_held": 0.2,
+    "brief": -0.32,
+    "digit": 0.26,
+    "echoed": 0.89,
+    "fresh": 0.29,
+    "fresh_error": 0.87,
+    "fresh_number": 0.16,
+    "fresh_quoted": 0.23,
+    "fresh_symbol": -0.23,
+    "fresh_url": 0.38,
+    "in_call": -0.31,
+    "in_observed": -0.12,
+    "in_said": 0.44,
+    "kin": 0.3,
+    "length": 0.44,
+    "long": -0.34,
+    "obs_asked_rare": 0.34,
+    "obs_capitals": -0.15,
+    "obs_choice": 0.31,
+    "obs_code": -0.13,
+    "obs_counted": 0.49,
+    "obs_crowd": -0.77,
+    "obs_early": -0.4,
+    "obs_early_of": 0.39,
+    "obs_echoed_later": 0.42,
+    "obs_error": 0.58,
+    "obs_first": -0.57,
+    "obs_first_of": 0.75,
+    "obs_intent": 0.49,
+    "obs_last": -0.31,
+    "obs_last_of": 0.34,
+    "obs_named_key": 0.22,
+    "obs_off": -0.55,
+    "obs_raised": 0.7,
+    "obs_rare": 0.5,
+    "obs_rare_later": 0.27,
+    "obs_rarest": 0.12,
+    "obs_row": -0.38,
+    "obs_rule": 0.5,
+    "obs_spoken": 0.64,
+    "obs_stamp": -0.4,
+    "obs_stored": 0.85,
+    "own_asked_rare": -0.29,
+    "own_capitals": 0.55,
+    "own_choice": -0.24,
+    "own_code": 0.81,
+    "own_conclusion": 0.54,
+    "own_counted": 0.26,
+    "own_created": -0.36,
+    "own_crowd": -0.96,
+    "own_early": -0.56,
+    "own_early_of": 0.38,
+    "own_echoed_later": -0.47,
+    "own_error": -0.21,
+    "own_first": -0.18,
+    "own_first_of": -0.61,
+    "own_header": -0.55,
+    "own_intent": -1.39,
+    "own_keyed": 1.08,
+    "own_last": 0.28,
+    "own_last_of": 0.29,
+    "own_named_key": -0.27,
+    "own_off": -0.21,
+    "own_rare": -0.14,
+    "own_rare_later": -0.24,
+    "own_row": 0.19,
+    "own_wordless": -0.25,
+    "repeats": -1.0,
+    "used_elsewhere": 0.76,
+    "used_later": 0.21,
 }
 
 
@@ -96,6 +101,7 @@ class Setting:
     last_use: dict[str, int]
     words: dict[str, int]
     common: Counter[str]
+    kin: Counter[str]  # templates of lines whose values the agent took up
 
     @classmethod
     def of(cls, fragments: Sequence[Fragment], rest: FactIndex) -> Setting:
@@ -103,17 +109,34 @@ class Setting:
         last_use: dict[str, int] = {}
         words: dict[str, int] = {}
         common: Counter[str] = Counter()
+        kin: Counter[str] = Counter()
         for fragment in fragments:
             spoken = set(words_of(fragment.text))
             common.update(spoken)
             if fragment.place is not Place.OBSERVED:
                 words.update(dict.fromkeys(spoken, fragment.step))
                 last_use.update(dict.fromkeys(fragment.names, fragment.step))
-        return cls(rest, seen, last_use, words, common)
+        for fragment in fragments:
+            if fragment.place is Place.OBSERVED and _taken_up(fragment, last_use, rest):
+                kin[template(fragment.text)] += 1
+        return cls(rest, seen, last_use, words, common, kin)
 
 
-def words_of(text: str) -> list[str]:
-    return _WORD.findall(text.lower())
+def _taken_up(fragment: Fragment, last_use: Mapping[str, int], rest: FactIndex) -> bool:
+    """Whether the agent repeated a value of this line, here or elsewhere."""
+    return any(
+        (name in last_use and last_use[name] >= fragment.step) or rest.agent_used(name)
+        for name in fragment.names
+        if name not in COMMON
+    )
+
+
+_VALUE = re.compile(r"\S*\d\S*|\"[^\"]*\"|\b[A-Z]\w+")
+
+
+def template(text: str) -> str:
+    """The line without what tells it from others of its kind."""
+    return _VALUE.sub("#", text)[:60]
 
 
 def features(fragment: Fragment, setting: Setting) -> Iterator[tuple[str, float]]:
@@ -138,6 +161,7 @@ def _whose(fragment: Fragment) -> str:
 
 def _words(fragment: Fragment, setting: Setting) -> Iterator[tuple[str, float]]:
     own = _whose(fragment)
+    rest = setting.rest
     # In order and not a set: a sum of floats must not depend on the hash seed.
     words = dict.fromkeys(words_of(fragment.text))
     if not words:
@@ -145,6 +169,16 @@ def _words(fragment: Fragment, setting: Setting) -> Iterator[tuple[str, float]]:
         return
     if own == "obs":
         yield "echoed", sum(1 for word in words if word in setting.words) / len(words)
+    asked = [word for word in words if rest.asked(word)]
+    yield f"{own}_asked", len(asked) / len(words)
+    if any(setting.common[word] <= 6 for word in asked):
+        yield f"{own}_asked_rare", 1.0
+    yield f"{own}_spoken", sum(1 for word in words if rest.spoken(word)) / len(words)
+    if own == "obs":
+        kin = setting.kin[template(fragment.text)]
+        yield "kin", min(kin, 3) / 3.0
+        if markers.CONSTRAINT.search(fragment.text):
+            yield "obs_rule", 1.0
     later = [word for word in words if setting.words.get(word, -1) > fragment.step]
     rare = [word for word in later if setting.common[word] <= 6]
     yield f"{own}_echoed_later", len(later) / len(words)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from statecomp.llm.client import Chat, Usage
+from statecomp.llm.chat import NOTHING_USED, Chat, ChatFailed, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +57,19 @@ class Later:
 
 @dataclass(frozen=True)
 class SideChannel:
-    """Asks a model on behalf of a strategy and charges the account."""
+    """Asks a model on behalf of a strategy and charges the account, for useless answers too."""
 
     chat: Chat
     account: SideAccount
 
     def ask(self, kind: str, system: str, prompt: str, *, max_tokens: int) -> str:
-        completion = self.chat.ask(system, prompt, max_tokens=max_tokens)
+        try:
+            completion = self.chat.ask(system, prompt, max_tokens=max_tokens)
+        except ChatFailed as error:
+            # Cut off or refused is billed all the same; of a lost connection nobody knows.
+            if error.usage != NOTHING_USED:
+                self.account.charge(kind, error.usage)
+            raise
         self.account.charge(kind, completion.usage)
         return completion.text
 

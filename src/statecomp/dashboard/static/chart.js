@@ -7,13 +7,14 @@ export function chart(onPick) {
   const drawing = el("div", { class: "chart" });
   const readout = el("p", { class: "readout" });
   const figure = el("figure", { class: "figure card" }, el("figcaption", {}, "Tokens of each request"), drawing, readout);
-  let requests = [], observed = false, frame = null, X = null, Y = null, guide = null;
+  let requests = [], fate = "", frame = null, X = null, Y = null, guide = null;
 
   function draw(news) {
     requests = news ?? requests;
     const width = drawing.clientWidth;
     if (!width || !requests.length) { drawing.replaceChildren(el("p", { class: "note" }, "No request is kept.")); return; }
-    observed = requests.at(-1).mode === "observe";
+    const observed = requests.at(-1).mode === "observe", seen = requests.filter((r) => r.mode === "observe").length;
+    fate = !seen ? "was saved" : seen === requests.length ? "would have been saved" : "was saved, or would have been where it was only observed";
     const name = !observed ? "sent" : width < 480 ? "observed" : "would be sent";
     const first = requests[0].number, last = requests.at(-1).number;
     const high = Math.max(1, ...requests.map((r) => Math.max(r.raw, r.sent))) * 1.05;
@@ -59,7 +60,7 @@ export function chart(onPick) {
   }
   function point(request) {
     guide?.setAttribute("visibility", request ? "visible" : "hidden");
-    if (!request) { readout.textContent = `The shaded part ${observed ? "would have been" : "was"} saved. Point at the chart for its figures.`; return; }
+    if (!request) { readout.textContent = `The shaded part ${fate}. Point at the chart for its figures.`; return; }
     guide.setAttribute("x1", X(request.number));
     guide.setAttribute("x2", X(request.number));
     readout.textContent = `Request ${request.number}: raw ${whole.format(request.raw)}, sent ${whole.format(request.sent)} (${change(request.raw ? request.sent / request.raw - 1 : 0)})`;

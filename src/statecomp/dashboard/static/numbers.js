@@ -21,8 +21,17 @@ export function moneyInColumn(amount) {
 
 export function share(part, all, digits = 1) { return all ? `${minus(((part / all) * 100).toFixed(digits))}\u00a0%` : "–"; }
 
-export function saving(totals) {
-  return { tokens: totals.raw_tokens - totals.sent_tokens, dollars: totals.raw_dollars - totals.sent_dollars };
+export function saving(sums) {
+  return { tokens: sums.raw_tokens - sums.sent_tokens, dollars: sums.raw_dollars - sums.sent_dollars };
+}
+// The requests that were not only observed: of an observed one what came in went out.
+export function acted(totals) {
+  const seen = totals.observed;
+  return {
+    requests: totals.requests - seen.requests, commits: totals.commits, regrets: totals.regrets,
+    raw_tokens: totals.raw_tokens - seen.raw_tokens, sent_tokens: totals.sent_tokens - seen.raw_tokens,
+    raw_dollars: totals.raw_dollars - seen.raw_dollars, sent_dollars: totals.sent_dollars - seen.raw_dollars,
+  };
 }
 
 // The ledger keeps the start of a task; one of this length goes on.

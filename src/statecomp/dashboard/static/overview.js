@@ -1,8 +1,8 @@
 // Totals and the list of sessions.
 import { ask, forget } from "./api.js";
-import { ago, clock, money, moneyInColumn, saving, share, taskName, tokens } from "./numbers.js";
+import { acted, ago, clock, money, moneyInColumn, saving, share, taskName, tokens } from "./numbers.js";
 import { fact, meter, replace, tone } from "./redraw.js";
-import { byId, el, visible, whole } from "./tools.js";
+import { byId, counted, el, visible, whole } from "./tools.js";
 
 const LIVE_S = 30;
 
@@ -52,28 +52,37 @@ function welcome() {
 }
 
 function totalsPart(totals) {
-  const saved = saving(totals);
-  const { usage } = totals;
+  const { usage, observed } = totals, real = acted(totals);
   return [
-    el("div", { class: "heroes" },
-      hero("Dollars saved", money(saved.dollars), share(saved.dollars, totals.raw_dollars), totals.sent_dollars, totals.raw_dollars, money, saved.dollars),
-      hero("Tokens saved", tokens(saved.tokens), share(saved.tokens, totals.raw_tokens), totals.sent_tokens, totals.raw_tokens, tokens, saved.tokens)),
+    real.requests || !observed.requests ? heroes(real, "Dollars saved", "Tokens saved", "sent") : null,
+    observed.requests ? observedPart(observed) : null,
     el("dl", { class: "facts card" },
-      fact("Requests", whole.format(totals.requests), "through this proxy"),
+      fact("Requests", whole.format(totals.requests), observed.requests ? `${whole.format(observed.requests)} of them only observed` : "through this proxy"),
       fact("From the cache", share(usage.cached, usage.input), usage.input ? `${tokens(usage.cached)} of ${tokens(usage.input)} input tokens, as the provider reports` : "no provider has reported usage yet"),
       fact("Written to the cache", share(usage.written, usage.input), usage.input ? `${tokens(usage.written)} tokens, as the provider reports` : "no provider has reported usage yet"),
       fact("Commits that stand", whole.format(totals.commits), "spans replaced by a summary"),
       fact("Regrets", whole.format(totals.regrets), "later steps that wanted what was taken", totals.regrets ? "regretted" : null)),
-    el("p", { class: "note footing" }, "Raw is what agents sent to the proxy, sent is what went on to the model. Dollars are by the price book, prompt caching included. Requests in observe mode count as they would have been sent."),
+    el("p", { class: "note footing" }, "Raw is what agents sent to the proxy, sent is what went on to the model. Dollars are by the price book, prompt caching included."),
   ];
 }
-function hero(title, figure, part, sent, raw, write, sign) {
+function observedPart(observed) {
+  return el("section", { class: "observed-part", "aria-label": "Only observed" },
+    heroes(observed, "Dollars that would have been saved", "Tokens that would have been saved", "would be sent"),
+    el("p", { class: "note" }, `${counted(observed.requests, "request")} only observed: nothing was rewritten, and they went out as they came. There would have been ${counted(observed.commits, "commit")} and ${counted(observed.regrets, "regret")}.`));
+}
+function heroes(sums, dollars, of, sent) {
+  const saved = saving(sums);
+  return el("div", { class: "heroes" },
+    hero(dollars, saved.dollars, sums.sent_dollars, sums.raw_dollars, money, sent),
+    hero(of, saved.tokens, sums.sent_tokens, sums.raw_tokens, tokens, sent));
+}
+function hero(title, saved, sent, raw, write, name) {
   return el("div", { class: "card hero" },
     el("h2", {}, title),
-    el("p", { class: sign < 0 ? "figure negative" : "figure" }, figure, el("span", {}, part)),
-    meter(sent, raw, `sent ${write(sent)} of raw ${write(raw)}`),
-    el("p", { class: "sides" }, el("span", {}, "sent ", el("b", {}, write(sent))), el("span", {}, "raw ", el("b", {}, write(raw)))),
-    sign < 0 ? el("p", { class: "negative note" }, "So far this costs more than it saves: a rewrite breaks the provider’s cache once, and only later requests can pay that back.") : null);
+    el("p", { class: saved < 0 ? "figure negative" : "figure" }, write(saved), el("span", {}, share(saved, raw))),
+    meter(sent, raw, `${name} ${write(sent)} of raw ${write(raw)}`),
+    el("p", { class: "sides" }, el("span", {}, `${name} `, el("b", {}, write(sent))), el("span", {}, "raw ", el("b", {}, write(raw)))),
+    saved < 0 ? el("p", { class: "negative note" }, "So far this costs more than it saves: a rewrite breaks the provider’s cache once, and only later requests can pay that back.") : null);
 }
 
 const COLUMNS = [["Task", "left"], ["Client and model", "left"], ["Requests"], ["Tokens saved"], ["Dollars saved"], ["Regrets"], ["Last seen"]];
@@ -84,16 +93,18 @@ function table(sessions) {
     el("tbody", {}, sessions.map(row)));
 }
 function row(session) {
-  const saved = saving(session.totals);
   const { totals } = session;
+  // Of a session that was only observed there is nothing else to tell; the label says what it is.
+  const real = acted(totals), sums = real.requests ? real : totals.observed, saved = saving(sums);
+  const would = (value) => (real.requests || !sums.requests ? value : [value, el("small", { class: "would" }, "would have saved")]);
   const cell = (label, value, kind) => el("td", { "data-label": label, class: kind }, value);
   return el("tr", {},
     el("td", { class: "task" }, el("a", { href: `#/session/${encodeURIComponent(session.id)}`, "data-key": session.id }, visible(taskName(session)))),
     el("td", { class: "left who" }, el("span", {}, visible(session.client) || "–"), el("span", { class: "muted" }, visible(session.model) || "–")),
     cell("Requests", whole.format(totals.requests)),
-    cell("Tokens saved", share(saved.tokens, totals.raw_tokens), tone(saved.tokens)),
-    cell("Dollars saved", moneyInColumn(saved.dollars), tone(saved.dollars)),
-    cell("Regrets", totals.regrets ? whole.format(totals.regrets) : "–", totals.regrets ? "regretted" : "quiet"),
+    cell("Tokens saved", would(share(saved.tokens, sums.raw_tokens)), tone(saved.tokens)),
+    cell("Dollars saved", would(moneyInColumn(saved.dollars)), tone(saved.dollars)),
+    cell("Regrets", sums.regrets ? whole.format(sums.regrets) : "–", sums.regrets ? "regretted" : "quiet"),
     cell("Last seen", el("time", { "data-s": session.last_s, title: clock(session.last_s), datetime: new Date(session.last_s * 1000).toISOString() }, ...age(session.last_s))));
 }
 function age(seconds) {

@@ -3,7 +3,7 @@ import { ask, forget } from "./api.js";
 import { chart } from "./chart.js";
 import { commitView, shortened } from "./commit.js";
 import { grid, kept } from "./grid.js";
-import { clock, money, moneyInColumn, saving, share, steps, taskName, tokens } from "./numbers.js";
+import { acted, clock, money, moneyInColumn, saving, share, steps, taskName, tokens } from "./numbers.js";
 import { drawAges } from "./overview.js";
 import { badge, fact, replace, tone } from "./redraw.js";
 import { byId, change, counted, el, visible, whole } from "./tools.js";
@@ -34,7 +34,8 @@ export function sessionPage(root, id, opened) {
     }
     if (!news) return;
     const older = (data?.requests ?? []).filter((request) => request.number <= after);
-    data = { ...news, requests: [...older, ...news.requests] };
+    const requests = [...older, ...news.requests], numbers = new Map(requests.map((request) => [request.when_s, request.number]));
+    data = { ...news, requests, commits: news.commits.map((commit) => ({ ...commit, request: numbers.get(commit.when_s) ?? null })) };
     draw();
   }
   function gone() {
@@ -75,7 +76,7 @@ export function sessionPage(root, id, opened) {
     const newest = [...data.requests].reverse();
     const shown = all ? newest : newest.slice(0, FEW);
     if (!newest.length) return el("p", { class: "empty" }, "No request is kept.");
-    return [requestsTable(shown), shown.length < newest.length ? el("p", { class: "more" }, el("button", { type: "button", class: "link", "data-key": "more", onclick: () => { all = true; replace(byId("requests"), requestsPart()); } }, `Show all ${newest.length} requests`)) : null];
+    return [requestsTable(shown, newest[0].mode), shown.length < newest.length ? el("p", { class: "more" }, el("button", { type: "button", class: "link", "data-key": "more", onclick: () => { all = true; replace(byId("requests"), requestsPart()); } }, `Show all ${newest.length} requests`)) : null];
   }
   // A phone's address bar changes the height alone, which changes no drawing.
   const resized = () => {
@@ -91,19 +92,27 @@ export function sessionPage(root, id, opened) {
 
 function head({ session, requests }) {
   const { totals } = session;
-  const saved = saving(totals), { usage } = totals;
+  const { usage, observed } = totals, real = acted(totals), all = observed.requests > 0 && !real.requests;
   const mode = requests.at(-1)?.mode ?? "";
   const about = [session.client, session.model, session.protocol].filter(Boolean).map(visible).join(" · ");
   return [
     el("h1", {}, visible(taskName(session))),
     el("p", { class: "note about" }, about, ` · started ${clock(session.started_s)} · last seen `, el("time", { "data-s": session.last_s, title: clock(session.last_s) }, clock(session.last_s).slice(11)), mode && mode !== "compress" ? [" ", badge(mode)] : null),
-    mode === "observe" ? el("p", { class: "note" }, "Observe mode: nothing was rewritten. “Sent” is what would have gone out, and savings are what would have been saved.") : null,
+    observed.requests ? el("p", { class: "note" }, `${all ? "Observe mode" : `${counted(observed.requests, "request")} in observe mode`}: nothing was rewritten, “sent” is what would have gone out, and savings are what would have been saved.`) : null,
     el("dl", { class: "facts card" },
-      fact("Dollars saved", money(saved.dollars), `${money(totals.raw_dollars)} raw, ${money(totals.sent_dollars)} sent (${share(saved.dollars, totals.raw_dollars)})`, tone(saved.dollars)),
-      fact("Tokens saved", share(saved.tokens, totals.raw_tokens), `${tokens(totals.raw_tokens)} raw, ${tokens(totals.sent_tokens)} sent`, tone(saved.tokens)),
-      fact("Requests", whole.format(totals.requests), `${counted(totals.commits, "commit")} that stand`),
+      all ? null : savedFacts(real, ["Dollars saved", "Tokens saved", "sent"]),
+      observed.requests ? savedFacts(observed, ["Dollars, would have saved", "Tokens, would have saved", "would be sent"]) : null,
+      fact("Requests", whole.format(totals.requests), all ? `${counted(observed.commits, "commit")} observed` : `${counted(totals.commits, "commit")} that stand`),
       fact("From the cache", share(usage.cached, usage.input), usage.input ? `${share(usage.written, usage.input)} written, as the provider reports` : "the provider has reported no usage"),
-      fact("Regrets", whole.format(totals.regrets), "later steps that wanted what was taken", totals.regrets ? "regretted" : null)),
+      all ? null : fact("Regrets", whole.format(totals.regrets), "later steps that wanted what was taken", totals.regrets ? "regretted" : null),
+      observed.requests ? fact("Regrets, would have been", whole.format(observed.regrets), "later steps that wanted what would have been taken", observed.regrets ? "regretted" : null) : null),
+  ];
+}
+function savedFacts(sums, [dollars, of, sent]) {
+  const saved = saving(sums);
+  return [
+    fact(dollars, money(saved.dollars), `${money(sums.raw_dollars)} raw, ${money(sums.sent_dollars)} ${sent} (${share(saved.dollars, sums.raw_dollars)})`, tone(saved.dollars)),
+    fact(of, share(saved.tokens, sums.raw_tokens), `${tokens(sums.raw_tokens)} raw, ${tokens(sums.sent_tokens)} ${sent}`, tone(saved.tokens)),
   ];
 }
 
@@ -121,12 +130,13 @@ function commitRow(commit, open, onToggle, views) {
 
 const COLUMNS = [["#"], ["Time", "left"], ["Status"], ["Raw"], ["Sent"], ["Change"], ["Dollars saved"], ["From cache"], ["Kept"], ["Note", "left"]];
 
-function requestsTable(requests) {
+// A mode is told where it is not the one that the head of the page tells.
+function requestsTable(requests, mode) {
   return el("table", { class: "stacks requests" },
     el("thead", {}, el("tr", {}, COLUMNS.map(([title, side]) => el("th", { scope: "col", class: side }, title)))),
-    el("tbody", {}, requests.map(requestRow)));
+    el("tbody", {}, requests.map((request) => requestRow(request, request.mode !== mode))));
 }
-function requestRow(request) {
+function requestRow(request, another) {
   const cell = (label, value, kind) => el("td", { "data-label": label, class: kind }, value);
   const dollars = request.raw_dollars - request.sent_dollars;
   return el("tr", {},
@@ -135,5 +145,5 @@ function requestRow(request) {
     cell("Raw", whole.format(request.raw)), cell("Sent", whole.format(request.sent)),
     cell("Change", request.sent === request.raw ? "–" : change(request.raw ? request.sent / request.raw - 1 : 0).replace(" ", "\u00a0"), request.sent > request.raw ? "negative" : request.sent === request.raw ? "quiet" : null),
     cell("Dollars saved", moneyInColumn(dollars), dollars ? tone(dollars) : "quiet"), cell("From cache", share(request.usage.cached, request.usage.input, 0), "lesser"), cell("Kept", kept(request), "lesser"),
-    cell("Note", [request.mode === "compress" ? null : [badge(request.mode), " "], visible(request.note)], request.note || request.mode !== "compress" ? "left plain" : "left plain none"));
+    cell("Note", [another ? [badge(request.mode), " "] : null, visible(request.note)], request.note || another ? "left plain" : "left plain none"));
 }

@@ -1,0 +1,96 @@
+"""What stays whatever the scores say, because a summary gets no second chance there.
+
+Scores are learned from finished runs.  Two things they cannot know stand in the run itself: which
+documents the user told the agent to go by, and what the agent has come back for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from statecomp.history.history import History
+from statecomp.history.interaction import Interaction, Pinned
+from statecomp.history.kinds import failed, kind_of
+from statecomp.history.text import argument_text
+from statecomp.ledger.commits import Commit
+
+DOCUMENT_TOKENS = 3000
+"""A longer document is a manual to look things up in; rules to go by are shorter."""
+TELLING_CHARS = 200
+"""A shorter answer says no more than that a call went through."""
+NAMED = "the user names this document"
+CAME_BACK = "the agent came back for it"
+
+# Bounded, and begun only where a path can begin: arguments may hold whole files.
+_DOCUMENT = re.compile(
+    r"(?<![\w.~/-])[\w.~/-]{1,200}\.(?:md|mdx|txt|rst|adoc|org)\b|"
+    r"\b(?:AGENTS|CLAUDE|CONTRIBUTING|README)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """Why interactions must stay, by id, and how often the agent came back for something."""
+
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    returns: int = 0
+
+
+NO_HOLDS = Holds()
+
+
+def holds_of(raw: History, applied: Sequence[Commit]) -> Holds:
+    """What must stay of a raw history in which these commits stand."""
+    back = returns(raw, applied)
+    reasons = {**dict.fromkeys(_documents(raw), NAMED), **dict.fromkeys(back, CAME_BACK)}
+    return Holds(reasons, len(back))
+
+
+def returns(raw: History, applied: Sequence[Commit]) -> list[str]:
+    """Interactions that repeat a replaced one and were told the same: its summary did not do.
+
+    Another answer to the same call is news: a test that is run again, a page that has changed.
+    """
+    replaced = {source for commit in applied for source in commit.sources}
+    if not replaced:
+        return []
+    gone = {told for i in raw.interactions if i.id in replaced for told in _told(i)}
+    standing = (i for i in raw.interactions if i.id not in replaced)
+    return [i.id for i in standing if not gone.isdisjoint(_told(i))]
+
+
+def _told(interaction: Interaction) -> Iterator[tuple[str, str, str]]:
+    answers = {seen.call_id: seen.text for seen in interaction.observations}
+    for call in interaction.calls:
+        answer = answers.get(call.id, "")
+        if len(answer) >= TELLING_CHARS:
+            yield call.name, call.arguments, answer
+
+
+def _documents(raw: History) -> Iterator[str]:
+    """The newest reading of every document that a message of the user names."""
+    asked = "\n".join(s.text for s in raw.segments if isinstance(s, Pinned) and s.role == "user")
+    named = set(_DOCUMENT.findall(asked))
+    newest: dict[str, str] = {}
+    for interaction in raw.interactions if named else ():
+        for path in _read(interaction):
+            if any(path == name or path.endswith(f"/{name}") for name in named):
+                newest[path] = interaction.id
+    yield from newest.values()
+
+
+def _read(interaction: Interaction) -> list[str]:
+    """The documents an interaction shows."""
+    if interaction.tokens > DOCUMENT_TOKENS:
+        return []
+    paths = [path for call in interaction.calls for path in _paths(call.arguments)]
+    shows = paths and kind_of(interaction) in ("read", "run") and not failed(interaction)
+    return paths if shows else []
+
+
+@lru_cache(maxsize=4096)
+def _paths(arguments: str) -> tuple[str, ...]:
+    return tuple(_DOCUMENT.findall(argument_text(arguments)))
