@@ -39,6 +39,7 @@ from statecomp.proxy.scripted.serving import free_port
 INTERACTIONS = 40
 CONNECTIONS = (1, 16, 64)
 WARM = 5
+REST_S, IDLE = 0.5, 0.1
 PATIENCE_S = 120.0
 LINE = "2026-03-01 12:00:{n:02d} worker-{n} INFO handled /api/orders/{m} in {n} ms, status 200\n"
 KEY = f"sk-{secrets.token_hex(24)}"  # made for this run; the others want a strong one
@@ -296,15 +297,32 @@ def cells() -> Iterator[tuple[bool, int]]:
             yield stream, connections
 
 
+def warm_up(port: int, connections: int, pid: int, *, stream: bool) -> None:
+    """Until every conversation is known and the server has nothing left to do behind its back.
+
+    A history of 40 interactions that comes out of nowhere is much to decide about at once; agents
+    grow theirs step by step, which `growing` measures.
+    """
+    limit = time.monotonic() + PATIENCE_S
+    at_rest = False
+    while not at_rest and time.monotonic() < limit:
+        measure(
+            port, [islice(same(n, stream=stream), WARM) for n in range(connections)], PATIENCE_S
+        )
+        at_rest = True
+        while time.monotonic() < limit:
+            before = cpu_s(pid)
+            time.sleep(REST_S)
+            if cpu_s(pid) - before <= REST_S * IDLE:
+                break
+            at_rest = False
+
+
 def table(name: str, port: int, seconds: float, direct: dict[Any, Measured]) -> dict[Any, Measured]:
     """One row a cell; what is added is against the direct run of the same cell."""
     rows, pid = {}, PIDS["upstream" if name == "direct" else name]
     for stream, connections in cells():
-        # Every conversation is known, and what was to be decided about it is decided.
-        measure(
-            port, [islice(same(n, stream=stream), WARM) for n in range(connections)], PATIENCE_S
-        )
-        time.sleep(1.0)
+        warm_up(port, connections, pid, stream=stream)
         talks = [same(n, stream=stream) for n in range(connections)]
         found = measure(port, talks, seconds, pid)
         rows[stream, connections] = found

@@ -59,6 +59,7 @@ def test_importing_the_package_is_light() -> None:
     heavy = {
         "torch",
         "numpy",
+        "aiohttp",
         "httpx",
         "ray",
         "starlette",

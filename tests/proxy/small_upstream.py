@@ -20,9 +20,12 @@ from statecomp.controller.spans import Gates
 from statecomp.ledger.audit import Ledger
 from statecomp.ledger.open import open_ledger
 from statecomp.proxy.app import build_app
+from statecomp.proxy.client import Answer as Received
+from statecomp.proxy.client import Client
 from statecomp.proxy.door import Door
 from statecomp.proxy.scripted.serving import serving
 from statecomp.proxy.settings import Method, ProxySettings
+from statecomp.proxy.upstream import Headers
 
 REPLY = {
     "id": "r1",
@@ -127,6 +130,31 @@ async def _lifespan(receive: Any, send: Any) -> None:
         await send({"type": f"lifespan.{stage}.complete"})
 
 
+class Joined(Client):
+    """The way to an upstream in this process: function calls instead of sockets."""
+
+    def __init__(self, app: Any) -> None:
+        self._calls = httpx.AsyncClient(transport=httpx.ASGITransport(app))
+
+    async def close(self) -> None:
+        await self._calls.aclose()
+
+    async def send(
+        self,
+        method: str,
+        url: str,
+        headers: Headers,
+        content: bytes | AsyncIterator[bytes],
+        on_sent: Callable[[], None] = lambda: None,
+    ) -> Received:
+        request = httpx.Request(method, url, headers=headers, content=content)
+        response = await self._calls.send(request, stream=True)
+        on_sent()
+        return Received(
+            response.status_code, response.headers.raw, response.aiter_raw(), lambda: None
+        )
+
+
 @dataclass
 class Running:
     """A proxy on a real port before a small upstream."""
@@ -175,4 +203,4 @@ def running(
         app = build_app(chosen, store, method, economics=economics, prices=prices)
         with serving(app) as address, httpx.Client(base_url=address, trust_env=False) as client:
             client.timeout = httpx.Timeout(30)
-            yield Running(address, model, store, app.state.door, client)
+            yield Running(address, model, store, app.door, client)

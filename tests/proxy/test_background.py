@@ -22,7 +22,7 @@ from statecomp.ledger.commits import Commit, MemoryLog
 from statecomp.ledger.open import open_ledger
 from statecomp.llm.record import Record
 from statecomp.proxy.background import Background, Wanted
-from statecomp.proxy.memory import RememberingLog
+from statecomp.proxy.engines import RememberingLog
 from statecomp.proxy.settings import Limits, Method
 from tests.proxy.small_upstream import EAGER, Running, SmallUpstream, running
 from tests.words import BULK, chat_of
@@ -108,17 +108,52 @@ def test_at_the_end_nobody_is_left_waiting() -> None:
     assert result(future) == "late"
 
 
+def test_a_decision_makes_way_for_requests_but_not_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("statecomp.proxy.background.MAKE_WAY_S", 0.1)
+    back: Background[str] = Background(threads=1, waiting=8, deadline_s=60.0, busy=lambda: True)
+    decided = Event()
+
+    def work(wanted: Wanted) -> str:
+        decided.set()
+        return "decided"
+
+    for _ in range(PATIENCE_S * 100):  # each state is overtaken by the next one
+        back.submit("s", work)
+        if decided.wait(0.01):
+            break
+    assert decided.is_set()
+
+
+def test_what_somebody_waits_for_does_not_make_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("statecomp.proxy.background.MAKE_WAY_S", 1e6)
+    busy = Event()
+    busy.set()
+    back: Background[str] = Background(threads=1, waiting=8, deadline_s=60.0, busy=busy.is_set)
+    behind = back.submit("a", lambda wanted: "behind")
+    assert result(back.submit("b", lambda wanted: "at once", at_once=True)) == "at once"
+    assert not behind.done()
+    assert result(back.submit("a", lambda wanted: "newer", at_once=True)) == "newer"
+    assert result(behind) is None
+    last = back.submit("c", lambda wanted: "in peace")
+    busy.clear()
+    assert result(last) == "in peace"
+
+
 @dataclass
 class Gated:
     """A scorer that waits for a word; it counts how many decide at the same time."""
 
     go: Event = field(default_factory=Event)
+    began: Event = field(default_factory=Event)
     asked: list[int] = field(default_factory=list)
     lock: Lock = field(default_factory=Lock)
 
     def score(self, history: History) -> Mapping[str, float]:
         with self.lock:
             self.asked.append(history.checkpoint - 1)
+        self.began.set()
         self.go.wait(PATIENCE_S)
         return AgeScorer(2).score(history)
 
@@ -141,7 +176,9 @@ def test_a_request_never_waits_for_a_decision_and_the_next_one_has_it() -> None:
 def test_states_that_were_overtaken_are_not_decided() -> None:
     scorer = Gated()
     with running(commit="background", method=replace(EAGER, scorer=lambda: scorer)) as proxy:
-        for word in ("prrrr", "prrrrr", "prrrrrr", "prrrrrrr"):
+        proxy.chat(chat_of("prrrr"))
+        assert scorer.began.wait(PATIENCE_S)
+        for word in ("prrrrr", "prrrrrr", "prrrrrrr"):
             proxy.chat(chat_of(word))
         scorer.go.set()
         proxy.settle()
@@ -345,6 +382,34 @@ def test_memory_answers_for_a_store_that_fails_and_leaves_it_alone_for_a_while()
     assert store.asked == 2
     with pytest.raises(LedgerFailed):
         log.held(["a"])  # what may not be taken is unknown, so nothing may be
+
+
+class Dawdling(MemoryLog):
+    """A log that takes its time over one kind of question."""
+
+    def __init__(self, over: str) -> None:
+        super().__init__()
+        self.over = over
+
+    def find(self, ids: Sequence[str]) -> Sequence[Commit]:
+        Event().wait(0.3 if self.over == "find" else 0)
+        return super().find(ids)
+
+    def append(self, at: str, commits: Sequence[Commit]) -> Sequence[Commit]:
+        Event().wait(0.3 if self.over == "append" else 0)
+        return super().append(at, commits)
+
+
+@pytest.mark.parametrize("over", ["find", "append"])
+def test_only_a_store_that_finds_slowly_is_slow_for_a_request(
+    over: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("statecomp.proxy.engines.SLOW_S", 0.2)
+    log = RememberingLog(Dawdling(over))
+    log.append("a", [commit_at("a")])
+    assert not log.slow
+    assert list(log.find(["a"])) == [commit_at("a")]
+    assert log.slow == (over == "find")
 
 
 def test_what_was_undone_does_not_come_back_from_memory() -> None:

@@ -23,6 +23,7 @@ from statecomp.proxy.scripted.dialects import CHAT, MESSAGES, RESPONSES, Dialect
 from statecomp.proxy.scripted.refusals import Refused
 from statecomp.proxy.scripted.signing import sign_items, sign_messages
 from statecomp.proxy.settings import Method, ProxySettings
+from tests.proxy.small_upstream import Joined
 from tests.proxy.upstream import upstream
 from tests.wire import histories
 from tests.words import OneLiner
@@ -56,8 +57,7 @@ class InProcess:
         )
         chosen = ProxySettings(upstream="http://127.0.0.1:9", commit="now")
         app = build_app(chosen, open_ledger(":memory:"), method)
-        behind = httpx.AsyncClient(transport=httpx.ASGITransport(self.model.app))
-        app.state.door._client = behind
+        app.door._client = Joined(self.model.app)
         self._client = httpx.AsyncClient(
             transport=httpx.ASGITransport(app), base_url="http://127.0.0.1"
         )

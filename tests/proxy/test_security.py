@@ -95,12 +95,13 @@ def test_a_page_of_another_site_may_use_nothing(origin: str) -> None:
 
 
 def test_pages_answer_to_themselves_only() -> None:
-    ours = client()
-    assert ours.post("/statecomp/", headers={"origin": "http://127.0.0.1:8484"}).status_code == 200
-    for origin in ("http://localhost:3000", "http://127.0.0.1:9999", "vscode-webview://x"):
-        assert ours.post("/statecomp/", headers={"origin": origin}).status_code == 403
-        assert ours.post("/v1/responses", headers={"origin": origin}).status_code == 502
-    assert ours.get("/statecomp/", headers={"sec-fetch-site": "cross-site"}).status_code == 403
+    own = {"origin": "http://127.0.0.1:8484"}
+    with client() as ours:
+        assert ours.post("/statecomp/", headers=own).status_code == 200
+        for origin in ("http://localhost:3000", "http://127.0.0.1:9999", "vscode-webview://x"):
+            assert ours.post("/statecomp/", headers={"origin": origin}).status_code == 403
+            assert ours.post("/v1/responses", headers={"origin": origin}).status_code == 502
+        assert ours.get("/statecomp/", headers={"sec-fetch-site": "cross-site"}).status_code == 403
 
 
 def test_unknown_pages_are_never_asked_of_the_upstream() -> None:

@@ -144,7 +144,7 @@ def serve(
       statecomp serve --mode observe --upstream http://127.0.0.1:8000
       statecomp serve --upstream https://api.openai.com --upstream local=http://127.0.0.1:8000
     """
-    _need("starlette", "httpx", "uvicorn")
+    _need("starlette", "aiohttp", "uvicorn")
     book = _price_book(prices)
     given = {
         "summarizer": summarizer,

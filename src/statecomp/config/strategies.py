@@ -104,7 +104,7 @@ def _economics(options: Options, settings: Settings, summarizer: Summarizer) -> 
     prices = shipped_prices().of(model) if model else settings.prices or shipped_prices().of()
     book = PriceBook({prices.model: prices}, prices.model)
     if isinstance(summarizer, ExtractiveSummarizer):
-        return Economics(book, ratio=summarizer.budget)
+        return Economics(book, ratio=summarizer.usual_ratio)
     return Economics(book, summary_prices=prices)
 
 

@@ -56,7 +56,7 @@ class Economics:
     survival: Survival = field(default_factory=shipped_survival)
     margin: float = 2.0
     summary_prices: Prices | None = None
-    ratio: float = 0.25
+    ratio: float = 0.32
     frame_tokens: int = 100
     prompt_tokens: int = 700
     pressure: float = 0.9

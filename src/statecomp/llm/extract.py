@@ -10,11 +10,11 @@ from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Interaction
 from statecomp.history.text import COMMON, Kind, words_of
 from statecomp.llm.fragments import Fragment, Place, fragments_of
-from statecomp.llm.inventory import Name, chosen, inventory, line_of
+from statecomp.llm.inventory import Name, chosen, inventory, rows_of
 from statecomp.llm.markers import ADDRESSED, CONCLUSION, CONSTRAINT, ERROR, OPEN
 from statecomp.llm.outcome import Outline, outline_of
 from statecomp.llm.ranking import Setting, likelihood
-from statecomp.llm.record import Record
+from statecomp.llm.record import Record, entry
 from statecomp.llm.verify import owed
 from statecomp.tokens import ESTIMATE
 
@@ -22,8 +22,8 @@ ENTRY_TOKENS = 4.0
 """What choosing a fragment costs besides its text; keeps crumbs from crowding out sentences."""
 STEP_TOKENS = 15
 """What one more step adds to the least a summary may have."""
-SHORT_TOKENS = 1200
-"""Of a source: the beginning gets twice the budget.  Long outputs repeat themselves."""
+DENSE_TOKENS = 1000
+"""Of each interaction: so much of it gets twice the budget.  Long outputs repeat themselves."""
 OVERSHOOT = 1.25
 """How far a list of names may take a summary over its budget."""
 FADE = 0.7
@@ -41,18 +41,23 @@ class ExtractiveSummarizer:
 
     budget: float = 0.2
     least: int = 90
-    names: float = 0.8
+    names: float = 0.4
     count: Callable[[str], int] = ESTIMATE
+
+    @property
+    def usual_ratio(self) -> float:
+        """What a summary takes of its source, on recorded runs: most interactions are short."""
+        return min(0.75, self.budget * 1.6)
 
     def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
         """What was done and how it ended, step by step, then the likeliest fragments that fit."""
         source = sum(self.count(member.text) for member in span)
         density = source / max(1, sum(len(member.text) for member in span))
         floor = self.least + STEP_TOKENS * (len(span) - 1)
-        extra = min(source, SHORT_TOKENS) * self.budget
+        extra = sum(min(self.count(m.text), DENSE_TOKENS) for m in span) * self.budget
         room = max(round(source * self.budget + extra), min(floor, source * 3 // 4))
 
-        fragments = [piece for piece in fragments_of(span) if not ADDRESSED.search(piece.text)]
+        fragments = [piece for piece in fragments_of(span) if not _misleads(piece.text)]
         setting = Setting.of(fragments, rest)
         chances = [likelihood(fragment, setting) for fragment in fragments]
         outline = outline_of(span, fragments, chances, room, self.count)
@@ -138,14 +143,14 @@ class Draft:
             entries.setdefault(heading, {}).setdefault(fragment.step, []).append(text)
         lines = {
             heading: tuple(
-                f"{self._outline.numbers[step]}: {'; '.join(texts)}"
-                for step, texts in by_step.items()
+                entry(f"{self._outline.numbers[step]}:", texts) for step, texts in by_step.items()
             )
             for heading, by_step in entries.items()
         }
         by_step = groupby(sorted(self._names, key=lambda name: name.step), lambda name: name.step)
         shown = (
-            f"{self._outline.numbers[step]} showed: {line_of([*some])}" for step, some in by_step
+            entry(f"{self._outline.numbers[step]} showed:", rows_of([*some]))
+            for step, some in by_step
         )
         known = self._outline.record
         return Record(
@@ -156,6 +161,11 @@ class Draft:
             failures=(*known.failures, *lines.get("failures", ())),
             unresolved=(*known.unresolved, *lines.get("unresolved", ())),
         )
+
+
+def _misleads(text: str) -> bool:
+    """Whether it gives its reader orders, or looks like the end of the record it would stand in."""
+    return bool(ADDRESSED.search(text)) or "ecord of past step" in text or "nd of record" in text
 
 
 def ordered(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 from statecomp.history.interaction import Interaction
 from statecomp.history.text import Kind, argument_text, identifiers
@@ -51,6 +52,7 @@ _CLAUSE_END = re.compile(r"(?<=[.!?;])\s+|\s[|•]\s|(?<=,)\s+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"'`*(\[])|\n+")
 _HAS_WORD = re.compile(r"\w")
 _SPACES = re.compile(r"\s+")
+_LINE_NUMBER = re.compile(r"\A\s*(\d{1,7})(?:\t|  |: ?| ?[|→] ?|$)")
 FENCED = re.compile(r"```[^\n`]*\n([^`]*(?:`{1,2}(?!`)[^`]*)*+)(?:```|\Z)")
 # Tag soup and markdown fences carry nothing that a reader of a record needs.
 _FENCE = re.compile(r"\s*(?:```\w*|</?[a-zA-Z_]+>|[-=*_#~.\s]+)\s*\Z")
@@ -91,7 +93,19 @@ def unescaped(text: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    return _kept(piece for line in unescaped(text).split("\n") for piece in _shortened(line))
+    lines = _unnumbered(unescaped(text).split("\n"))
+    return _kept(piece for line in lines for piece in _shortened(line))
+
+
+def _unnumbered(lines: Sequence[str]) -> Sequence[str]:
+    """The lines of a listing without their numbers, which the next edit makes untrue."""
+    counted = [match[1] for line in lines if (match := _LINE_NUMBER.match(line))]
+    if len(counted) < 4 or len(counted) * 5 < sum(map(bool, lines)) * 4:
+        return lines
+    numbers = [int(number) for number in counted]
+    if any(later - earlier != 1 for earlier, later in pairwise(numbers)):
+        return lines
+    return [_LINE_NUMBER.sub("", line) for line in lines]
 
 
 def _sentences(text: str) -> list[str]:

@@ -31,7 +31,7 @@ _WORD = re.compile(r"[A-Za-z0-9]{3,}")
 _JOINT = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])")
 _DIGITS = re.compile(r"\d+")
 _LETTERS = re.compile(r"[A-Za-z]+")
-_KEY = re.compile(r"""([A-Za-z_][\w.-]{0,30})["'\\]*\s*[:=]\s*["'\\\[{(]*\Z""")
+_KEY = re.compile(r"""([A-Za-z_](?:[\w.-]| (?=\w)){0,44})["'\\]*\s*[:=]\s*["'\\\[{(]*\Z""")
 
 WEIGHTS: Mapping[str, float] = {
     "alike": -0.22,
@@ -118,20 +118,24 @@ def worth(name: Name) -> float:
 def chosen(names: Sequence[Name], said: str, room: float) -> list[Name]:
     """The names that fit into `room` tokens, the worthiest first."""
     taken: list[Name] = []
+    keys: set[tuple[int, str]] = set()
     for name in sorted(names, key=worth, reverse=True):
         cost = len(name.text) / 3.2 + 1.0
+        if (name.step, name.key) not in keys:
+            cost += len(name.key) / 4.0
         if cost <= room and name.text not in said:
             taken.append(name)
+            keys.add((name.step, name.key))
             room -= cost
     return taken
 
 
-def line_of(names: Sequence[Name]) -> str:
-    """Names by field, each field said once: `song_id 136, 156; title 'A b', 'C d'`."""
+def rows_of(names: Sequence[Name]) -> list[str]:
+    """Names by field, each field said once: `song_id: 136, 156`, `title: 'A b', 'C d'`."""
     rows: dict[str, list[str]] = {}
     for name in sorted(names, key=lambda name: name.place):
         rows.setdefault(name.key, []).append(name.text)
-    return "; ".join(f"{key} {', '.join(row)}".lstrip() for key, row in rows.items())
+    return [f"{key}: {', '.join(row)}".removeprefix(": ") for key, row in rows.items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +154,7 @@ class Sight:
 
     @property
     def key(self) -> str:
-        match = _KEY.search(self.member.observed[max(0, self.place - 40) : self.place])
+        match = _KEY.search(self.member.observed[max(0, self.place - 54) : self.place])
         return match[1] if match else ""
 
     def features(self) -> Iterator[tuple[str, float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 HEADINGS = {
@@ -16,7 +17,7 @@ HEADINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The content of one summary, heading by heading; each entry is one line."""
+    """The content of one summary, heading by heading; an entry is a line, or see `entry`."""
 
     facts: tuple[str, ...] = ()
     constraints: tuple[str, ...] = ()
@@ -38,6 +39,14 @@ class Record:
 
     def __bool__(self) -> bool:
         return any(getattr(self, field.name) for field in fields(self))
+
+
+def entry(head: str, quoted: Sequence[str]) -> str:
+    """An entry that quotes: one piece beside its head, several below it, each a line of its own.
+
+    Run together, the end of one value would be the beginning of the next.
+    """
+    return f"{head} {quoted[0]}" if len(quoted) == 1 else "\n  ".join((head, *quoted))
 
 
 def frame(body: str, first: int, last: int) -> str:

@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from statecomp.controller.economics import Economics
 from statecomp.controller.prices import PriceBook, shipped_prices
@@ -20,10 +20,28 @@ from statecomp.proxy.background import Background
 from statecomp.proxy.door import Door
 from statecomp.proxy.engines import Engines
 from statecomp.proxy.metrics import Metrics
-from statecomp.proxy.security import PAGES, Guard
+from statecomp.proxy.security import PAGES, Guard, is_page
 from statecomp.proxy.settings import Method, ProxySettings
 from statecomp.proxy.views import Views
 from statecomp.strategy import View
+
+OWN = ("/healthz", "/metrics")
+
+
+class Proxy:
+    """Past the guard, our own few paths go to their pages and everything else to the door."""
+
+    def __init__(self, settings: ProxySettings, door: Door, pages: ASGIApp) -> None:
+        self.door = door
+        self._pages = pages
+        self._guard = Guard(self._inside, settings)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._guard(scope, receive, send)
+
+    async def _inside(self, scope: Scope, receive: Receive, send: Send) -> None:
+        own = scope["type"] != "http" or scope["path"] in OWN or is_page(scope["path"])
+        await (self._pages if own else self.door)(scope, receive, send)
 
 
 def build_app(
@@ -34,10 +52,10 @@ def build_app(
     economics: Economics | None = None,
     prices: PriceBook | None = None,
     pages: Sequence[BaseRoute] = (),
-) -> Starlette:
+) -> Proxy:
     """An application that serves; its threads end with its lifespan, the ledger is the caller's.
 
-    `pages` are shown under /statecomp/.  `app.state.door` is the door, for tests and figures.
+    `pages` are shown under /statecomp/.
     """
     book = prices or (economics.book if economics else shipped_prices())
     metrics, limits = Metrics(), settings.limits
@@ -74,16 +92,13 @@ def build_app(
     async def to_pages(request: Request) -> Response:
         return RedirectResponse(PAGES + "/")
 
-    app = Starlette(
+    own = Starlette(
         routes=[
             Route("/healthz", healthz),
             Route("/metrics", show_metrics),
             Route(PAGES, to_pages),
             Mount(PAGES, routes=list(pages)),
-            Route("/{path:path}", door),
         ],
-        middleware=[Middleware(Guard, settings=settings)],
         lifespan=lifespan,
     )
-    app.state.door = door
-    return app
+    return Proxy(settings, door, own)

@@ -15,11 +15,14 @@ Wanted: TypeAlias = Callable[[], bool]
 
 REST_S = 0.02
 MOST_REST_S = 1.0
+MAKE_WAY_S = 0.25
+"""How long a decision waits for a moment without requests; models take longer to answer."""
 
 
 @dataclass
 class _Job(Generic[Result]):
     work: Callable[[Wanted], Result]
+    due_s: float  # from then on it is done, however busy it is
     future: Future[Result | None] = field(default_factory=Future)
 
 
@@ -28,8 +31,8 @@ class Background(Generic[Result]):
 
     What is dropped (a newer state came, the queue is full, the end) ends as None.  Work that runs
     is never cut off; it is told through `wanted` that its deadline is over.  While requests are
-    `busy` all threads together take at most half of the processor: what waits meanwhile is
-    replaced by newer states, so nothing piles up.
+    `busy` a decision makes way for a moment, and all threads together take at most half of the
+    processor: what waits meanwhile is replaced by newer states, so nothing piles up.
     """
 
     def __init__(
@@ -53,13 +56,19 @@ class Background(Generic[Result]):
             name = f"statecomp-decide-{number}"
             Thread(target=self._serve, name=name, daemon=True).start()
 
-    def submit(self, session: str, work: Callable[[Wanted], Result]) -> Future[Result | None]:
-        job = _Job(work)
+    def submit(
+        self, session: str, work: Callable[[Wanted], Result], *, at_once: bool = False
+    ) -> Future[Result | None]:
+        """`at_once` is for what somebody waits for.  A newer state takes the place of the older."""
+        job = _Job(work, monotonic() + (0.0 if at_once else MAKE_WAY_S))
         with self._changed:
-            dropped = self._waiting.pop(session, None)
-            taken = self._open and len(self._waiting) < self._most
+            dropped = self._waiting.get(session)
+            taken = self._open and (dropped is not None or len(self._waiting) < self._most)
+            if dropped is not None:
+                job.due_s = min(job.due_s, dropped.due_s)
             if taken:
                 self._waiting[session] = job
+            if taken and (dropped is None or at_once):
                 self._changed.notify()
         # Outside the lock: whoever waits for a result may well submit something.
         if dropped is not None:
@@ -91,10 +100,10 @@ class Background(Generic[Result]):
     def _serve(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: not self._open or self._next() is not None)
-                session = self._next()
-                if session is None:
-                    return
+                while (session := self._next()) is None:
+                    if not self._open:
+                        return
+                    self._changed.wait(REST_S if self._waiting else None)
                 job = self._waiting.pop(session)
                 self._running.add(session)
             before = thread_time()
@@ -111,8 +120,12 @@ class Background(Generic[Result]):
             sleep(min(left, REST_S))
 
     def _next(self) -> str | None:
-        """The session that has waited longest among those nobody works on."""
-        return next((s for s in self._waiting if s not in self._running), None)
+        """The session that has waited longest among those nobody works on and whose turn it is."""
+        free = [s for s in self._waiting if s not in self._running]
+        if not free or not self._busy():
+            return free[0] if free else None
+        now = monotonic()
+        return next((s for s in free if self._waiting[s].due_s <= now), None)
 
     def _run(self, job: _Job[Result]) -> None:
         ends = monotonic() + self._deadline_s

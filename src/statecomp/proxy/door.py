@@ -12,11 +12,11 @@ from threading import Event
 from time import perf_counter
 from typing import Any
 
-import httpx
 from starlette.types import Receive, Scope, Send
 
 from statecomp.ledger.audit import Ledger
 from statecomp.proxy.account import Accountant, Exchange
+from statecomp.proxy.client import Answer, Client
 from statecomp.proxy.faults import Fault
 from statecomp.proxy.metrics import Metrics
 from statecomp.proxy.outgoing import (
@@ -42,9 +42,7 @@ from statecomp.proxy.upstream import (
     Headers,
     Route,
     forwarded,
-    open_client,
     route_of,
-    sent,
     target,
     with_added,
 )
@@ -67,21 +65,21 @@ class Door:
     accountant: Accountant
     metrics: Metrics
     open_requests: int = 0
-    _client: httpx.AsyncClient | None = None
+    _client: Client | None = None
     # Commits that an upstream has accepted in a request: not the first to suspect.
     _accepted: Recent[str, int] = field(default_factory=lambda: Recent(16_384))
     # Sessions with thinking of another prefix than the one that goes out.
     _stale: Recent[str, int] = field(default_factory=lambda: Recent(16_384))
 
     @property
-    def client(self) -> httpx.AsyncClient:
+    def client(self) -> Client:
         if self._client is None:
-            self._client = open_client(self.settings)
+            self._client = Client(self.settings)
         return self._client
 
     async def close(self) -> None:
         if self._client is not None:
-            await self._client.aclose()
+            await self._client.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         route = route_of((scope.get("raw_path") or scope["path"].encode()).decode("latin-1"))
@@ -129,22 +127,21 @@ class Door:
     ) -> None:
         """Anything that carries no history: streamed up and down, unread."""
         given = dict(scope["headers"])
-        arrived = asyncio.Event()
-        has_body = b"content-length" in given or b"transfer-encoding" in given
+        upload = _Upload(receive)
         content: bytes | AsyncIterator[bytes] = b""
-        if has_body:
-            content = _uploaded(receive, arrived)
+        if b"content-length" in given or b"transfer-encoding" in given:
+            content = upload.pieces()
             if b"content-length" in given:
                 headers = [*headers, (b"content-length", given[b"content-length"])]
         else:
-            arrived.set()
-
-        async def after_body() -> Any:
-            await arrived.wait()
-            return await receive()
-
-        async with while_connected(after_body):
-            response = await sent(self.client, scope["method"], url, headers, content)
+            upload.ended.set()
+        async with while_connected(upload.after):
+            try:
+                response = await self.client.send(scope["method"], url, headers, content)
+            except Fault:
+                if upload.broken:
+                    raise ClientGone from None
+                raise
             await self._relay(response, send, exchange)
 
     async def _carry(
@@ -162,11 +159,14 @@ class Door:
         look = await self._look(route, headers, body, exchange)
         going = self._going(look, out, body, exchange)
         exchange.own_ms = (perf_counter() - begun) * 1000
-        on_sent = None
-        if look is not None and not route.counts and exchange.decision is None:
-            on_sent = lambda: self._decide_behind(look, exchange)  # noqa: E731
-        response = await self._answered(url, going, exchange, on_sent)
-        if not exchange.sent_raw and response.status_code in REFUSED:
+
+        def decide_behind() -> None:
+            """The request is on its way: now there is time."""
+            if look is not None and not route.counts and exchange.decision is None:
+                self._decide_behind(look, exchange)
+
+        response = await self._answered(url, going, exchange, decide_behind)
+        if not exchange.sent_raw and response.status in REFUSED:
             raw = Outgoing(body, out, look.parsed if look is not None else None)
             response = await self._again_raw(response, url, raw, look, route, exchange)
         elif response.is_success and look is not None:
@@ -190,21 +190,25 @@ class Door:
         url: str,
         going: Outgoing,
         exchange: Exchange,
-        on_sent: Callable[[], None] | None = None,
-    ) -> httpx.Response:
+        on_sent: Callable[[], None] = lambda: None,
+    ) -> Answer:
         """The upstream's answer; where stale thinking is refused, that to asking for its loss."""
-        response = await sent(self.client, "POST", url, going.headers, going.content, on_sent)
-        if exchange.protocol != "anthropic" or response.status_code != STALE:
+        response = await self.client.send("POST", url, going.headers, going.content, on_sent)
+        if exchange.protocol != "anthropic" or response.status != STALE:
             return response
-        response, text = await read_refusal(response)
-        again = asking(going) if blames_thinking(text) else None
-        if again is None:
+        try:
+            response, text = await read_refusal(response)
+            again = asking(going) if blames_thinking(text) else None
+            if again is None:
+                return response
+            second = await self.client.send("POST", url, again.headers, again.content)
+        except BaseException:
+            response.close()
+            raise
+        if second.status == STALE:
+            second.close()
             return response
-        second = await sent(self.client, "POST", url, again.headers, again.content)
-        if second.status_code == STALE:
-            await second.aclose()
-            return response
-        await response.aclose()
+        response.close()
         exchange.note = STALE_NOTE
         self.metrics.add("statecomp_stale_thinking_total")
         if exchange.session:
@@ -252,27 +256,26 @@ class Door:
         return ""
 
     def _decide_behind(self, look: Look, exchange: Exchange) -> None:
-        """The request is on its way: now there is time."""
-        if exchange.decision is None and self.views.decidable(look):
+        if self.views.decidable(look):
             exchange.decision = self.views.decide(look, self.views.circumstances(look))
 
     async def _again_raw(
         self,
-        refused: httpx.Response,
+        refused: Answer,
         url: str,
         raw: Outgoing,
         look: Look | None,
         route: Route,
         exchange: Exchange,
-    ) -> httpx.Response:
+    ) -> Answer:
         """The upstream refused what we made of a request: once more, with what the client sent."""
-        await refused.aclose()
+        refused.close()
         exchange.sent_raw = True
         self.metrics.add("statecomp_retries_total")
         response = await self._answered(url, raw, exchange)
-        exchange.note = f"the upstream refused the rewritten history ({refused.status_code})"
+        exchange.note = f"the upstream refused the rewritten history ({refused.status})"
         if response.is_success and look is not None and not route.counts:
-            await self._suspect(look, refused.status_code)
+            await self._suspect(look, refused.status)
         return response
 
     async def _suspect(self, look: Look, status: int) -> None:
@@ -288,13 +291,13 @@ class Door:
             except Exception as error:  # noqa: BLE001  the next request tries again
                 LOG.error("a suspect commit could not be undone (%s)", type(error).__name__)
 
-    async def _relay(self, response: httpx.Response, send: Send, exchange: Exchange) -> None:
-        exchange.status = response.status_code
+    async def _relay(self, response: Answer, send: Send, exchange: Exchange) -> None:
+        exchange.status = response.status
         reader = None
         if exchange.protocol:
             reader = UsageReader(
-                response.headers.get("content-type", ""),
-                response.headers.get("content-encoding", ""),
+                response.header(b"content-type"),
+                response.header(b"content-encoding"),
             )
         try:
             if not await relay(response, send, reader):
@@ -302,7 +305,7 @@ class Door:
         finally:
             if reader is not None:
                 exchange.usage = reader.finish()
-            await response.aclose()
+            response.close()
 
     def _done(self, exchange: Exchange, route: Route, total_ms: float) -> None:
         protocol = exchange.protocol or "other"
@@ -326,10 +329,26 @@ class Door:
         _log(exchange, route, total_ms)
 
 
-async def _uploaded(receive: Receive, arrived: asyncio.Event) -> AsyncIterator[bytes]:
-    async for part in incoming(receive):
-        yield part
-    arrived.set()
+@dataclass
+class _Upload:
+    """A body that goes on as it comes; what is received behind it tells that the client left."""
+
+    receive: Receive
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    broken: bool = False
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        try:
+            async for part in incoming(self.receive):
+                yield part
+        except ClientGone:
+            self.broken = True
+            raise
+        self.ended.set()
+
+    async def after(self) -> Any:
+        await self.ended.wait()
+        return await self.receive()
 
 
 def _log(exchange: Exchange, route: Route, total_ms: float) -> None:

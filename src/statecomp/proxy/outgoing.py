@@ -13,9 +13,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import httpx
-
 from statecomp.errors import InvalidHistory
+from statecomp.proxy.client import Answer, BrokenOff
 from statecomp.proxy.upstream import Headers, with_added
 from statecomp.wire.thinking import allow_stale_thinking
 
@@ -80,38 +79,35 @@ def asking(going: Outgoing) -> Outgoing | None:
     return replace(going, content=written(adapted.body), headers=headers, body=adapted.body)
 
 
-async def read_refusal(response: httpx.Response) -> tuple[httpx.Response, str]:
+async def read_refusal(answer: Answer) -> tuple[Answer, str]:
     """The same answer, not lost by reading, and the beginning of its text."""
-    pieces = response.aiter_raw()
     begun: list[bytes] = []
-    async for piece in pieces:
-        begun.append(piece)
-        if sum(map(len, begun)) > LONGEST:
-            break
-    stream = _Rejoined(begun, pieces, response)
-    again = httpx.Response(response.status_code, headers=response.headers, stream=stream)
-    return again, _text(b"".join(begun), response.headers.get("content-encoding", ""))
+    broken = None
+    try:
+        async for piece in answer.pieces:
+            begun.append(piece)
+            if sum(map(len, begun)) > LONGEST:
+                break
+    except BrokenOff as error:
+        broken = error
+    again = replace(answer, pieces=_rejoined(begun, answer.pieces, broken))
+    return again, _text(b"".join(begun), answer.header(b"content-encoding"))
+
+
+async def _rejoined(
+    begun: Sequence[bytes], rest: AsyncIterator[bytes], broken: BrokenOff | None
+) -> AsyncIterator[bytes]:
+    for piece in begun:
+        yield piece
+    if broken is not None:
+        raise broken
+    async for piece in rest:
+        yield piece
 
 
 def blames_thinking(text: str) -> bool:
     """Whether a refusal may be about stale thinking; one that cannot be read may."""
     return not text or "thinking" in text.lower()
-
-
-class _Rejoined(httpx.AsyncByteStream):
-    def __init__(
-        self, begun: Sequence[bytes], rest: AsyncIterator[bytes], source: httpx.Response
-    ) -> None:
-        self._begun, self._rest, self._source = begun, rest, source
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        for piece in self._begun:
-            yield piece
-        async for piece in self._rest:
-            yield piece
-
-    async def aclose(self) -> None:
-        await self._source.aclose()
 
 
 def _text(content: bytes, encoding: str) -> str:

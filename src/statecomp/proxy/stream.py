@@ -15,10 +15,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import httpx
 from starlette.types import Receive, Send
 
 from statecomp.ledger.audit import Usage
+from statecomp.proxy.client import Answer, BrokenOff
 from statecomp.proxy.faults import Fault
 from statecomp.proxy.settings import Limits
 from statecomp.proxy.upstream import returned
@@ -60,19 +60,19 @@ async def incoming(receive: Receive) -> AsyncIterator[bytes]:
             yield part
 
 
-async def relay(response: httpx.Response, send: Send, usage: UsageReader | None) -> bool:
+async def relay(answer: Answer, send: Send, usage: UsageReader | None) -> bool:
     """The answer to the client, piece by piece; false where the upstream broke off.
 
     A client that reads slowly is waited for in `send`, and so the upstream is read no faster.
     """
-    headers = returned(response.headers.raw)
-    await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
+    headers = returned(answer.headers)
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     try:
-        async for chunk in response.aiter_raw():
+        async for chunk in answer.pieces:
             await send({"type": "http.response.body", "body": chunk, "more_body": True})
             if usage is not None:
                 usage.feed(chunk)
-    except httpx.HTTPError:
+    except BrokenOff:
         # Not ended: the server then drops the connection, and the client sees what we saw.
         return False
     await send({"type": "http.response.body", "body": b""})

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Any, TypeAlias
-
-import httpx
+from typing import TypeAlias
 
 from statecomp.proxy.faults import Fault
-from statecomp.proxy.settings import ANTHROPIC, OPENAI, Limits, ProxySettings
+from statecomp.proxy.settings import ANTHROPIC, OPENAI, ProxySettings
 
 Headers: TypeAlias = list[tuple[bytes, bytes]]
 
@@ -22,8 +19,6 @@ HOP_BY_HOP = frozenset(
 NOT_FORWARDED = HOP_BY_HOP | {b"host", b"content-length", b"expect"}
 OWN = b"x-statecomp-"
 COOKIE = b"statecomp-token"
-KEPT_S = 60.0
-"""Agents think between two requests; a new connection costs them a handshake each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,67 +119,3 @@ def _named_by_connection(headers: Iterable[tuple[bytes, bytes]]) -> set[bytes]:
 def _without_our_cookie(value: bytes) -> bytes:
     parts = (part.strip() for part in value.split(b";"))
     return b"; ".join(part for part in parts if not part.startswith(COOKIE + b"="))
-
-
-def open_client(settings: ProxySettings) -> httpx.AsyncClient:
-    """One pool for all tenants, so it keeps no cookies and follows nothing."""
-    nothing = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
-    return httpx.AsyncClient(
-        cookies=nothing,
-        follow_redirects=False,
-        limits=httpx.Limits(
-            max_connections=None, max_keepalive_connections=64, keepalive_expiry=KEPT_S
-        ),
-        timeout=_timeout(settings.limits),
-        trust_env=settings.trust_env,
-    )
-
-
-def _timeout(limits: Limits) -> httpx.Timeout:
-    return httpx.Timeout(
-        limits.silence_s, connect=limits.connect_s, write=limits.body_s, pool=limits.connect_s
-    )
-
-
-@dataclass
-class _Way:
-    """What is known of how a request went out; `trace` is the hook of httpx."""
-
-    on_sent: Callable[[], None] | None
-    is_new: bool = False
-
-    async def trace(self, event: str, info: Any) -> None:
-        if event == "connection.connect_tcp.started":
-            self.is_new = True
-        elif event == "http11.send_request_body.complete" and self.on_sent is not None:
-            self.on_sent()
-
-
-async def sent(
-    client: httpx.AsyncClient,
-    method: str,
-    url: str,
-    headers: Headers,
-    content: bytes | AsyncIterator[bytes],
-    on_sent: Callable[[], None] | None = None,
-) -> httpx.Response:
-    """The open answer; raises Fault where there is none.  `on_sent` hears when all is written."""
-    way = _Way(on_sent)
-    try:
-        request = httpx.Request(
-            method, url, headers=headers, content=content, extensions={"trace": way.trace}
-        )
-        try:
-            return await client.send(request, stream=True, auth=None)
-        except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
-            # An upstream may close a connection just as it is used again; a new one tells.
-            if way.is_new or not isinstance(content, bytes):
-                raise
-            return await client.send(request, stream=True, auth=None)
-    except httpx.ConnectTimeout as error:
-        raise Fault(504, "the upstream could not be reached in time") from error
-    except httpx.TimeoutException as error:
-        raise Fault(504, "the upstream gave no answer in time") from error
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        kind = type(error).__name__
-        raise Fault(502, f"the connection to the upstream failed ({kind})") from error

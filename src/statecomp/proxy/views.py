@@ -28,7 +28,7 @@ from statecomp.recent import Recent
 from statecomp.strategy import View
 
 HOUR_S = 3600.0
-BUSY_S = 0.02
+BUSY_S = 0.05
 """Requests that come faster than this leave little time for anything else."""
 
 
@@ -106,6 +106,7 @@ class Views:
         engine = self.engines.of(tenant, protocol)
         checkpoint = engine.checkpoint(given, decide=False)
         raw = checkpoint.raw
+        marked = b'"cache_control"' in body
         return Look(
             tenant=tenant,
             session=session_of(tenant, headers, given, raw) if raw is not None else "",
@@ -115,8 +116,8 @@ class Views:
             checkpoint=checkpoint,
             content=self._content(checkpoint),
             # Anthropic caches on request only; the others always do.
-            caching=protocol != "anthropic" or b'"cache_control"' in body,
-            long_lived=b'"1h"' in body,
+            caching=protocol != "anthropic" or marked,
+            long_lived=marked and b'"1h"' in body,
         )
 
     def _content(self, checkpoint: Checkpoint) -> bytes | None:
@@ -169,7 +170,8 @@ class Views:
             late = given_up.is_set if given_up is not None else lambda: False
             return engine.prepare(raw, beside, lambda: wanted() and not late())
 
-        return self.background.submit(look.session or look.tenant, work)
+        where = look.session or look.tenant
+        return self.background.submit(where, work, at_once=given_up is not None)
 
     def _outside(self, look: Look) -> int:
         """Tokens of the tool definitions; long, and nearly always the same."""
