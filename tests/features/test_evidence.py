@@ -181,6 +181,56 @@ def test_the_reply_is_the_next_step_and_stays_when_others_follow() -> None:
     assert evidence(*replied)["next_action"] > 0
 
 
+def test_the_step_before_is_told_by_its_kind_and_by_how_alike_the_two_actions_are() -> None:
+    steps = (step(1, TABLE, path="berths.csv"), step(2, TABLE, path="cranes.csv"), idle(3))
+    assert evidence(*steps, row=0)["before_read"] == 0
+    second, third = evidence(*steps, row=1), evidence(*steps, row=2)
+    assert (second["before_read"], second["before_edit"]) == (1.0, 0.0)
+    assert second["before_alike"] > 0 == third["before_alike"]
+    assert evidence(*steps, row=0)["next_alike"] == second["before_alike"]
+
+
+def test_the_next_step_is_remembered_and_the_one_behind_it_by_its_prose() -> None:
+    failing = step(2, "no such berth", said="However, next I will try another.", error=True)
+    steps = (step(1, TABLE), failing, step(3, "x", said="Great, it worked."))
+    found = evidence(*steps, idle(4))
+    assert found["next_nothing"] == 1.0
+    assert found["next_trouble"] > 0 == found["next_settled"]
+    assert found["next_plans"] > 0
+    assert evidence(*steps[:2])["second_prose"] == 0 < found["second_prose"]
+    assert evidence(*steps, row=2)["next_trouble"] == 0
+
+
+def test_an_action_written_again_and_a_target_handled_again_are_found_at_their_best() -> None:
+    first = step(1, "x", tool="run", code="hoist winch pulley", path="docs/crane.md")
+    again = step(2, "x", tool="run", code="hoist winch pulley", path="docs/crane.md")
+    found = evidence(first, again, idle(3))
+    assert found["action_again"] == found["target_again"] == 1.0
+    apart = evidence(first, idle(2))
+    assert (apart["action_again"], apart["target_again"]) == (0.0, 0.0)
+
+
+def test_words_taken_are_those_that_the_observation_brought_into_the_history() -> None:
+    use = step(3, "hailed", tool="hail", ships="Halcyon Meridian")
+    assert evidence(step(1, TABLE), idle(2), use)["words_taken"] == pytest.approx(np.log(3))
+    # What was shown again was first brought by the earlier one.
+    assert evidence(step(1, TABLE), step(2, TABLE), use, row=1)["words_taken"] == 0
+
+
+def test_an_observation_much_like_a_later_one_stays_so() -> None:
+    found = evidence(step(1, TABLE), step(2, TABLE), idle(3))
+    assert found["words_alike"] == pytest.approx(1.0)
+    assert found["words_beside"] == 0
+
+
+def test_after_an_error_the_steps_that_worked_are_counted() -> None:
+    broken = step(1, "no such berth", tool="moor", error=True)
+    assert evidence(broken)["nothing_passed"] == 0
+    later = evidence(broken, step(2, "no such berth", error=True), idle(3), idle(4))
+    assert later["nothing_passed"] == pytest.approx(np.log(3))
+    assert evidence(idle(1), idle(2))["nothing_passed"] == 0
+
+
 def test_what_happened_since_counts_only_later_steps() -> None:
     steps = (
         step(1, "x", said="It worked, confirmed."),

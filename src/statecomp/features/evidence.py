@@ -22,6 +22,7 @@ from statecomp.history.kinds import KINDS
 from statecomp.recent import Recent
 
 _KINDS_NOW = " ".join(f"now_{kind}" for kind in KINDS)
+_BEFORE = " ".join(f"before_{kind}" for kind in KINDS)
 _GROUPS = {
     "age": "age_log age_inverse position number_log checkpoint_log",
     "look": " ".join(LOOK_NAMES),
@@ -33,7 +34,10 @@ _GROUPS = {
     "identifiers_best identifiers_recent identifiers_late identifiers_use_age",
     "sole": "words_fresh words_sole words_sole_share identifiers_sole",
     "again": "words_shown identifiers_shown shown_before same_request same_tool same_tool_share "
-    "nothing_worked nothing_open target_age",
+    "nothing_worked nothing_open nothing_passed target_age words_alike action_again target_again "
+    "words_taken",
+    "around": f"{_BEFORE} before_alike next_settled next_trouble next_plans next_nothing "
+    "next_alike next_target second_prose",
     "near": "reply_words reply_identifiers words_now words_beside target_now",
     "since": "longest_action longest_prose next_action next_observed prose_since observed_since "
     "settled_since trouble_since edits_since nothings_since",
@@ -126,6 +130,7 @@ def _atoms(sort: str, overlap: Overlap, checkpoint: int) -> dict[str, Array]:
         f"{sort}_shown": held["shown"],
         f"{sort}_now": held["now"],
         f"{sort}_beside": held["beside"],
+        f"{sort}_alike": held["alike"],
         f"reply_{sort}": held["reply"],
     }  # each (n,)
 
@@ -133,12 +138,17 @@ def _atoms(sort: str, overlap: Overlap, checkpoint: int) -> dict[str, Array]:
 def _again(standing: Standing, age: Array, checkpoint: int) -> dict[str, Array]:
     held = standing.columns
     nothing = held["came_to_nothing"]  # (n,)
+    passed = np.maximum(0.0, age - 1.0 - standing.since("nothings"))  # (n,)  steps that worked
     return {
         "same_request": held["same_request"],
         "same_tool": np.log1p(held["same_tool"]),
         "same_tool_share": share(held["same_tool"], age - 1.0),
         "nothing_worked": nothing * held["worked"],
         "nothing_open": nothing * (1.0 - held["worked"]),
+        "nothing_passed": nothing * np.log1p(passed),
+        "action_again": held["action_again"],
+        "target_again": held["target_again"],
+        "words_taken": np.log1p(held["words_taken"]),
         "target_age": np.log(np.maximum(1.0, checkpoint - held["target_last"])),
         "target_now": held["target_now"],
         "shown_before": np.clip(held["shown_before"], 0.0, 1.0),
@@ -149,12 +159,16 @@ def _again(standing: Standing, age: Array, checkpoint: int) -> dict[str, Array]:
 def _history(standing: Standing, age: Array) -> dict[str, Array]:
     held = standing.columns
     plain = ("task_words", "task_identifiers", "action_task_words")
-    sizes = ("action_left", "longest_action", "longest_prose", "next_action", "next_observed")
+    sizes = (
+        "action_left", "longest_action", "longest_prose", "next_action", "next_observed",
+        "second_prose",
+    )  # fmt: skip
+    around = GROUPS["around"][:-1]
     sums = ("prose", "observed", "settled", "trouble", "edits", "nothings")
     return {
         "size_share": share(held["size"], np.full(len(age), held["size"].sum())),
         "action_covered": share(held["action_words"] - held["action_left"], held["action_words"]),
-        **{name: held[name] for name in plain},
+        **{name: held[name] for name in (*plain, *around)},
         **{name: np.log1p(held[name]) for name in sizes},
         **{f"{name}_since": np.log1p(standing.since(name)) for name in sums},
     }  # each (n,)

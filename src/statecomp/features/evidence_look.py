@@ -32,6 +32,7 @@ LOOK_NAMES = (
     "urls_log",
     "numbers_log",
     "points_log",
+    "plans",
 )
 LINES, HEAD, BRIEF, SHORT, ENDS = 400, 4_000, 300, 3_000, 300
 """How much of an observation is looked at for its shape, and which lengths count as short."""
@@ -72,6 +73,9 @@ _TROUBLE = re.compile(
     r"try|another|different|apolog\w+|issue|problem|mistake)\b",
     re.IGNORECASE,
 )
+_PLANS = re.compile(
+    r"\b(?:next|then|remaining|to-?do|need to|will|plan|let's|let me|now i)\b", re.IGNORECASE
+)
 _MOST_PHRASES = 6
 
 
@@ -89,6 +93,7 @@ class Look:
     observed_chars: int
     settled: int
     trouble: int
+    plans: int
     own: frozenset[str]
     told: frozenset[str]
     action_words: frozenset[str]
@@ -129,7 +134,7 @@ def _look(interaction: Interaction) -> Look:
     observed = interaction.observed.replace("\\n", "\n").replace('\\"', '"')
     facts = facts_of(interaction)
     kind, nothing = kind_of(interaction), _came_to_nothing(interaction)
-    action_words = words(action)
+    action_words, plans = words(action), len(_PLANS.findall(prose))
     calls = tuple((call.name, call.arguments) for call in interaction.calls)
     return Look(
         values=(
@@ -139,6 +144,7 @@ def _look(interaction: Interaction) -> Look:
             float(len(observed) < BRIEF),
             *_sorts(facts.observed),
             math.log1p(len(_POINT.findall(prose))),
+            math.log1p(plans),
         ),
         kind=kind,
         nothing=nothing,
@@ -149,6 +155,7 @@ def _look(interaction: Interaction) -> Look:
         observed_chars=len(observed),
         settled=min(_MOST_PHRASES, len(_SETTLED.findall(prose))),
         trouble=min(_MOST_PHRASES, len(_TROUBLE.findall(prose))),
+        plans=plans,
         own=facts.own,
         told=facts.observed,
         action_words=action_words,

@@ -7,19 +7,34 @@ from collections import deque
 import numpy as np
 
 from statecomp.features.evidence_look import LOOK_NAMES, Look, Looks
-from statecomp.features.overlap import Array, Columns, Holders, Overlap, Waiting, share
+from statecomp.features.overlap import (
+    Array,
+    Columns,
+    Holders,
+    Overlap,
+    Waiting,
+    jaccard,
+    share,
+    tally,
+)
 from statecomp.history.facts import facts_of
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Pinned, Segment
+from statecomp.history.kinds import KINDS
 
 STATE_STEPS = 3
 """How many steps make up what the agent is doing now."""
 _COLUMNS = (
     "number size action_words action_left target_last target_now fresh_words shown_before "
     "task_words task_identifiers action_task_words same_request same_tool worked "
-    "longest_action longest_prose next_action next_observed "
+    "longest_action longest_prose next_action next_observed next_settled next_trouble next_plans "
+    "next_nothing next_alike next_target second_prose before_alike action_again targets "
+    "target_again words_taken "
     "prose observed settled trouble edits nothings toolset"
 )
+
+
+_BEFORE = tuple(f"before_{kind}" for kind in KINDS)
 
 
 class Standing:
@@ -29,7 +44,7 @@ class Standing:
         self.segments: tuple[Segment, ...] = ()
         self.whole = True
         self.ids: list[str] = []
-        self.columns = Columns((*_COLUMNS.split(), *LOOK_NAMES))
+        self.columns = Columns((*_COLUMNS.split(), *_BEFORE, *LOOK_NAMES))
         self.latest: deque[Look] = deque(maxlen=STATE_STEPS)
         self.identifiers, self.words = Overlap(), Overlap()
         self.tools: set[str] = set()
@@ -38,6 +53,8 @@ class Standing:
         self.task_done = set[str]()
         self._looks = looks
         self._actions, self._targets = Waiting(), Holders()
+        self._phrased = Holders()
+        self._news: dict[str, int] = {}
         self._requests: dict[tuple[object, ...], list[int]] = {}
         self._toolsets: dict[frozenset[str], int] = {}
 
@@ -72,6 +89,8 @@ class Standing:
         look, number = self._looks.of(interaction), interaction.number
         numbers = self.columns["number"]
         self._since(look, number)
+        self._again(look)
+        news = look.told_words - self.words.known - look.own_words
         self.identifiers.add(look.own, look.told, number, numbers)
         fresh, before = self.words.add(look.own_words, look.told_words, number, numbers)
         row = self.columns.append(
@@ -86,11 +105,15 @@ class Standing:
             task_identifiers=_part(look.told, self.task_identifiers),
             action_task_words=_part(look.action_words, self.task_words),
             toolset=self._toolsets.setdefault(look.tools, len(self._toolsets)),
+            targets=len(look.own),
+            **self._before(),
             **self._totals(look),
             **dict(zip(LOOK_NAMES, look.values, strict=True)),
         )
         self._actions.enter(look.action_words, row)
         self._targets.enter(look.own, row)
+        self._phrased.enter(look.action_words, row)
+        self._news.update(dict.fromkeys(news, row))
         self._requests.setdefault(look.request, []).append(row)
         self.ids.append(interaction.id)
         self._now(look)
@@ -113,6 +136,33 @@ class Standing:
         shared = self._targets.count(look.own, count)  # (n,)
         columns["target_now"][:] = share(shared, np.full(count, float(len(look.own))))
         columns["target_last"][shared > 0] = number
+
+    def _again(self, look: Look) -> None:
+        """How near this step comes to what the rows before it did, and what it takes from them."""
+        columns, count = self.columns, self.columns.count
+        if not count:
+            return
+        shared = self._phrased.count(look.action_words, count)  # (n,)
+        alike = jaccard(shared, columns["action_words"], len(look.action_words))  # (n,)
+        target = jaccard(self._targets.count(look.own, count), columns["targets"], len(look.own))
+        taken = tally([self._news[w] for w in look.action_words if w in self._news], count)  # (n,)
+        for name, value in (
+            ("action_again", alike), ("target_again", target), ("words_taken", taken),
+        ):  # fmt: skip
+            np.maximum(columns[name], value, out=columns[name])
+        for name, last in (
+            ("settled", look.settled), ("trouble", look.trouble), ("plans", look.plans),
+            ("nothing", look.nothing), ("alike", alike[-1]), ("target", target[-1]),
+        ):  # fmt: skip
+            columns[f"next_{name}"][-1] = last
+        columns["second_prose"][-2:-1] = look.prose_chars
+
+    def _before(self) -> dict[str, float]:
+        """The step that led to a new row: its kind, and how alike the two actions are."""
+        if not self.latest:
+            return {}
+        kinds = {f"before_{kind}": float(self.latest[-1].kind == kind) for kind in KINDS}
+        return kinds | {"before_alike": float(self.columns["next_alike"][-1])}
 
     def _totals(self, look: Look) -> dict[str, float]:
         """Running sums: what happened since a row is the last sum less its own."""

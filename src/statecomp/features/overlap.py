@@ -21,7 +21,7 @@ LATE = 2
 FADE = 0.5
 """How much of a recent use is left a step later; a power of two, so that sums stay exact."""
 _GRAIN = 1024
-_COLUMNS = "told left owed sole gained drawn recent best shown now beside reply late last_use"
+_COLUMNS = "told left owed sole gained drawn recent best shown now beside alike reply late last_use"
 
 
 class Columns:
@@ -88,6 +88,11 @@ def tally(rows: list[int], count: int) -> Array:
     return np.bincount(np.array(rows, dtype=np.intp), minlength=count).astype(float)  # (n,)
 
 
+def jaccard(shared: Array, sizes: Array, size: int) -> Array:
+    """Of what two sets hold together, the part that both hold."""
+    return shared / np.maximum(1.0, sizes + size - shared)  # (n,)
+
+
 def share(part: Array, whole: Array) -> Array:
     """Of nothing, nothing."""
     return np.clip(part / np.maximum(whole, 1.0), 0.0, 1.0)  # (n,)
@@ -103,6 +108,7 @@ class Overlap:
     best         most of it in the agent's words at once
     shown        most of it in one later observation
     now, beside  cosine with the agent's last words, and with the last observation
+    alike        the nearest that any later observation came, by the same cosine
     reply        cosine with the words that answered it
     late         late steps in the agent's words that use what it brought into the history
     last_use     the number of the last step that does, or its own
@@ -179,4 +185,5 @@ class Overlap:
         np.maximum(columns["shown"], share(again, columns["told"]), out=columns["shown"])
         either = np.maximum(1.0, columns["told"]) * max(1, len(told))  # (n,)
         columns["beside"][:] = again / np.sqrt(either)
+        np.maximum(columns["alike"], columns["beside"], out=columns["alike"])
         return again
