@@ -84,7 +84,7 @@ def test_the_agents_findings_outlive_its_plans() -> None:
         "The problem is that cache_ttl in settings.toml is read as a string.\n"
         "I will now try to see what else there may be in this place."
     )
-    record = ExtractiveSummarizer(budget=0.1, least=40).summarize(
+    record = ExtractiveSummarizer(budget=0.1, least=40, dense=0).summarize(
         [step(1, said=said, seen=PADDING)], NOTHING
     )
     assert any("cache_ttl in settings.toml" in line for line in record.conclusions)
@@ -159,7 +159,7 @@ SPAN = st.lists(st.tuples(TEXT, TEXT, TEXT), min_size=1, max_size=5).map(
 
 @given(SPAN)
 @settings(deadline=None)
-def test_a_summary_is_deterministic_verifiable_and_one_line_an_entry(
+def test_a_summary_is_deterministic_verifiable_and_quotes_line_by_line(
     span: list[Interaction],
 ) -> None:
     summarizer = ExtractiveSummarizer()
@@ -168,7 +168,8 @@ def test_a_summary_is_deterministic_verifiable_and_one_line_an_entry(
     verified = verify(record, span, NOTHING)
     for field in fields(verified):
         for entry in getattr(verified, field.name):
-            assert len(entry.splitlines()) == 1
+            _, *quoted = entry.splitlines()
+            assert all(line.startswith("  ") for line in quoted)
     assert all(name in verified.body for name in owed(span, NOTHING))
 
 
@@ -177,7 +178,7 @@ def test_a_summary_is_deterministic_verifiable_and_one_line_an_entry(
 def test_a_summary_stays_within_its_budget_and_the_overshoot_of_names(
     span: list[Interaction], budget: float
 ) -> None:
-    summarizer = ExtractiveSummarizer(budget=budget)
+    summarizer = ExtractiveSummarizer(budget=budget, dense=0)
     record = summarizer.summarize(span, NOTHING)
     source = sum(summarizer.count(member.text) for member in span)
     floor = summarizer.least + 15 * (len(span) - 1)

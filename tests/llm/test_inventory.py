@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Interaction
 from statecomp.llm.extract import OVERSHOOT, ExtractiveSummarizer
-from statecomp.llm.inventory import chosen, inventory, line_of, worth
+from statecomp.llm.inventory import chosen, inventory, rows_of, worth
 from statecomp.llm.verify import verify
 from statecomp.tokens import ESTIMATE
 from tests.llm.test_extract import NOTHING, step
@@ -22,10 +22,10 @@ def seen(text: str, number: int = 1) -> Interaction:
 
 
 def test_values_stand_behind_the_name_of_their_field() -> None:
-    line = line_of(inventory([seen(SONGS)], NOTHING))
-    assert "playlist_id 338" in line
-    assert "song_ids 136" in line
-    assert "owner joyce@mail.example" in line
+    rows = rows_of(inventory([seen(SONGS)], NOTHING))
+    assert "playlist_id: 338" in rows
+    assert "song_ids: 136" in rows
+    assert "owner: joyce@mail.example" in rows
 
 
 def test_what_the_rest_of_the_history_holds_is_not_listed() -> None:
@@ -62,5 +62,5 @@ def test_a_summary_lists_ids_that_sentences_would_never_carry(ids: list[str]) ->
 def test_a_list_is_no_longer_than_the_summary_may_be() -> None:
     span = [seen("\n".join(f"/srv/data/part-{n:04}.csv" for n in range(800)))]
     source = ESTIMATE(span[0].text)
-    record = ExtractiveSummarizer(budget=0.25).summarize(span, NOTHING)
+    record = ExtractiveSummarizer(budget=0.25, dense=0).summarize(span, NOTHING)
     assert ESTIMATE(record.body) <= source * 0.25 * OVERSHOOT + 1

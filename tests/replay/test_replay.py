@@ -208,7 +208,7 @@ def test_the_net_saving_is_what_each_request_saved_less_what_the_summaries_cost(
     assert result.raw.total - replay.bill.total == sum(saved) - cost
 
 
-LONG = run_of(*[(f"step{n}", f"{n} {BULK * 3}") for n in range(28)])
+LONG = run_of(*[(f"step{n}", f"{n} {BULK * 3}") for n in range(40)])
 OFF = "statecomp:scorer=age:after=3,longer_than=0"
 ON = {
     model: f"{OFF},economics=on,prices={model}" for model in ("claude-sonnet", "gpt-5", "uncached")

@@ -17,13 +17,14 @@ from urllib.parse import urlsplit
 
 import click
 
+from statecomp.cli.price_book import read_price_book
 from statecomp.cli.terminal import warn
 from statecomp.config.options import Options, Settings
 from statecomp.config.places import STORE, data_folder, open_store, store_url
 from statecomp.config.scorers import default_scorer, gates_of, scoring
 from statecomp.config.summarizers import summarizer_of
 from statecomp.controller.economics import Economics
-from statecomp.controller.prices import PriceBook, parse_prices, shipped_prices
+from statecomp.controller.prices import PriceBook
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.ledger.audit import Ledger
@@ -145,7 +146,7 @@ def serve(
       statecomp serve --upstream https://api.openai.com --upstream local=http://127.0.0.1:8000
     """
     _need("starlette", "aiohttp", "uvicorn")
-    book = _price_book(prices)
+    book = read_price_book(prices)
     given = {
         "summarizer": summarizer,
         "threshold": threshold,
@@ -256,15 +257,8 @@ def _method(scorer: str, given: Mapping[str, str]) -> tuple[Method, str]:
 def _gate(method: Method, summarizer: str, book: PriceBook) -> Economics:
     writer: Summarizer = method.summarizer(SideAccount())
     if isinstance(writer, ExtractiveSummarizer):
-        return Economics(book, ratio=writer.budget)
+        return Economics(book, ratio=writer.usual_ratio)
     return Economics(book, summary_prices=book.nearest(summarizer))
-
-
-def _price_book(path: Path | None) -> PriceBook:
-    try:
-        return parse_prices(path.read_text("utf-8"), str(path)) if path else shipped_prices()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"cannot be read: {error}", file=str(path)) from error
 
 
 def _salt(store: str) -> bytes:

@@ -22,8 +22,6 @@ ENTRY_TOKENS = 4.0
 """What choosing a fragment costs besides its text; keeps crumbs from crowding out sentences."""
 STEP_TOKENS = 15
 """What one more step adds to the least a summary may have."""
-DENSE_TOKENS = 1000
-"""Of each interaction: so much of it gets twice the budget.  Long outputs repeat themselves."""
 OVERSHOOT = 1.25
 """How far a list of names may take a summary over its budget."""
 FADE = 0.7
@@ -32,16 +30,19 @@ FADE = 0.7
 
 @dataclass(frozen=True, slots=True)
 class ExtractiveSummarizer:
-    """Deterministic summaries of about `budget` times the length of their source, short ones twice.
+    """Deterministic summaries of about `budget` times the length of their source.
 
-    A short source may have a summary of `least` tokens and a line a step, but never of more than
-    three quarters of its own.  Of the room beside the outline, the share `names` is for bare
-    identifiers, the rest for sentences and lines; what short sources have on top is for these.
+    Long outputs repeat themselves, so the first `dense` tokens of each interaction get twice the
+    budget.  A short source may have a summary of `least` tokens and a line a step.  None gets more
+    than three quarters of its source, unless `budget` says so.  Of the room beside the outline, the
+    share `names` is for bare identifiers, the rest for sentences and lines; what `dense` adds is
+    for these.
     """
 
     budget: float = 0.2
     least: int = 90
     names: float = 0.4
+    dense: int = 1000
     count: Callable[[str], int] = ESTIMATE
 
     @property
@@ -54,8 +55,9 @@ class ExtractiveSummarizer:
         source = sum(self.count(member.text) for member in span)
         density = source / max(1, sum(len(member.text) for member in span))
         floor = self.least + STEP_TOKENS * (len(span) - 1)
-        extra = sum(min(self.count(m.text), DENSE_TOKENS) for m in span) * self.budget
-        room = max(round(source * self.budget + extra), min(floor, source * 3 // 4))
+        most = max(source * 3 // 4, round(source * self.budget))
+        extra = sum(min(self.count(m.text), self.dense) for m in span) * self.budget
+        room = min(most, max(round(source * self.budget + extra), floor))
 
         fragments = [piece for piece in fragments_of(span) if not _misleads(piece.text)]
         setting = Setting.of(fragments, rest)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from queue import Full, Queue
-from threading import Thread
+from threading import Lock, Thread
 from time import monotonic, time
 from typing import Any
 
@@ -83,17 +84,33 @@ class Accountant:
         self._prices = prices
         self._regrets = RegretMeter()
         self._runs: Recent[str, _Run] = Recent(SESSIONS)
+        self._undecided: dict[str, deque[Exchange]] = {}
+        self._lock = Lock()
         self._queue: Queue[Exchange | None] = Queue(most_waiting)
         self._said_at = -1e9
         self._thread = Thread(target=self._serve, name="statecomp-account", daemon=True)
         self._thread.start()
 
     def finish(self, exchange: Exchange) -> None:
-        """Record it once its decision is known too; decisions end within their deadline."""
+        """Record it once its decision is known too; decisions end within their deadline.
+
+        A session's requests are recorded in the order they were answered in: each is numbered after
+        the one before it, and billed by what that one left in the cache.
+        """
+        with self._lock:
+            self._undecided.setdefault(exchange.session, deque()).append(exchange)
         if exchange.decision is None:
-            self._put(exchange)
+            self._advance(exchange.session)
         else:
-            exchange.decision.add_done_callback(lambda _: self._put(exchange))
+            exchange.decision.add_done_callback(lambda _: self._advance(exchange.session))
+
+    def _advance(self, session: str) -> None:
+        with self._lock:
+            line = self._undecided.get(session, deque())
+            while line and (line[0].decision is None or line[0].decision.done()):
+                self._put(line.popleft())
+            if not line:
+                self._undecided.pop(session, None)
 
     def _put(self, exchange: Exchange) -> None:
         try:
@@ -158,10 +175,9 @@ class Accountant:
 
     def _resumed(self, exchange: Exchange) -> _Run:
         """A session of an earlier process goes on counting where it stood."""
-        numbers = [request.number for request in self._ledger.requests(exchange.session)]
-        known = self._ledger.session(exchange.session) if numbers else None
-        started = known.started_s if known else exchange.when_s
-        return _Run(max(numbers, default=0), started)
+        number = self._ledger.last_number(exchange.session)
+        known = self._ledger.session(exchange.session) if number else None
+        return _Run(number, known.started_s if known else exchange.when_s)
 
     def _request(self, exchange: Exchange, run: _Run, raw: History, view: View | None) -> Request:
         checkpoint = exchange.checkpoint

@@ -25,8 +25,9 @@ OPENAI = "https://api.openai.com"
 ANTHROPIC = "https://api.anthropic.com"
 MEGABYTE = 1 << 20
 
-# Input windows as the providers document them.  A name that is not here has no known window: a
-# window that is said too small would have commits made that do not pay.
+# Input windows as remembered, not checked against the providers' pages; `--window` overrules them.
+# A name that is not here has no known window: a window that is said too small would have commits
+# made that do not pay.
 WINDOWS = (
     (r"gpt-5", 272_000),
     (r"gpt-4\.1", 1_047_576),
