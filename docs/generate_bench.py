@@ -1,11 +1,11 @@
 """Writes docs/results.md: the bench's tables and figures, and what ran.
 
-    python docs/generate_bench.py [--results DIR ...] [--matched DIR ...]
+    python docs/generate_bench.py [--results DIR ...] [--matched DIR ...] [--seeds DIR ...]
 
 Tables are computed where results folders of `statecomp bench run` are given and kept as JSON in
 docs/results/bench.json, so that the page can be written again without them; figures are drawn then
 too.  Results of several acting models make the table across models; the first model named in them
-is the page's own.
+is the page's own.  `--seeds` are further seeds of a few methods, for a table of these alone.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from statecomp.bench.tables import Bench, read_bench, rows, rows_by_model
-from statecomp.cli.bench_sheets import models_sheet, published_sheets
+from statecomp.cli.bench_sheets import main_sheet, models_sheet, published_sheets
 from statecomp.cli.bench_tables import chosen_runs, pictures, tables, trajectory_of
 from statecomp.cli.sheet import Cell, Sheet, written
 from statecomp.errors import BadInput
@@ -49,30 +49,36 @@ STRATEGIES = (
     *("periodic:every=5", "llmlingua2", "pace", "selfcompact", "selfcompact:mode=tool", "acon"),
     *("selfgc", "lre", "comem", "sam", "swe-pruner", "sculptor", "acm", "statecomp"),
 )
-ACROSS = ("none", "window:keep=10", "mask", "periodic:every=5", "lre", "comem", "statecomp")
+ACROSS = ("none", "window:keep=10", "mask", "periodic:every=5", "lre", "swe-pruner", "statecomp")
+NEAR = ("none", "selfcompact:mode=tool", "sam", "swe-pruner", "sculptor", "statecomp")
 VARIANTS = ("forgetful", "hasty", "thorough")
 
 
 def commands() -> str:
     """All that makes the page, from nothing."""
-    every, across = (
-        " \\\n ".join(f"--strategy {spec}" for spec in specs) for specs in (STRATEGIES, ACROSS)
+    every, across, near = (
+        " \\\n ".join(f"--strategy {spec}" for spec in specs)
+        for specs in (STRATEGIES, ACROSS, NEAR)
     )
     return f"""\
-statecomp bench run -o bench/ {every}
+statecomp bench run --seeds 11 -o bench/ {every}
 for variant in {" ".join(VARIANTS)}; do
-  statecomp bench run --model scripted:$variant -o bench/ {across}
+  statecomp bench run --seeds 11 --model scripted:$variant -o bench/ {across}
 done
 statecomp bench matched bench/ --model scripted > specs.txt
-statecomp bench run $(sed 's/^/--strategy /' specs.txt) -o bench-matched/
-python docs/generate_bench.py --results bench/ --matched bench-matched/
+statecomp bench run --seeds 11 $(sed 's/^/--strategy /' specs.txt) -o bench-matched/
+statecomp bench run --seeds 11..13 -o bench-seeds/ {near}
+python docs/generate_bench.py --results bench/ --matched bench-matched/ --seeds bench-seeds/
 """
 
 
-def measured(bench: Bench, matched: Bench | None) -> list[Sheet]:
+def measured(bench: Bench, matched: Bench | None, seeds: Bench | None = None) -> list[Sheet]:
     """Every table of the page, in the order it is read."""
     own = bench.of(bench.models[:1])
     sheets = tables(own, BASELINE, matched, published=False)
+    if seeds is not None:
+        sheet = main_sheet(rows(seeds.results, BASELINE), seeds, several=False)
+        sheets.insert(1, replace(sheet, title="Near the uncompressed reward: more seeds"))
     if len(bench.models) > 1:
         sheets.append(models_sheet(rows_by_model(bench, BASELINE), bench))
     return [*sheets, *published_sheets(rows(own.results, BASELINE))]
@@ -120,13 +126,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--results", type=Path, nargs="*", default=[])
     parser.add_argument("--matched", type=Path, nargs="*", default=[])
+    parser.add_argument("--seeds", type=Path, nargs="*", default=[])
     parser.add_argument("--docs", type=Path, default=DOCS, help="Where the page is written.")
     options = parser.parse_args(arguments)
     if options.results:
         bench = read_bench(options.results)
         matched = read_bench(options.matched) if options.matched else None
+        seeds = read_bench(options.seeds) if options.seeds else None
         (options.docs / KEPT).parent.mkdir(parents=True, exist_ok=True)
-        text = kept(measured(bench, matched), bool(bench.simulated))
+        text = kept(measured(bench, matched, seeds), bool(bench.simulated))
         (options.docs / KEPT).write_text(text, "utf-8")
         draw(options.docs, options.results, bench)
     (options.docs / PAGE).write_text(page(options.docs), "utf-8")

@@ -433,7 +433,7 @@ def test_p03_with_economics_runs_are_in_total_no_dearer_than_without_us() -> Non
     """A run that ends early may lose what a longer one wins back; both are in the sum."""
     method = Method(scorer=lambda: AgeScorer(2), gates=Gates())
     with proxied(method=method, economics=Economics()) as proxy:
-        for steps in (6, 12, 30):
+        for steps in (6, 12, 30, 60):
             task = f"Look at {steps} things."
             converse(proxy, CHAT, [*CHAT.user(task), *CHAT.run(steps)])
         totals = [session.totals for session in proxy.sessions]

@@ -19,7 +19,9 @@ def summarizer_of(options: Options, settings: Settings) -> Callable[[SideAccount
     if name == "extractive":
         usual = ExtractiveSummarizer()
         summarizer = ExtractiveSummarizer(
-            budget=options.real("budget", usual.budget), names=options.real("names", usual.names)
+            budget=options.real("budget", usual.budget),
+            names=options.real("names", usual.names),
+            dense=options.whole("dense", usual.dense),
         )
         return lambda account: summarizer
     if name == "chat":

@@ -1,0 +1,119 @@
+"""What stays whatever the scores say: named documents, and what the agent came back for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from statecomp.compressor import StateComp
+from statecomp.controller.age import AgeScorer
+from statecomp.controller.holds import CAME_BACK, NAMED, holds_of
+from statecomp.controller.spans import WARINESS, Gates
+from statecomp.history.history import History
+from statecomp.wire.assemble import parse
+from statecomp.wire.openai_chat import OpenAIChat
+from tests.words import BULK
+
+Messages = list[dict[str, Any]]
+TASK = {"role": "user", "content": "Sum up the sheets by the rules in budget/rules.md, please."}
+RULES = "Travel is limited to 5 percent of staff. " * 8
+
+
+def turn(number: int, arguments: str, seen: str, tool: str = "read_file") -> Messages:
+    call = {"id": f"c{number}", "type": "function"}
+    function = {"name": tool, "arguments": arguments}
+    return [
+        {"role": "assistant", "content": None, "tool_calls": [{**call, "function": function}]},
+        {"role": "tool", "tool_call_id": f"c{number}", "content": seen},
+    ]
+
+
+def read(number: int, path: str, seen: str) -> Messages:
+    return turn(number, f'{{"path": "{path}"}}', seen)
+
+
+def history(*turns: Messages) -> History:
+    return parse([TASK, *(message for turn in turns for message in turn)], OpenAIChat())
+
+
+def held(past: History) -> list[tuple[int, str]]:
+    reasons = holds_of(past, ()).reasons
+    return [(i.number, reasons[i.id]) for i in past.interactions if i.id in reasons]
+
+
+def test_a_document_that_the_user_names_is_held() -> None:
+    past = history(read(1, "/work/budget/rules.md", RULES), read(2, "sheets/a.txt", BULK))
+    assert held(past) == [(1, NAMED)]
+
+
+def test_of_two_readings_the_newer_is_held() -> None:
+    past = history(read(1, "budget/rules.md", RULES), read(2, "budget/rules.md", RULES))
+    assert held(past) == [(2, NAMED)]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        turn(1, '{"path": "budget/rules.md", "content": "x"}', "ok", "write_file"),
+        read(1, "budget/rules.md", "error: no such file or directory"),
+        read(1, "budget/rules.md", RULES * 200),
+        read(1, "other/rules.md.bak", RULES),
+        read(1, "sheets/rules.txt", RULES),
+    ],
+    ids=["written", "failed", "a whole manual", "another ending", "another name"],
+)
+def test_what_shows_no_named_document_is_not_held(other: Messages) -> None:
+    assert held(history(other)) == []
+
+
+def engine(**settings: Any) -> StateComp:
+    gates = Gates(longer_than=0, min_source_tokens=100)
+    return StateComp(AgeScorer(1), gates=gates, **settings)
+
+
+def test_what_the_agent_reads_again_after_it_was_replaced_stays() -> None:
+    comp = engine()
+    past = [TASK, *read(1, "sheets/a.txt", BULK), *read(2, "sheets/b.txt", f"b {BULK}")]
+    first = comp.checkpoint(past)
+    assert [c.first for c in first.applied] == [1]
+    past += read(3, "sheets/a.txt", BULK)
+    for number in (4, 5):
+        past += read(number, f"sheets/{number}.txt", f"{number} {BULK}")
+    checkpoint = comp.checkpoint(past)
+    stays = [d for d in checkpoint.decisions if d.number == 3]
+    assert [(d.ready, d.reason) for d in stays] == [(False, CAME_BACK)]
+    assert 3 not in [n for c in checkpoint.applied for n in range(c.first, c.last + 1)]
+
+
+def test_another_answer_to_the_same_call_is_news() -> None:
+    comp = engine()
+    past = [TASK, *read(1, "log", BULK), *read(2, "log", f"now {BULK}"), *read(3, "x", f"x {BULK}")]
+    applied = comp.checkpoint(past).applied
+    raw = parse(past, OpenAIChat())
+    assert applied
+    assert holds_of(raw, applied).returns == 0
+
+
+def test_without_holds_scores_alone_decide() -> None:
+    past = [TASK, *read(1, "budget/rules.md", RULES), *read(2, "sheets/a.txt", BULK)]
+    past += read(3, "sheets/b.txt", f"b {BULK}")
+    kept = engine().checkpoint(past).view
+    gone = engine(holds=False).checkpoint(past).view
+    assert kept is not None
+    assert gone is not None
+    assert RULES in kept.history.interactions[0].observed
+    assert all(RULES not in i.observed for i in gone.history.interactions)
+
+
+@given(st.integers(1, 10_000), st.integers(0, 30), st.integers(0, 100_000))
+def test_each_return_makes_the_gates_no_less_wary(unsafe: int, returns: int, tokens: int) -> None:
+    past = history(read(1, "a", "x" * tokens))
+    member = past.interactions[0]
+    gates = Gates(unsafe_tokens=unsafe)
+    assert gates.warier(0) == gates
+    assert gates.warier(returns).required(member) <= gates.warier(returns + 1).required(member)
+    assert gates.warier(1).unsafe_tokens == unsafe * WARINESS
+    assert Gates(threshold=0.7).warier(returns) == Gates(threshold=0.7)
