@@ -73,11 +73,14 @@ def _told(interaction: Interaction) -> Iterator[tuple[str, str, str]]:
 def _documents(raw: History) -> Iterator[str]:
     """The newest reading of every document that a message of the user names."""
     asked = "\n".join(s.text for s in raw.segments if isinstance(s, Pinned) and s.role == "user")
-    named = set(_DOCUMENT.findall(asked))
+    named: dict[str, set[str]] = {}  # by their last part: a message may list thousands
+    for name in _DOCUMENT.findall(asked):
+        named.setdefault(name.rpartition("/")[2], set()).add(name)
     newest: dict[str, str] = {}
     for interaction in raw.interactions if named else ():
         for path in _read(interaction):
-            if any(path == name or path.endswith(f"/{name}") for name in named):
+            alike = named.get(path.rpartition("/")[2], ())
+            if any(path == name or path.endswith(f"/{name}") for name in alike):
                 newest[path] = interaction.id
     yield from newest.values()
 

@@ -154,7 +154,11 @@ class Sight:
 
     @property
     def key(self) -> str:
-        match = _KEY.search(self.member.observed[max(0, self.place - 54) : self.place])
+        before = self.member.observed[max(0, self.place - 54) : self.place]
+        # Most names are the value of no field, and that is quickly seen.
+        if not before.rstrip(" \t\"'\\[{(").endswith((":", "=")):
+            return ""
+        match = _KEY.search(before)
         return match[1] if match else ""
 
     def features(self) -> Iterator[tuple[str, float]]:
