@@ -133,7 +133,9 @@ class ExtractLevels:
     count: TokenCounter = ESTIMATE
 
     def write(self, task: str, chunk: Interaction) -> Levels:
-        record = ExtractiveSummarizer(0.33, dense=0, count=self.count).summarize((chunk,), FactIndex())
+        record = ExtractiveSummarizer(0.33, dense=0, count=self.count).summarize(
+            (chunk,), FactIndex()
+        )
         if not record:
             raise SummaryFailed("nothing in this step is worth an extract")
         lines = [line for line in record.body.splitlines() if line.startswith("- ")]
