@@ -48,7 +48,7 @@ RATES = (0.005, 0.0075, 0.01, 0.015, 0.02, 0.03)
 KINDS = {"window": "s", "mask": "^", "periodic": "D", "age": "o", "router": "*"}
 TERSE = "budget=0.15,names=0.8,dense=0"
 ROUTED = (
-    *(f"statecomp:scorer=router:{{}},unsafe_tokens={u}" for u in (500, 2000, 8000, 32000)),
+    *(f"statecomp:scorer=router:{{}},unsafe_tokens={u}" for u in (500, 1000, 4000, 16000)),
     *(f"statecomp:scorer=router:{{}},unsafe_tokens={u},{TERSE}" for u in (500, 1000, 4000, 16000)),
     *(f"statecomp:scorer=router:{{}},gates=paper,holds=off,threshold={t}" for t in (0.6, 0.9)),
 )

@@ -18,7 +18,7 @@ from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.strategy import Scorer
 
-ROUTED = Gates(longer_than=0, min_source_tokens=300, unsafe_tokens=8000)
+ROUTED = Gates(longer_than=0, min_source_tokens=300, unsafe_tokens=16000)
 """What did best with the shipped router and summaries on recorded runs (docs/lab-log.md)."""
 
 
