@@ -48,9 +48,10 @@ STRATEGIES = (
     *("none", "window:keep=5", "window:keep=10", "window:keep=20", "mask", "periodic:every=3"),
     *("periodic:every=5", "llmlingua2", "pace", "selfcompact", "selfcompact:mode=tool", "acon"),
     *("selfgc", "lre", "comem", "sam", "swe-pruner", "sculptor", "acm", "statecomp"),
+    *("statecomp:economics=on", "statecomp:gates=paper,holds=off"),
 )
 ACROSS = ("none", "window:keep=10", "mask", "periodic:every=5", "lre", "swe-pruner", "statecomp")
-NEAR = ("none", "selfcompact:mode=tool", "sam", "swe-pruner", "sculptor", "statecomp")
+NEAR = ("none", "sam", "swe-pruner", "statecomp")
 VARIANTS = ("forgetful", "hasty", "thorough")
 
 
@@ -67,7 +68,7 @@ for variant in {" ".join(VARIANTS)}; do
 done
 statecomp bench matched bench/ --model scripted > specs.txt
 statecomp bench run --seeds 11 $(sed 's/^/--strategy /' specs.txt) -o bench-matched/
-statecomp bench run --seeds 11..13 -o bench-seeds/ {near}
+statecomp bench run --seeds 21..23 -o bench-seeds/ {near}
 python docs/generate_bench.py --results bench/ --matched bench-matched/ --seeds bench-seeds/
 """
 

@@ -244,7 +244,7 @@ def _method(scorer: str, given: Mapping[str, str]) -> tuple[Method, str]:
     scored = scoring(spec)
     options = Options("serve", ",".join(f"{key}={value}" for key, value in given.items()))
     written = summarizer_of(options, Settings(environ=os.environ))
-    gates = gates_of(options, scored)
+    gates = gates_of(options, scored, pays=True)
     options.done()
 
     def fresh() -> Scorer:

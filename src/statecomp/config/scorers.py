@@ -18,8 +18,10 @@ from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.strategy import Scorer
 
-ROUTED = Gates(longer_than=0, min_source_tokens=300, unsafe_tokens=16000)
-"""What did best with the shipped router and summaries on recorded runs (docs/lab-log.md)."""
+ROUTED = Gates(longer_than=0, min_source_tokens=300, unsafe_tokens=16_000)
+"""What did best with the shipped router and summaries in the closed loop (docs/lab-log.md)."""
+PAYING_TOKENS = 4000
+"""`unsafe_tokens` where commits must pay as well: they come later then, when less is still needed."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +56,16 @@ def default_scorer() -> str:
     return "router" if find_spec("numpy") and find_spec("safetensors") else "age"
 
 
-def gates_of(options: Options, scored: Scoring) -> Gates:
-    """`gates=paper`, or the scorer's own, with what is set one by one."""
+def gates_of(options: Options, scored: Scoring, *, pays: bool) -> Gates:
+    """`gates=paper`, or the scorer's own, with what is set one by one.
+
+    Where a commit must pay, what a rewrite costs is known; the length of a span need not stand
+    for it.
+    """
     which = options.one_of("gates", "own", "paper")
     gates = Gates() if which == "paper" else scored.gates
+    if pays and which == "own":
+        gates = replace(gates, longer_than=0, unsafe_tokens=min(gates.unsafe_tokens, PAYING_TOKENS))
     # Whoever names a threshold means it for every interaction.
     fixed = options.real("threshold", 0.0)
     if fixed:

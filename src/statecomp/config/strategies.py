@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from statecomp.baselines import mask, none, periodic, window
 from statecomp.baselines.card import Card
@@ -72,10 +71,7 @@ def _statecomp(options: Options, settings: Settings) -> StrategyFactory:
     scored = scoring(options.text("scorer", "") or default_scorer())
     summarizer = summarizer_of(options, settings)
     economics = _economics(options, settings, summarizer(SideAccount()))
-    if economics is not None:
-        # What a rewrite costs is known then; the length of a span need not stand for it.
-        scored = replace(scored, gates=replace(scored.gates, longer_than=0))
-    gates = gates_of(options, scored)
+    gates = gates_of(options, scored, pays=economics is not None)
     holds = options.one_of("holds", "on", "off") == "on"
 
     def build(run: Trajectory, wire: Wire) -> Strategy:
