@@ -22,7 +22,8 @@ demo: $(READY)  ## replay the recorded samples under five strategies, then run a
 		--strategy statecomp:scorer=age:after=3 --strategy statecomp \
 		--strategy statecomp:scorer=labels:demo/labels.jsonl
 	rm -f demo/ledger.sqlite*
-	$(BIN)/python -m samples.demo_agent --store demo/ledger.sqlite
+	# Its agent does not think between requests, so decisions are made before them, not behind.
+	$(BIN)/python -m samples.demo_agent --store demo/ledger.sqlite --commit=now
 	@echo "Open demo/report.html in a browser to see every decision of the replay; for those of the"
 	@echo "proxy: $(BIN)/statecomp serve --store demo/ledger.sqlite, then http://127.0.0.1:8484/statecomp/"
 
