@@ -126,6 +126,10 @@ class Strategy(Protocol):
         """A fresh observation, before it enters the history."""
         return text
 
+    def adapted(self, tool: JsonObject) -> JsonObject:
+        """One of the agent's own reading tools, as it is offered with this strategy."""
+        return tool
+
     def extra_tools(self) -> Sequence[JsonObject]:
         """Tool definitions to offer the agent beside its own."""
         return ()

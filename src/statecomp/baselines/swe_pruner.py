@@ -120,7 +120,6 @@ class SwePruner(Strategy):
         return GUIDANCE
 
     def adapted(self, tool: JsonObject) -> JsonObject:
-        """One of the agent's own reading tools, as it is offered with this strategy."""
         return with_focus(tool)
 
     def before_request(self, history: History) -> View:

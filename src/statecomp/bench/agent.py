@@ -131,12 +131,8 @@ class Agent:
 
     def _tools(self) -> list[JsonObject]:
         """The environment's tools, those that read with the strategy's arguments, and its own."""
-        own: Sequence[JsonObject] = TOOLS
-        adapted = getattr(self._strategy, "adapted", None)
-        if adapted is not None:
-            own = [
-                t if _name(t) in WRITERS else _guarded("strategy", partial(adapted, t)) for t in own
-            ]
+        adapt = self._strategy.adapted
+        own = [t if _name(t) in WRITERS else _guarded("strategy", partial(adapt, t)) for t in TOOLS]
         extra = {_name(t): t for t in _guarded("strategy", self._strategy.extra_tools)}
         return [*(extra.pop(_name(tool), tool) for tool in own), *extra.values()]
 

@@ -14,7 +14,7 @@ from statecomp.llm.inventory import Name, chosen, inventory, rows_of
 from statecomp.llm.markers import ADDRESSED, CONCLUSION, CONSTRAINT, ERROR, OPEN
 from statecomp.llm.outcome import Outline, outline_of
 from statecomp.llm.ranking import Setting, likelihood
-from statecomp.llm.record import Record, entry
+from statecomp.llm.record import Record, entry, framelike
 from statecomp.llm.verify import owed
 from statecomp.tokens import ESTIMATE
 
@@ -166,8 +166,8 @@ class Draft:
 
 
 def _misleads(text: str) -> bool:
-    """Whether it gives its reader orders, or looks like the end of the record it would stand in."""
-    return bool(ADDRESSED.search(text)) or "ecord of past step" in text or "nd of record" in text
+    """Whether it gives its reader orders, or looks like the frame of the record it would be in."""
+    return bool(ADDRESSED.search(text)) or framelike(text)
 
 
 def ordered(
