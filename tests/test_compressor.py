@@ -309,7 +309,7 @@ def test_a_summariser_that_could_not_be_reached_is_asked_again_later(
     for word in ("prrrrk", "prrrrkk"):
         comp.checkpoint(chat_of(word))
     assert failing.calls == 1  # left alone for a moment
-    monkeypatch.setattr("statecomp.compressor.PAUSE_S", -1.0)
+    monkeypatch.setattr("statecomp.controller.sparing.PAUSE_S", -1.0)
     comp = StateComp(WordScorer(), summarizer=failing, log=log)
     for word in ("prrrrkkk", "prrrrkkkk"):
         comp.checkpoint(chat_of(word))
@@ -406,3 +406,25 @@ def test_growing_a_history_message_by_message_never_breaks_a_rule(word: str, aft
         if not checkpoint.commits:
             assert checkpoint.messages[: len(previous)] == previous
         previous = checkpoint.messages
+
+
+class FailsAfter(OneLiner):
+    """A summariser that breaks in a way nobody foresaw, after its first summary."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
+        self.asked += 1
+        if self.asked > 1:
+            raise RuntimeError("out of ink")
+        return super().summarize(span, rest)
+
+
+def test_a_failure_leaves_standing_what_was_committed_before() -> None:
+    comp = StateComp(WordScorer(), summarizer=FailsAfter())
+    first = comp.checkpoint(chat_of("prrrr"))
+    second = comp.checkpoint(chat_of("prrrrkrrrr"))
+    assert second.note == "RuntimeError: out of ink"
+    assert second.messages[:2] == first.messages
+    assert second.messages[2:] == chat_of("prrrrkrrrr")[9:]

@@ -53,8 +53,8 @@ class Checkpoint:
     """What goes out at one checkpoint, and how it came to that.
 
     `body` and `headers` are what a proxy forwards; unless `rewritten`, the body is the very one
-    that came in.  `note` says why nothing was rewritten, when something stood in the way; then
-    there is no `view`, and the messages are those that came in.  `raw` is the history as it was
+    that came in.  `note` says what stood in the way of a decision: the messages then hold what was
+    committed before or, without a `view`, are those that came in.  `raw` is the history as it was
     read, `applied` are the commits that stand in the view, `settled` says that nothing is left to
     be decided at this state.
     """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from time import monotonic
 from typing import Any
 
 from statecomp.baselines.card import Card
@@ -13,12 +12,11 @@ from statecomp.controller.controller import Controller, summary_of, tip
 from statecomp.controller.economics import JUST_AFTER, Circumstances, Economics
 from statecomp.controller.holds import NO_HOLDS, holds_of
 from statecomp.controller.spans import Gates
-from statecomp.errors import StateCompError, SummaryFailed
-from statecomp.history.facts import FactIndex
+from statecomp.controller.sparing import Sparing
+from statecomp.errors import StateCompError
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, JsonObject, Segment, Summary
 from statecomp.ledger.commits import Commit, CommitLog, MemoryLog
-from statecomp.llm.chat import ChatFailed
 from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.record import Record
 from statecomp.llm.side import SideAccount
@@ -39,8 +37,6 @@ CARD = Card(
     source="the StateComp paper, algorithm 1",
 )
 NOTHING = History(())
-PAUSE_S = 60.0
-"""How long a summariser that could not be reached is left alone about one span."""
 SECRET = "its summary would hold a secret"
 
 
@@ -120,13 +116,19 @@ class StateComp(Strategy):
             raw = self._with_pins(self._reader.read(body))
             if not decide:
                 return self._rendered(body, raw, *self._standing(raw))
-            view, applied = self._decide(raw, now, _always)
+            view, applied = self._decided(raw, now)
             view = replace(view, side_calls=self._account.settle())
             return self._rendered(body, raw, view, applied)
-        except StateCompError as error:
-            return _as_it_came(body, self.wire, str(error), raw)
-        except Exception as error:  # noqa: BLE001  a broken scorer must not stop a user's agent
-            return _as_it_came(body, self.wire, f"{type(error).__name__}: {error}", raw)
+        except Exception as error:  # noqa: BLE001  nothing here may stop a user's agent
+            return _as_it_came(body, self.wire, _told(error), raw)
+
+    def _decided(self, raw: History, now: Circumstances) -> tuple[View, tuple[Commit, ...]]:
+        """What is decided now; where that fails, what was committed before still stands."""
+        try:
+            return self._decide(raw, now, _always)
+        except Exception as error:  # noqa: BLE001  a broken scorer must not undo what was good
+            view, applied = self._standing(raw)
+            return replace(view, note=_told(error)), applied
 
     def _readable(self, body: Mapping[str, Any]) -> History | None:
         """The history of a request that is not ours to touch, if it has one: for the account."""
@@ -227,7 +229,7 @@ class StateComp(Strategy):
 
     def _judged(self, effective: History, now: Circumstances, returns: int) -> View:
         """Algorithm 1, asking for no summary that is known to fail."""
-        asked = _Sparing(self._controller.summarizer, self._log, self._paused, self._written)
+        asked = Sparing(self._controller.summarizer, self._log, self._paused, self._written)
         gates = self._controller.gates.warier(returns)
         view = replace(self._controller, summarizer=asked, gates=gates).rewrite(effective, now)
         taken = {commit.sources for commit in view.commits}
@@ -287,42 +289,6 @@ class StateComp(Strategy):
         )
 
 
-class _Sparing:
-    """A summariser that is not asked again for what it wrote or was refused; for one decision."""
-
-    def __init__(
-        self,
-        inner: Summarizer,
-        log: CommitLog,
-        paused: Recent[tuple[str, ...], float],
-        written: Recent[tuple[str, ...], Record],
-    ) -> None:
-        self._inner = inner
-        self._log = log
-        self._paused = paused
-        self._written = written
-        self.answered: list[tuple[tuple[str, ...], int, int]] = []
-
-    def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
-        sources = tuple(interaction.id for interaction in span)
-        if self._log.refused(sources):
-            raise SummaryFailed("its summary was refused before")
-        if (until := self._paused.get(sources)) is not None and monotonic() < until:
-            raise SummaryFailed("the summariser could not be reached a moment ago")
-        try:
-            # Facts it need not tell when it was written are added by whoever verifies it.
-            record = self._written.get(sources) or self._inner.summarize(span, rest)
-        except SummaryFailed as error:
-            # A server that was down says nothing about the span; anything else would come again.
-            if isinstance(error.__cause__, ChatFailed):
-                self._paused.put(sources, monotonic() + PAUSE_S)
-            else:
-                self.answered.append((sources, span[0].number, span[-1].number))
-            raise
-        self.answered.append((sources, span[0].number, span[-1].number))
-        return self._written.put(sources, record)
-
-
 def _locked(history: History, held: Mapping[str, str]) -> History:
     if not held:
         return history
@@ -342,6 +308,11 @@ def _stand_free(raw: History, place: int, commit: Commit) -> bool:
     return tuple(s.id for s in sources) == commit.sources and not any(
         isinstance(s, Interaction) and s.locked for s in sources
     )
+
+
+def _told(error: Exception) -> str:
+    """Ours say what is wrong; of others the kind must be told too."""
+    return str(error) if isinstance(error, StateCompError) else f"{type(error).__name__}: {error}"
 
 
 def _as_it_came(
