@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -57,7 +58,7 @@ def test_training_again_gives_the_same_bytes(
     runs: Path, labels: Path, router: Path, tmp_path: Path
 ) -> None:
     again = tmp_path / "router"
-    statecomp("train", runs, "--labels", labels, "-o", again, "--precision", "0.9")
+    statecomp("train", runs, "--labels", labels, "-o", again, "--precision", "0.9", "--jobs", "2")
     for name in ("weights.safetensors", "spec.json"):
         assert (again / name).read_bytes() == (router / name).read_bytes()
 
@@ -72,6 +73,24 @@ def test_evaluate_prints_the_settled_pairs_apart(runs: Path, labels: Path, tmp_p
     assert "settled" in done.stdout
     pooled = json.loads(numbers.read_text())["pooled"]
     assert pooled["settled"]["pairs"] < pooled["all"]["pairs"]
+
+
+def test_labels_trusted_less_are_learned_from_and_not_judged_on(
+    runs: Path, labels: Path, tmp_path: Path
+) -> None:
+    lines = labels.read_text().splitlines(keepends=True)
+    trusted, more = tmp_path / "trusted.jsonl", tmp_path / "more.jsonl"
+    trusted.write_text("".join(line for line in lines if '"half ' not in line))
+    more.write_text("".join(lines))
+    numbers = tmp_path / "numbers.json"
+    done = statecomp(
+        "evaluate", runs, "--labels", trusted, "--more-labels", more, "--json", numbers,
+        "--jobs", "2",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    lengths = Counter(json.loads(line)["id"] for line in trusted.read_text().splitlines())
+    judged = json.loads(numbers.read_text())["pooled"]["all"]["pairs"]
+    assert judged == sum(length * (length - 1) // 2 for length in lengths.values())
 
 
 def test_score_names_a_score_a_verdict_and_reasons() -> None:

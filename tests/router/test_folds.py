@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from statecomp.errors import BadInput
-from statecomp.router.folds import EVEN_PARTS, PAPER_PARTS, Run, rotations
+from statecomp.router.folds import EVEN_PARTS, PAPER_PARTS, Run, learning_more, rotations
 
 
 def runs_of(count: int, tasks: int, domains: int = 3) -> list[Run]:
@@ -79,3 +79,14 @@ def test_what_cannot_be_parted_is_refused() -> None:
         rotations(runs_of(30, 30), count=6)
     with pytest.raises(BadInput, match="run 'r0' is listed twice"):
         rotations([*runs_of(9, 9), Run("r0", "other", "d")])
+
+
+def test_more_runs_are_learned_from_unless_their_task_is_tuned_or_judged_on() -> None:
+    runs = runs_of(20, 10)
+    more = [Run(f"more {run.name}", run.group, run.domain) for run in runs]
+    new = Run("new", "a task of its own", "Code")
+    for fold in rotations(runs):
+        wider = learning_more(fold, runs, [*more, new])
+        assert (wider.validation, wider.test) == (fold.validation, fold.test)
+        added = set(wider.train) - set(fold.train)
+        assert added == {"new", *(f"more {name}" for name in fold.train)}

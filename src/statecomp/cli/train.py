@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -16,7 +17,7 @@ from statecomp.annotate.labels import read_labels
 from statecomp.annotate.records import Reading
 from statecomp.cli.engine import engine_options, progress
 from statecomp.cli.files import read_chosen, write_text
-from statecomp.cli.terminal import show, watched
+from statecomp.cli.terminal import show
 from statecomp.engines.engine import Engine
 from statecomp.errors import BadInput
 
@@ -36,6 +37,9 @@ def shared(command: Callable[..., None]) -> Callable[..., None]:
         click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path)),
         click.option("--labels", required=True, type=click.Path(path_type=Path),
                      help="A label file, as `statecomp annotate` writes it."),
+        click.option("--more-labels", type=click.Path(path_type=Path),
+                     help="Runs labelled here are learned from too, and never tuned or judged on:"
+                     " for labels you trust less. Where both files label a run, --labels counts."),
         click.option("--learner", "learners", multiple=True, type=click.Choice(list(LEARNERS)),
                      help="May be repeated: validation picks the best. [default: trees]"),
         click.option("--precision", type=click.FloatRange(0.5, 1.0), default=0.98,
@@ -54,15 +58,18 @@ def shared(command: Callable[..., None]) -> Callable[..., None]:
 @shared
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path),
               help="The folder the router goes to.")  # fmt: skip
+@engine_options
 def train(
     runs: tuple[Path, ...],
     labels: Path,
+    more_labels: Path | None,
     learners: tuple[str, ...],
     precision: float,
     unsafe_cost: float | None,
     miss_cost: float | None,
     seed: int,
     out: Path,
+    engine: Engine,
 ) -> None:
     """Train a router on labelled RUNS and write it as a bundle.
 
@@ -76,12 +83,14 @@ def train(
       statecomp replay runs.jsonl --strategy statecomp:scorer=router:router/
     """
     cross, folds, bundle = _modules("cross", "folds", "bundle")
-    pairs = _pairs(runs, labels)
-    fold = folds.rotations(pairs.catalogue(), seed=seed)[0]
-    learning = pairs.of_runs((*fold.train, *fold.test))
+    corpus = _corpus(runs, labels, more_labels, engine)
+    fold = folds.rotations(corpus.judged, seed=seed)[0]
+    # Nothing is judged here, so the fifth that would be is learned from.
+    fold = corpus.learned(fold._replace(train=(*fold.train, *fold.test), test=()))
+    learning = corpus.pairs.of_runs(fold.train)
     choice = _choice(precision, unsafe_cost, miss_cost)
     chosen = cross.choose(
-        learning, pairs.of_runs(fold.validation), _learners(learners, seed), choice
+        learning, corpus.pairs.of_runs(fold.validation), _learners(learners, seed), choice
     )
     bundle.save(
         out,
@@ -91,7 +100,7 @@ def train(
             threshold=chosen.threshold,
             calibration=chosen.calibration,
             labels="READY from the earliest checkpoint at which a short summary may stand instead",
-            created_from=f"{labels.name}: {len(pairs.runs)} runs, {len(pairs)} pairs, seed {seed}",
+            created_from=f"{corpus.source}, seed {seed}",
         ),
     )
     show(
@@ -107,6 +116,7 @@ def train(
 def evaluate(
     runs: tuple[Path, ...],
     labels: Path,
+    more_labels: Path | None,
     learners: tuple[str, ...],
     precision: float,
     unsafe_cost: float | None,
@@ -121,14 +131,14 @@ def evaluate(
     test runs are read last.  `settled` are the pairs with k >= i+2.
     """
     cross, folds, metrics = _modules("cross", "folds", "metrics")
-    pairs = _pairs(runs, labels)
-    rotations = folds.rotations(pairs.catalogue(), seed=seed)
+    corpus = _corpus(runs, labels, more_labels, engine)
+    rotations = [corpus.learned(fold) for fold in folds.rotations(corpus.judged, seed=seed)]
     choice = _choice(precision, unsafe_cost, miss_cost)
-    edges = metrics.length_edges(pairs)
-    job = FoldJob(pairs, _learners(learners, seed), choice, edges)
+    edges = metrics.length_edges(corpus.pairs.of_runs(run.name for run in corpus.judged))
+    job = FoldJob(corpus.pairs, _learners(learners, seed), choice, edges)
     with progress("folds", len(rotations)) as watch:
         judged = [*engine.map(job, rotations, watch=watch)]
-    result = cross.pooled(pairs, judged, edges)
+    result = cross.pooled(corpus.pairs, judged, edges)
     if json_file:
         folds_json = [{"metrics": f.metrics, "chosen": f.chosen.name} for f in result.folds]
         document = {"pooled": result.metrics, "folds": folds_json}
@@ -189,16 +199,37 @@ def _reader() -> Any:
         raise BadInput(f"{EXTRA} ({error.name} is missing)") from error
 
 
-def _pairs(paths: Sequence[Path], labels: Path) -> Any:
+@dataclass(frozen=True)
+class _Corpus:
+    """The pairs of all labelled runs, and which of these are only learned from."""
+
+    pairs: Any
+    judged: Sequence[Any]
+    more: Sequence[Any]
+    source: str
+
+    def learned(self, fold: Any) -> Any:
+        (folds,) = _modules("folds")
+        return folds.learning_more(fold, self.judged, self.more)
+
+
+def _corpus(paths: Sequence[Path], labels: Path, more: Path | None, engine: Engine) -> _Corpus:
     (supervision,) = _modules("supervision")
     readings = [Reading.of(run) for run in read_chosen(paths, None, None, skip_bad=False)]
-    known = read_labels(labels)
+    trusted = read_labels(labels)
+    known = {**read_labels(more), **trusted} if more else trusted
     total = sum(reading.id in known for reading in readings)
-
-    def watch(items: Iterable[Reading]) -> Iterable[Reading]:
-        return watched(items, "reading features", total)
-
-    return supervision.supervised_pairs(readings, known, _reader, watch)
+    with progress("reading features", total) as watch:
+        mapped = functools.partial(engine.map, watch=watch)
+        pairs = supervision.supervised_pairs(readings, known, _reader, mapped)
+    runs = pairs.catalogue()
+    files = labels.name if more is None else f"{labels.name} and {more.name}"
+    return _Corpus(
+        pairs,
+        judged=[run for run in runs if run.name in trusted],
+        more=[run for run in runs if run.name not in trusted],
+        source=f"{files}: {len(runs)} runs, {len(pairs)} pairs",
+    )
 
 
 def _learners(names: Sequence[str], seed: int) -> dict[str, Any]:

@@ -55,6 +55,18 @@ def rotations(
     return [_fold(blocks, turn, tuning) for turn in range(number if count is None else count)]
 
 
+def learning_more(fold: Fold, runs: Iterable[Run], more: Iterable[Run]) -> Fold:
+    """The fold with `more` runs to learn from, which it is neither tuned nor judged on.
+
+    `runs` say which task the runs of the fold are of; another run of a task it is tuned or judged
+    on is left out.
+    """
+    apart = {*fold.validation, *fold.test}
+    closed = {run.group for run in runs if run.name in apart}
+    added = sorted(run.name for run in more if run.group not in closed)
+    return fold._replace(train=(*fold.train, *added))
+
+
 def _fold(blocks: Sequence[Sequence[str]], turn: int, tuning: int) -> Fold:
     turned = [*blocks[turn:], *blocks[:turn]]
     return Fold(

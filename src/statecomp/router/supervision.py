@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -14,6 +16,17 @@ from statecomp.history.interaction import Interaction
 from statecomp.router.pairs import Features, Flags, Numbers, Pairs, ready_flags
 from statecomp.router.scorer import Reader
 
+Table: TypeAlias = tuple[Features, Numbers, Numbers]
+"""Features, i and k of every pair of one run."""
+
+
+class Mapped(Protocol):
+    """As `map`: wherever the job runs, its results come in the order of the runs."""
+
+    def __call__(
+        self, job: Callable[[Reading], Table], readings: Iterable[Reading], /
+    ) -> Iterable[Table]: ...
+
 
 def prefixes(reading: Reading) -> Iterator[tuple[int, History]]:
     """(k, P_k) for every checkpoint: what stood before interaction k, uncompressed."""
@@ -22,8 +35,7 @@ def prefixes(reading: Reading) -> Iterator[tuple[int, History]]:
             yield segment.number, History(reading.history.segments[:place])
 
 
-def features_of(reading: Reading, reader: Reader) -> tuple[Features, Numbers, Numbers]:
-    """Features, i and k of every pair of one run."""
+def features_of(reading: Reading, reader: Reader) -> Table:
     blocks: list[Features] = []
     numbers: list[int] = []
     checkpoints: list[int] = []
@@ -38,20 +50,30 @@ def features_of(reading: Reading, reader: Reader) -> tuple[Features, Numbers, Nu
     return x, np.array(numbers, np.int32), np.array(checkpoints, np.int32)
 
 
+@dataclass(frozen=True)
+class FeatureJob:
+    """The features of one run, by a reader of its own."""
+
+    reader: Callable[[], Reader]
+
+    def __call__(self, reading: Reading) -> Table:
+        return features_of(reading, self.reader())
+
+
 def supervised_pairs(
     readings: Sequence[Reading],
     labels: Labels,
     reader: Callable[[], Reader],
-    watch: Callable[[Iterable[Reading]], Iterable[Reading]] = iter,
+    mapped: Mapped = map,
 ) -> Pairs:
     """The pairs of every run that has labels; a run with none is left out, half a run is an error.
 
-    `watch` may wrap the runs in a progress bar.
+    `mapped` may read the runs elsewhere, such as on the workers of an engine.
     """
     known = [reading for reading in readings if reading.id in labels]
     if not known:
         raise BadInput("none of the runs has a label; were the labels made from other runs?")
-    tables = [features_of(reading, reader()) for reading in watch(known)]
+    tables = [*mapped(FeatureJob(reader), known)]
     run = np.repeat(np.arange(len(known), dtype=np.int32), [len(x) for x, _, _ in tables])
     number = np.concatenate([numbers for _, numbers, _ in tables])  # (pairs,)
     checkpoint = np.concatenate([checkpoints for _, _, checkpoints in tables])  # (pairs,)
