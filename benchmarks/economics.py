@@ -1,11 +1,12 @@
 """What commits cost and save under prompt caching, with the economic gate and without.
 
 Every run is judged with a survival estimate learned from other tasks: tasks are dealt into five
-blocks, and each block's estimate comes from the runs of the other four.  The shipped router sees
-only runs of tasks it has not learned from.  All strategies and all price structures see the same
-runs in one go.  Run as
+blocks, and each block's estimate comes from the runs of the other four.  With `--folds`, each run
+is scored by a router that has not seen its task.  All strategies and all price structures see the
+same runs in one go.  Run as
 
-    python benchmarks/economics.py [--scorer router] [--limit N] [--jobs 2] [--margins 1 2 3]
+    statecomp evaluate RUNS --labels LABELS [--more-labels FILE] --save-folds FOLDS
+    python benchmarks/economics.py [--folds FOLDS] [--limit N] [--jobs 2] [--margins 1 2 3]
     python benchmarks/economics.py --fit > src/statecomp/controller/survival.toml
 
 The second form prints the estimate over all runs, the one that is shipped.  Skips where the
@@ -22,7 +23,8 @@ from pathlib import Path
 from statecomp.annotate.labels import read_labels
 from statecomp.baselines.window import SlidingWindow
 from statecomp.compressor import StateComp
-from statecomp.config.scorers import Scoring, scoring
+from statecomp.config.options import Options
+from statecomp.config.scorers import Scoring, gates_of, scoring
 from statecomp.controller.economics import Economics
 from statecomp.controller.prices import PriceBook, Prices, shipped_prices
 from statecomp.controller.spans import Gates
@@ -60,7 +62,7 @@ class Job:
 
     def __call__(self, run: Trajectory) -> RunReplay:
         scored = scoring(self.scorer)
-        waiting = replace(scored.gates, longer_than=0)
+        waiting = gates_of(Options("", ""), scored, pays=True)
         factories: dict[str, StrategyFactory] = {"window:keep=10": _window}
         factories["off"] = _factory(scored, scored.gates, None)
         for model in MODELS:
@@ -114,7 +116,7 @@ def show(results: Sequence[RunReplay], title: str) -> None:
         for row in rows(results, prices):
             name, _, of_model = row.strategy.partition(" @")
             if of_model == "uncached" != model:
-                name = "off, longer_than=0"
+                name = "off, gates of on"
             if of_model in ("", "uncached", model):
                 print(f"{name:28} {line(row)}")
         print(f"dollars by domain, on: {by_domain(results, prices)}")
@@ -143,7 +145,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--fit", action="store_true", help="print the survival estimate")
     parser.add_argument("--limit", type=int, help="at most so many runs of each kind")
-    parser.add_argument("--scorer", choices=("labels", "age", "router", "all"), default="all")
+    parser.add_argument("--folds", help="the folder `statecomp evaluate --save-folds` wrote")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--margins", type=float, nargs="+", default=[Economics().margin])
     options = parser.parse_args()
@@ -157,13 +159,12 @@ def main() -> None:
     survivals = survivals_out_of_fold(runs)
     common = common_identifiers(map_runs(used_identifiers, runs, options.jobs))
     labelled = read_labels(LABELS)
-    taught = {run.group for run in runs if run.id in labelled}
     kinds = {
         "labels": (f"labels:{LABELS}", [run for run in runs if run.id in labelled]),
         "age": ("age:after=3", runs),
-        "router": ("router", [run for run in runs if run.group not in taught]),
+        "router": (f"folds:{options.folds}", runs),
     }
-    for name in kinds if options.scorer == "all" else [options.scorer]:
+    for name in ["router"] if options.folds else ["labels", "age"]:
         scorer, known = kinds[name]
         job = Job(scorer, survivals, common, tuple(options.margins))
         # Evenly from all domains, which stand one after the other in the file.

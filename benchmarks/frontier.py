@@ -1,10 +1,10 @@
 """Saved against broken: the router out of fold beside windows, masks, periodic summaries and age.
 
-Every run is scored by a router that has seen neither it nor another run of its task: tasks are
-dealt into five blocks, and for each block a router learns from the labelled runs of the other four.
-All strategies see the same runs in one go.  Run as
+Every run is scored by a router that has seen neither it nor another run of its task; the routers
+are those of a cross-validation.  All strategies see the same runs in one go.  Run as
 
-    python benchmarks/frontier.py [--runs labelled|others|all] [--every N] [--jobs 2] [--svg FILE]
+    statecomp evaluate RUNS --labels LABELS [--more-labels FILE] --save-folds FOLDS
+    python benchmarks/frontier.py FOLDS [--runs labelled|others|all] [--every N] [--svg FILE]
 
 The last lines say, for shares of broken steps from 0.5 to 3 %, what the best setting of each kind
 saves at no more than that.  Skips where the recorded runs are absent.
@@ -13,27 +13,18 @@ saves at no more than that.  Skips where the recorded runs are absent.
 from __future__ import annotations
 
 import argparse
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from statecomp.annotate.labels import read_labels
-from statecomp.annotate.records import Reading
 from statecomp.config import Settings, strategy_factory
 from statecomp.controller.prices import shipped_prices
 from statecomp.engines.local import map_runs
 from statecomp.errors import BadInput
-from statecomp.features.evidence import EvidenceReader
 from statecomp.history.trajectory import Trajectory
 from statecomp.replay.run import RunReplay, replay_run, used_identifiers
 from statecomp.replay.safety import common_identifiers
 from statecomp.replay.table import Row, hindsight_share, rows
-from statecomp.router.bundle import Bundle, save
-from statecomp.router.cross import choose
-from statecomp.router.folds import Run, rotations
-from statecomp.router.pairs import Pairs
-from statecomp.router.supervision import supervised_pairs
-from statecomp.router.trees import TreeSettings
 from statecomp.traces.jsonl import read_runs
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -45,47 +36,27 @@ PLAIN = (
     *(f"statecomp:scorer=age:after={n},longer_than=0,min_source_tokens=300" for n in (2, 4)),
 )
 RATES = (0.005, 0.0075, 0.01, 0.015, 0.02, 0.03)
-KINDS = {"window": "s", "mask": "^", "periodic": "D", "age": "o", "router": "*"}
+KINDS = {"window": "s", "mask": "^", "periodic": "D", "age": "o", "folds": "*"}
 TERSE = "budget=0.15,names=0.8,dense=0"
 ROUTED = (
-    *(f"statecomp:scorer=router:{{}},unsafe_tokens={u}" for u in (500, 1000, 4000, 16000)),
-    *(f"statecomp:scorer=router:{{}},unsafe_tokens={u},{TERSE}" for u in (500, 1000, 4000, 16000)),
-    *(f"statecomp:scorer=router:{{}},gates=paper,holds=off,threshold={t}" for t in (0.6, 0.9)),
+    *(f"statecomp:scorer=folds:{{}},unsafe_tokens={u}" for u in (500, 1000, 4000, 16000)),
+    *(f"statecomp:scorer=folds:{{}},unsafe_tokens={u},{TERSE}" for u in (500, 1000, 4000, 16000)),
+    *(f"statecomp:scorer=folds:{{}},gates=paper,holds=off,threshold={t}" for t in (0.6, 0.9)),
 )
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run under every strategy; `routers` names the router of each run's block."""
+    """One run under every strategy."""
 
-    routers: dict[str, str]
+    folds: str
     common: frozenset[str]
 
     def __call__(self, run: Trajectory) -> RunReplay:
         specs = {spec: spec for spec in PLAIN}
-        specs |= {spec.format("oof"): spec.format(self.routers[run.id]) for spec in ROUTED}
+        specs |= {spec.format("oof"): spec.format(self.folds) for spec in ROUTED}
         factories = {name: strategy_factory(spec, Settings()) for name, spec in specs.items()}
         return replay_run(run, factories, self.common)
-
-
-def train_blocks(pairs: Pairs, runs: list[Trajectory], folder: Path) -> dict[str, str]:
-    """A router for each block of tasks, trained on the labelled runs of the others."""
-    routers: dict[str, str] = {}
-    settings = TreeSettings(leaves=15, min_leaf=40, l2=1.0)
-    folds = rotations([Run(run.id, run.group, run.domain) for run in runs])
-    labelled = set(pairs.runs)
-    for number, fold in enumerate(folds):
-        train = pairs.of_runs(labelled.intersection(fold.train))
-        validation = pairs.of_runs(labelled.intersection(fold.validation))
-        chosen = choose(train, validation, {"trees": settings})
-        place = folder / str(number)
-        save(
-            place,
-            Bundle(chosen.router, EvidenceReader.NAMES, chosen.threshold, chosen.calibration,
-                   labels="expert", created_from=f"block {number}"),
-        )  # fmt: skip
-        routers |= dict.fromkeys(fold.test, str(place))
-    return routers
 
 
 def show(table: list[Row], bound: float) -> None:
@@ -138,6 +109,7 @@ def draw(table: list[Row], path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folds", help="the folder `statecomp evaluate --save-folds` wrote")
     parser.add_argument("--runs", choices=("labelled", "others", "all"), default="labelled")
     parser.add_argument("--every", type=int, default=1, help="only every n-th of these runs")
     parser.add_argument("--jobs", type=int, default=2)
@@ -149,14 +121,10 @@ def main() -> None:
     runs = [r for r in read_runs(DATA / "trajectories.jsonl.gz") if not isinstance(r, BadInput)]
     labels = read_labels(DATA / "expert_labels.jsonl")
     common = common_identifiers(map_runs(used_identifiers, runs, options.jobs))
-    readings = [Reading.of(run) for run in runs if run.id in labels]
-    pairs = supervised_pairs(readings, labels, EvidenceReader)
     wanted = {"labelled": (True,), "others": (False,), "all": (True, False)}[options.runs]
     chosen = [run for run in runs if (run.id in labels) in wanted][:: options.every]
     print(f"{len(chosen)} runs")
-    with tempfile.TemporaryDirectory() as folder:
-        job = Job(train_blocks(pairs, runs, Path(folder)), common)
-        results = list(map_runs(job, chosen, options.jobs))
+    results = list(map_runs(Job(options.folds, common), chosen, options.jobs))
     table = rows(results, shipped_prices().of())
     show(table, hindsight_share(results))
     compare(table)

@@ -85,12 +85,23 @@ def test_labels_trusted_less_are_learned_from_and_not_judged_on(
     numbers = tmp_path / "numbers.json"
     done = statecomp(
         "evaluate", runs, "--labels", trusted, "--more-labels", more, "--json", numbers,
-        "--jobs", "2",
+        "--jobs", "2", "--save-folds", tmp_path / "folds",
     )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    unseen = json.loads((tmp_path / "folds" / "folds.json").read_text())["unseen"]
+    assert len(unseen) == 2 * len(SAMPLES)
+    spec = f"statecomp:scorer=folds:{tmp_path / 'folds'}"
+    done = statecomp("replay", runs, "--strategy", spec, "--limit", "2")
     assert done.returncode == 0, done.stderr
     lengths = Counter(json.loads(line)["id"] for line in trusted.read_text().splitlines())
     judged = json.loads(numbers.read_text())["pooled"]["all"]["pairs"]
     assert judged == sum(length * (length - 1) // 2 for length in lengths.values())
+
+
+def test_a_folder_without_folds_says_what_writes_them(tmp_path: Path) -> None:
+    done = statecomp("replay", SAMPLES[0], "--strategy", f"statecomp:scorer=folds:{tmp_path}")
+    assert done.returncode != 0
+    assert "statecomp evaluate --save-folds" in done.stderr
 
 
 def test_score_names_a_score_a_verdict_and_reasons() -> None:

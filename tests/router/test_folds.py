@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from statecomp.errors import BadInput
-from statecomp.router.folds import EVEN_PARTS, PAPER_PARTS, Run, learning_more, rotations
+from statecomp.router.folds import EVEN_PARTS, PAPER_PARTS, Run, learning_more, rotations, unseen_by
 
 
 def runs_of(count: int, tasks: int, domains: int = 3) -> list[Run]:
@@ -82,11 +82,30 @@ def test_what_cannot_be_parted_is_refused() -> None:
 
 
 def test_more_runs_are_learned_from_unless_their_task_is_tuned_or_judged_on() -> None:
-    runs = runs_of(20, 10)
-    more = [Run(f"more {run.name}", run.group, run.domain) for run in runs]
-    new = Run("new", "a task of its own", "Code")
-    for fold in rotations(runs):
-        wider = learning_more(fold, runs, [*more, new])
+    runs, folds = runs_of(20, 10), rotations(runs_of(20, 10))
+    again = [Run(f"again {run.name}", run.group, run.domain) for run in runs]
+    new = [Run(f"new {n}", f"new task {n}", "Code") for n in range(10)]
+    for fold, wider in zip(folds, learning_more(folds, runs, [*again, *new]), strict=True):
         assert (wider.validation, wider.test) == (fold.validation, fold.test)
         added = set(wider.train) - set(fold.train)
-        assert added == {"new", *(f"more {name}" for name in fold.train)}
+        assert {name for name in added if name.startswith("again")} == {
+            f"again {name}" for name in fold.train
+        }
+        assert len([name for name in added if name.startswith("new")]) == 8
+
+
+def test_every_task_has_a_fold_that_never_saw_it() -> None:
+    runs = runs_of(20, 10)
+    new = [Run(f"new {n}", f"new task {n}", "Code") for n in range(7)]
+    folds = learning_more(rotations(runs), runs, new)
+    unseen = unseen_by(folds, [*runs, *new])
+    assert unseen.keys() == {run.group for run in (*runs, *new)}
+    for run in (*runs, *new):
+        fold = folds[unseen[run.group]]
+        assert run.name not in (*fold.train, *fold.validation)
+
+
+def test_a_task_all_folds_learn_from_is_refused() -> None:
+    folds = [fold._replace(train=(*fold.train, "x")) for fold in rotations(runs_of(20, 10))]
+    with pytest.raises(BadInput, match="every fold has seen task 'x'"):
+        unseen_by(folds, [Run("x", "x", "Code")])

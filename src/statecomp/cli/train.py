@@ -84,25 +84,14 @@ def train(
     """
     cross, folds, bundle = _modules("cross", "folds", "bundle")
     corpus = _corpus(runs, labels, more_labels, engine)
-    fold = folds.rotations(corpus.judged, seed=seed)[0]
-    # Nothing is judged here, so the fifth that would be is learned from.
-    fold = corpus.learned(fold._replace(train=(*fold.train, *fold.test), test=()))
-    learning = corpus.pairs.of_runs(fold.train)
+    validation = folds.rotations(corpus.judged, seed=seed)[0].validation
+    # Nothing is judged here, so all other tasks are learned from.
+    learning = corpus.pairs.without_tasks_of(validation)
     choice = _choice(precision, unsafe_cost, miss_cost)
     chosen = cross.choose(
-        learning, corpus.pairs.of_runs(fold.validation), _learners(learners, seed), choice
+        learning, corpus.pairs.of_runs(validation), _learners(learners, seed), choice
     )
-    bundle.save(
-        out,
-        bundle.Bundle(
-            router=chosen.router,
-            features=_reader().NAMES,
-            threshold=chosen.threshold,
-            calibration=chosen.calibration,
-            labels="READY from the earliest checkpoint at which a short summary may stand instead",
-            created_from=f"{corpus.source}, seed {seed}",
-        ),
-    )
+    bundle.save(out, _bundle(chosen, f"{corpus.source}, seed {seed}"))
     show(
         f"{chosen.name} on {len(learning):,} pairs of {len(learning.runs)} runs; "
         f"threshold {chosen.threshold:.3f}; written to {out}"
@@ -112,6 +101,9 @@ def train(
 @click.command()
 @shared
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write all numbers.")
+@click.option("--save-folds", type=click.Path(path_type=Path), metavar="FOLDER",
+              help="Keep the routers of all rotations; `--strategy statecomp:scorer=folds:FOLDER`"
+              " then replays each run with one that has not seen its task.")  # fmt: skip
 @engine_options
 def evaluate(
     runs: tuple[Path, ...],
@@ -123,6 +115,7 @@ def evaluate(
     miss_cost: float | None,
     seed: int,
     json_file: Path | None,
+    save_folds: Path | None,
     engine: Engine,
 ) -> None:
     """Cross-validate a router on labelled RUNS: five rotations, no task in two parts.
@@ -130,15 +123,23 @@ def evaluate(
     Configuration, calibration and threshold are chosen on train and validation; the labels of the
     test runs are read last.  `settled` are the pairs with k >= i+2.
     """
-    cross, folds, metrics = _modules("cross", "folds", "metrics")
+    cross, folds, metrics, shipped = _modules("cross", "folds", "metrics", "shipped")
     corpus = _corpus(runs, labels, more_labels, engine)
-    rotations = [corpus.learned(fold) for fold in folds.rotations(corpus.judged, seed=seed)]
+    rotations = folds.rotations(corpus.judged, seed=seed)
+    rotations = folds.learning_more(rotations, corpus.judged, corpus.more, seed=seed)
     choice = _choice(precision, unsafe_cost, miss_cost)
     edges = metrics.length_edges(corpus.pairs.of_runs(run.name for run in corpus.judged))
     job = FoldJob(corpus.pairs, _learners(learners, seed), choice, edges)
     with progress("folds", len(rotations)) as watch:
         judged = [*engine.map(job, rotations, watch=watch)]
     result = cross.pooled(corpus.pairs, judged, edges)
+    if save_folds:
+        bundles = [
+            _bundle(fold.chosen, f"{corpus.source}, seed {seed}, rotation {turn}")
+            for turn, fold in enumerate(judged, start=1)
+        ]
+        tasks = folds.unseen_by(rotations, (*corpus.judged, *corpus.more))
+        shipped.save_folds(save_folds, bundles, tasks)
     if json_file:
         folds_json = [{"metrics": f.metrics, "chosen": f.chosen.name} for f in result.folds]
         document = {"pooled": result.metrics, "folds": folds_json}
@@ -208,10 +209,6 @@ class _Corpus:
     more: Sequence[Any]
     source: str
 
-    def learned(self, fold: Any) -> Any:
-        (folds,) = _modules("folds")
-        return folds.learning_more(fold, self.judged, self.more)
-
 
 def _corpus(paths: Sequence[Path], labels: Path, more: Path | None, engine: Engine) -> _Corpus:
     (supervision,) = _modules("supervision")
@@ -229,6 +226,18 @@ def _corpus(paths: Sequence[Path], labels: Path, more: Path | None, engine: Engi
         judged=[run for run in runs if run.name in trusted],
         more=[run for run in runs if run.name not in trusted],
         source=f"{files}: {len(runs)} runs, {len(pairs)} pairs",
+    )
+
+
+def _bundle(chosen: Any, source: str) -> Any:
+    (bundle,) = _modules("bundle")
+    return bundle.Bundle(
+        router=chosen.router,
+        features=_reader().NAMES,
+        threshold=chosen.threshold,
+        calibration=chosen.calibration,
+        labels="READY from the earliest checkpoint at which a short summary may stand instead",
+        created_from=source,
     )
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from statecomp.annotate.labels import Label, LabelScorer, read_labels
 from statecomp.config.options import Options
@@ -33,7 +33,7 @@ class Scoring:
 
 
 def scoring(spec: str) -> Scoring:
-    """`router[:FOLDER]`, `age:after=3` or `labels:PATH`."""
+    """`router[:FOLDER]`, `folds:FOLDER`, `age:after=3` or `labels:PATH`."""
     name, _, rest = spec.partition(":")
     if name == "age":
         options = Options(spec, rest)
@@ -47,7 +47,9 @@ def scoring(spec: str) -> Scoring:
         return Scoring(lambda run: LabelScorer(labels.get(run.id, {})))
     if name == "router":
         return _router(rest)
-    known = "router[:FOLDER], age:after=N and labels:PATH"
+    if name == "folds":
+        return _folds(rest)
+    known = "router[:FOLDER], folds:FOLDER, age:after=N and labels:PATH"
     raise BadInput(f"is {name!r}; known are {known}", field="scorer")
 
 
@@ -80,13 +82,28 @@ def gates_of(options: Options, scored: Scoring, *, pays: bool) -> Gates:
 
 def _router(folder: str) -> Scoring:
     """The shipped router, or one from a folder, at the threshold it was trained for."""
+    shipped = _routing()
+    gates = replace(ROUTED, threshold=shipped.open_bundle(folder).threshold)
+    return Scoring(lambda run: cast(Scorer, shipped.open_scorer(folder)), gates)
+
+
+def _folds(folder: str) -> Scoring:
+    """For each run a router that has not seen its task, at the strictest of their thresholds."""
+    shipped = _routing()
+    thresholds = [shipped.open_bundle(one).threshold for one in shipped.fold_folders(folder)]
+    return Scoring(
+        lambda run: cast(Scorer, shipped.open_scorer(shipped.unseen_router(folder, run.group))),
+        replace(ROUTED, threshold=max(thresholds)),
+    )
+
+
+def _routing() -> Any:
+    """Scoring with a router needs numpy, which the package does without."""
     try:
-        shipped = import_module("statecomp.router.shipped")
+        return import_module("statecomp.router.shipped")
     except ModuleNotFoundError as error:
         problem = f"needs {error.name}: install statecomp[router]"
         raise BadInput(problem, field="scorer router") from error
-    gates = replace(ROUTED, threshold=shipped.open_bundle(folder).threshold)
-    return Scoring(lambda run: cast(Scorer, shipped.open_scorer(folder)), gates)
 
 
 @lru_cache(maxsize=4)

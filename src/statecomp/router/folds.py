@@ -55,16 +55,41 @@ def rotations(
     return [_fold(blocks, turn, tuning) for turn in range(number if count is None else count)]
 
 
-def learning_more(fold: Fold, runs: Iterable[Run], more: Iterable[Run]) -> Fold:
-    """The fold with `more` runs to learn from, which it is neither tuned nor judged on.
+def learning_more(
+    folds: Sequence[Fold], runs: Sequence[Run], more: Sequence[Run], *, seed: int = 0
+) -> list[Fold]:
+    """The folds of `runs` with `more` runs to learn from, which none is tuned or judged on.
 
-    `runs` say which task the runs of the fold are of; another run of a task it is tuned or judged
-    on is left out.
+    Another run of a task that a fold is tuned or judged on is left out of it.  New tasks are dealt
+    over the folds, and each leaves out its share, so that every task has a fold that never saw it.
     """
-    apart = {*fold.validation, *fold.test}
-    closed = {run.group for run in runs if run.name in apart}
-    added = sorted(run.name for run in more if run.group not in closed)
-    return fold._replace(train=(*fold.train, *added))
+    new = sorted({(run.domain, run.group) for run in more} - {(r.domain, r.group) for r in runs})
+    Random(seed).shuffle(new)
+    new.sort(key=lambda task: task[0])  # stable: each domain is dealt evenly, and stays shuffled
+    share = {group: place % len(folds) for place, (_, group) in enumerate(new)}
+    wider = []
+    for turn, fold in enumerate(folds):
+        apart = {*fold.validation, *fold.test}
+        closed = {run.group for run in runs if run.name in apart}
+        closed |= {group for group, own in share.items() if own == turn}
+        added = sorted(run.name for run in more if run.group not in closed)
+        wider.append(fold._replace(train=(*fold.train, *added)))
+    return wider
+
+
+def unseen_by(folds: Sequence[Fold], runs: Iterable[Run]) -> dict[str, int]:
+    """For each task the first fold that neither learned from a run of it nor was tuned on one."""
+    tasks: dict[str, set[str]] = {}
+    for run in runs:
+        tasks.setdefault(run.group, set()).add(run.name)
+    seen = [{*fold.train, *fold.validation} for fold in folds]
+    found = {}
+    for group, names in tasks.items():
+        free = [turn for turn, known in enumerate(seen) if not names & known]
+        if not free:
+            raise BadInput(f"every fold has seen task {group!r}")
+        found[group] = free[0]
+    return found
 
 
 def _fold(blocks: Sequence[Sequence[str]], turn: int, tuning: int) -> Fold:

@@ -72,6 +72,13 @@ class Pairs:
             lengths=tuple(self.lengths[place] for place in places),
         )
 
+    def without_tasks_of(self, names: Iterable[str]) -> Pairs:
+        """The pairs of all runs but those that share a task with one of these."""
+        wanted = set(names)
+        runs = [*zip(self.runs, self.groups, strict=True)]
+        closed = {group for name, group in runs if name in wanted}
+        return self.of_runs(name for name, group in runs if group not in closed)
+
     def where(self, rows: Flags) -> Pairs:
         """The rows of a mask; the runs stay listed, also those left without a row."""
         return Pairs(
