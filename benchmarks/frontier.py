@@ -39,8 +39,8 @@ RATES = (0.005, 0.0075, 0.01, 0.015, 0.02, 0.03)
 KINDS = {"window": "s", "mask": "^", "periodic": "D", "age": "o", "folds": "*"}
 TERSE = "budget=0.15,names=0.8,dense=0"
 ROUTED = (
-    *(f"statecomp:scorer=folds:{{}},unsafe_tokens={u}" for u in (500, 1000, 4000, 16000)),
-    *(f"statecomp:scorer=folds:{{}},unsafe_tokens={u},{TERSE}" for u in (500, 1000, 4000, 16000)),
+    *(f"statecomp:scorer=folds:{{}},unsafe_tokens={u}" for u in (500, 1000, 4000, 24000)),
+    *(f"statecomp:scorer=folds:{{}},unsafe_tokens={u},{TERSE}" for u in (500, 1000, 4000, 24000)),
     *(f"statecomp:scorer=folds:{{}},gates=paper,holds=off,threshold={t}" for t in (0.6, 0.9)),
 )
 

@@ -18,7 +18,8 @@ from pathlib import Path
 from statecomp.annotate.labels import Labels, read_labels
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
-from statecomp.study import curves, figures, representations, tables, writing
+from statecomp.router.trees import SHIPPED
+from statecomp.study import curves, figures, tables, writing
 from statecomp.study.sample import Sample
 from statecomp.study.table import Table, from_json
 from statecomp.traces.jsonl import read_runs
@@ -92,9 +93,7 @@ def measured(
 
 def draw(runs: Mapping[str, Trajectory], labels: Labels, note: str) -> None:
     pairs = tables.evidence_pairs(runs, labels)
-    study = curves.study_router(
-        pairs, representations.SHIPPED, progress=lambda stage: say(stage, 1, "choose")
-    )
+    study = curves.study_router(pairs, SHIPPED, progress=lambda stage: say(stage, 1, "choose"))
     FIGURES.mkdir(exist_ok=True)
     for name, content in figures.router_figures(
         study, note.format(pairs=len(study.scores))

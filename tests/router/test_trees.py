@@ -10,7 +10,7 @@ import pytest
 from statecomp.errors import BadInput
 from statecomp.router.metrics import auroc
 from statecomp.router.threshold import Weights
-from statecomp.router.trees import Trees, TreeSettings, exported, fit_trees, grow
+from statecomp.router.trees import Trees, TreeSettings, bagged, exported, fit_trees, grow
 from tests.router.synthetic import pairs_of
 
 SMALL = TreeSettings(trees=40, leaves=8, patience=10)
@@ -66,3 +66,31 @@ def test_growing_twice_gives_the_same_bytes() -> None:
 def test_no_rows_have_no_scores() -> None:
     trees = fit_trees(pairs_of(12), pairs_of(6, seed=2), SMALL).router
     assert trees.logits(np.zeros((0, 5), np.float32)).shape == (0,)
+
+
+def test_bags_answer_with_their_mean_and_each_learns_from_other_runs() -> None:
+    train, validation = pairs_of(20), pairs_of(8, seed=9)
+    settings = replace(SMALL, bags=3, share=0.5, columns=0.6)
+    parts = [*bagged(train, settings)]
+    assert [len(part.runs) for part in parts] == [10, 10, 10]
+    assert len({part.runs for part in parts}) == 3
+    fitted = fit_trees(train, validation, settings)
+    grown = [grow(part, settings, bag) for bag, part in enumerate(parts)]
+    alone = [exported(one, fitted.best, train.width).logits(validation.x) for one in grown]
+    np.testing.assert_allclose(fitted.router.logits(validation.x), np.mean(alone, axis=0))
+    assert len(fitted.router.roots) == 3 * fitted.best
+
+
+def test_runs_whose_labels_are_trusted_less_are_drawn_less() -> None:
+    pairs = pairs_of(20)
+    rare = frozenset(pairs.runs[:10])
+    for part in bagged(pairs, replace(SMALL, bags=3, share=0.6, rare=rare)):
+        assert len(rare & {*part.runs}) == 2
+        assert len({*part.runs} - rare) == 6
+
+
+def test_a_bag_that_would_hold_one_class_only_learns_from_all_runs() -> None:
+    pairs = pairs_of(20)
+    rare = replace(pairs, ready=np.arange(len(pairs)) > 0)
+    sizes = {len(part.runs) for part in bagged(rare, replace(SMALL, bags=8, share=0.1))}
+    assert sizes == {2, 20}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -21,13 +21,9 @@ from statecomp.cli.terminal import show
 from statecomp.engines.engine import Engine
 from statecomp.errors import BadInput
 
-# Where each learner lives: training needs heavy libraries, and only when it is asked for.
-LEARNERS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
-    "trees": ("statecomp.router.trees", "TreeSettings", {"leaves": 15, "min_leaf": 40, "l2": 1.0}),
-    "linear": ("statecomp.router.train", "TrainSettings", {"hidden": 0}),
-    "mlp128": ("statecomp.router.train", "TrainSettings", {"hidden": 128}),
-    "mlp2048": ("statecomp.router.train", "TrainSettings", {"hidden": 2048}),
-}
+# Of the learners other than trees, how wide their hidden layer is.
+HIDDEN: Mapping[str, int] = {"linear": 0, "mlp128": 128, "mlp2048": 2048}
+LEARNERS = ("trees", *HIDDEN)
 EXTRA = "training needs more libraries: install statecomp[learn]"
 
 
@@ -40,7 +36,7 @@ def shared(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--more-labels", type=click.Path(path_type=Path),
                      help="Runs labelled here are learned from too, and never tuned or judged on:"
                      " for labels you trust less. Where both files label a run, --labels counts."),
-        click.option("--learner", "learners", multiple=True, type=click.Choice(list(LEARNERS)),
+        click.option("--learner", "learners", multiple=True, type=click.Choice(LEARNERS),
                      help="May be repeated: validation picks the best. [default: trees]"),
         click.option("--precision", type=click.FloatRange(0.5, 1.0), default=0.98,
                      show_default=True, help="Precision the threshold must reach on validation."),
@@ -89,7 +85,7 @@ def train(
     learning = corpus.pairs.without_tasks_of(validation)
     choice = _choice(precision, unsafe_cost, miss_cost)
     chosen = cross.choose(
-        learning, corpus.pairs.of_runs(validation), _learners(learners, seed), choice
+        learning, corpus.pairs.of_runs(validation), _learners(learners, corpus, seed), choice
     )
     bundle.save(out, _bundle(chosen, f"{corpus.source}, seed {seed}"))
     show(
@@ -129,7 +125,7 @@ def evaluate(
     rotations = folds.learning_more(rotations, corpus.judged, corpus.more, seed=seed)
     choice = _choice(precision, unsafe_cost, miss_cost)
     edges = metrics.length_edges(corpus.pairs.of_runs(run.name for run in corpus.judged))
-    job = FoldJob(corpus.pairs, _learners(learners, seed), choice, edges)
+    job = FoldJob(corpus.pairs, _learners(learners, corpus, seed), choice, edges)
     with progress("folds", len(rotations)) as watch:
         judged = [*engine.map(job, rotations, watch=watch)]
     result = cross.pooled(corpus.pairs, judged, edges)
@@ -241,15 +237,18 @@ def _bundle(chosen: Any, source: str) -> Any:
     )
 
 
-def _learners(names: Sequence[str], seed: int) -> dict[str, Any]:
-    found = {}
-    for name in names or ("trees",):
-        module, kind, settings = LEARNERS[name]
-        try:
-            found[name] = getattr(import_module(module), kind)(**settings, seed=seed)
-        except ModuleNotFoundError as error:
-            raise BadInput(f"{EXTRA} ({error.name} is missing)") from error
-    return found
+def _learners(names: Sequence[str], corpus: _Corpus, seed: int) -> dict[str, Any]:
+    return {name: _learner(name, corpus, seed) for name in names or ("trees",)}
+
+
+def _learner(name: str, corpus: _Corpus, seed: int) -> Any:
+    """Training needs heavy libraries, and only those of the learner that is asked for."""
+    if name == "trees":
+        (trees,) = _modules("trees")
+        rare = frozenset(run.name for run in corpus.more)
+        return replace(trees.SHIPPED, rare=rare, seed=seed)
+    (networks,) = _modules("train")
+    return networks.TrainSettings(hidden=HIDDEN[name], seed=seed)
 
 
 def _choice(precision: float, unsafe_cost: float | None, miss_cost: float | None) -> Any:

@@ -18,7 +18,7 @@ from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.strategy import Scorer
 
-ROUTED = Gates(longer_than=0, min_source_tokens=300, unsafe_tokens=16_000)
+ROUTED = Gates(longer_than=0, min_source_tokens=300, unsafe_tokens=24_000)
 """What did best with the shipped router and summaries in the closed loop (docs/lab-log.md)."""
 PAYING_TOKENS = 4000
 """`unsafe_tokens` where commits must pay as well: they come later, when less is still needed."""

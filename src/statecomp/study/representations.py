@@ -18,7 +18,7 @@ from statecomp.router.cross import Learner
 from statecomp.router.folds import Fold
 from statecomp.router.pairs import Features, Pairs
 from statecomp.router.train import TrainSettings
-from statecomp.router.trees import TreeSettings
+from statecomp.router.trees import SHIPPED
 from statecomp.study import blocks
 from statecomp.study.compress import CompressedSettings
 from statecomp.study.gru import GruSettings
@@ -39,8 +39,6 @@ PAPER: Sequence[tuple[str, str, str, str]] = (
 )
 """Name, construction, aggregation, and the F1 the paper prints for its own data and model."""
 
-SHIPPED = TreeSettings(leaves=15, min_leaf=40, l2=1.0)
-"""The learner of the shipped router, on evidence alone."""
 BATCH = 128
 """Small, because a sample has few pairs and an epoch should be many steps."""
 

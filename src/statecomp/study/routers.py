@@ -18,7 +18,7 @@ from statecomp.router.loss import BalancedFocal, Oversample, ReadyShare, Weighte
 from statecomp.router.pairs import Pairs
 from statecomp.router.threshold import Weights
 from statecomp.router.train import TrainSettings
-from statecomp.study.representations import SHIPPED
+from statecomp.router.trees import SHIPPED
 from statecomp.study.table import Entry, Progress, Row, judge_rows
 
 WIDE = 2048
