@@ -49,13 +49,14 @@ CAPTIONS: Mapping[str, str] = {
     "training_and_length": "By share of the training runs and by run length; thin lines are folds.",
 }
 COMMANDS = """\
-statecomp extract RUNS --labels LABELS -o features/ --layer 4 --sample-checkpoints 2 \\
-  --run-tokens 15000 --limit 40 --construction once --construction full --construction local \\
-  --construction recent2 --construction recent4 --construction capped-recent4
-statecomp extract RUNS --labels LABELS -o layers/ --layer 4 --layer 8 --layer 12 --layer 20 \\
-  --layer 30 --sample-checkpoints 4 --run-tokens 12000 --limit 8 [--readout mean]
-python docs/generate_results.py --runs RUNS --labels LABELS --features features/ \\
-  --layers layers/ --checkpoints 2   # a larger --limit goes on where this one stopped
+statecomp extract RUNS --labels LABELS -o features/ --layer 4 --sample-checkpoints 3 \\
+  --sample-targets 6 --run-tokens 25500 --construction once --construction full \\
+  --construction local --construction recent2 --construction recent4 --construction capped-recent4
+for readout in last mean; do
+  statecomp extract RUNS --labels LABELS -o layers/ --layer 4 --layer 8 --layer 12 --layer 20 \\
+    --layer 30 --sample-checkpoints 6 --run-tokens 17500 --readout $readout
+done
+python docs/generate_results.py --runs RUNS --labels LABELS --features features/ --layers layers/
 """
 
 

@@ -94,6 +94,9 @@ def replay(
       window:keep=10                         the last 10 interactions
       mask:keep=10                           observations older than that blanked
       periodic:every=5                       every 5 interactions become a summary
+      statecomp                              StateComp with the router of the package
+      statecomp:scorer=router:FOLDER         StateComp with a router of your own
+      statecomp:scorer=folds:FOLDER          each run with a router that never saw its task
       statecomp:scorer=age:after=3           StateComp's gates, age as the score
       statecomp:scorer=labels:PATH           StateComp's gates, true labels as scores
     StateComp also takes threshold=, longer_than=, min_source_tokens=, and economics=on (a rewrite
