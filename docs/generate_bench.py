@@ -68,7 +68,7 @@ for variant in {" ".join(VARIANTS)}; do
 done
 statecomp bench matched bench/ --model scripted > specs.txt
 statecomp bench run --seeds 11 $(sed 's/^/--strategy /' specs.txt) -o bench-matched/
-statecomp bench run --seeds 21..23 -o bench-seeds/ {near}
+statecomp bench run --seeds 31..33 -o bench-seeds/ {near}
 python docs/generate_bench.py --results bench/ --matched bench-matched/ --seeds bench-seeds/
 """
 
