@@ -36,7 +36,7 @@ PLAIN = (
     *(f"statecomp:scorer=age:after={n},longer_than=0,min_source_tokens=300" for n in (2, 4)),
 )
 RATES = (0.005, 0.0075, 0.01, 0.015, 0.02, 0.03)
-KINDS = {"window": "s", "mask": "^", "periodic": "D", "age": "o", "folds": "*"}
+KINDS = {"window": "s", "mask": "^", "periodic": "D", "age": "o", "router": "*"}
 TERSE = "budget=0.15,names=0.8,dense=0"
 ROUTED = (
     *(f"statecomp:scorer=folds:{{}},unsafe_tokens={u}" for u in (500, 1000, 4000, 24000)),
@@ -54,7 +54,9 @@ class Job:
 
     def __call__(self, run: Trajectory) -> RunReplay:
         specs = {spec: spec for spec in PLAIN}
-        specs |= {spec.format("oof"): spec.format(self.folds) for spec in ROUTED}
+        specs |= {
+            spec.replace("scorer=folds:{}", "router"): spec.format(self.folds) for spec in ROUTED
+        }
         factories = {name: strategy_factory(spec, Settings()) for name, spec in specs.items()}
         return replay_run(run, factories, self.common)
 
@@ -93,15 +95,21 @@ def most_saved(table: list[Row], rate: float) -> float:
 
 def draw(table: list[Row], path: Path) -> None:
     from matplotlib.figure import Figure
+    from matplotlib.ticker import PercentFormatter
 
     figure = Figure(figsize=(8.4, 5.2), layout="constrained")
     axes = figure.add_subplot()
     for kind, marker in KINDS.items():
-        points = [(r.broken_share, r.saved) for r in table if kind in r.strategy]
+        points = sorted((r.broken_share, r.saved) for r in table if kind in r.strategy)
         if points:
-            across, up = zip(*sorted(points), strict=True)
-            axes.plot(across, up, marker=marker, label=kind, linewidth=1)
-    axes.set(xlabel="broken steps (share)", ylabel="tokens saved (share)")
+            across, up = zip(*points, strict=True)
+            (drawn,) = axes.plot(across, up, marker, label=kind)
+            # The line joins what no other setting of its kind beats.
+            best = [p for n, p in enumerate(points) if p[1] > max([0, *up[:n]])]
+            axes.plot(*zip(*best, strict=True), linewidth=1, color=drawn.get_color())
+    axes.set(xlabel="broken steps", ylabel="tokens saved")
+    axes.xaxis.set_major_formatter(PercentFormatter(1))
+    axes.yaxis.set_major_formatter(PercentFormatter(1))
     axes.grid(alpha=0.3)
     figure.legend(loc="outside lower center", ncols=5, frameon=False)
     figure.savefig(path)
