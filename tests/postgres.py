@@ -106,8 +106,11 @@ def running_cluster() -> Iterator[Cluster]:
 
 
 def as_account() -> list[str]:
-    """PostgreSQL refuses to run as root."""
-    return ["runuser", "-u", ACCOUNT, "--"] if os.getuid() == 0 else []
+    """PostgreSQL refuses to run as root; what changes that is not on everyone's path."""
+    if os.getuid():
+        return []
+    path = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/sbin"))
+    return [shutil.which("runuser", path=path) or "runuser", "-u", ACCOUNT, "--"]
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -109,3 +110,12 @@ def test_folders_are_not_drawers() -> None:
     for folder in {path.parent for path, _ in sources()}:
         files = [p for p in folder.glob("*.py") if p.name != "__init__.py"]
         assert len(files) <= CATALOGUES.get(folder.name, MAX_FOLDER), folder
+
+
+def test_no_pattern_repeats_a_group_possessively() -> None:
+    """Python 3.11 before 3.11.5 matches these wrongly (gh-106052), and Debian ships 3.11.2."""
+    for path, tree in sources():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found = re.search(r"\)(?:[*+?]|\{[\d,]+\}+)\+|\(\?>", node.value)
+                assert not found, f"{path}:{node.lineno}: {node.value!r}"

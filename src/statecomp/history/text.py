@@ -57,10 +57,10 @@ _WORD = re.compile(r"\w{3,}")
 _LEXER = re.compile(
     r"""
       [A-Za-z][A-Za-z0-9+]{1,11}://[^\s"'`<>\\|{}^\]]++           # url
-    | [A-Za-z]:(?:\\{1,2}[\w.$@~+-]++)++                            # windows path
+    | [A-Za-z]:(?:\\{1,2}[\w.$@~+-]++)+                             # windows path
     | \\[nrt]                        # an escaped line break would stick to the next word
-    | [$€£¥]?\d{1,3}(?:,\d{3})++(?:\.\d++)?+%?                     # 1,234,567.89
-    | [$€£¥]?[\w./@\#~:&%+-]++(?:\(\))?+                           # everything else
+    | [$€£¥]?\d{1,3}(?:,\d{3})+(?:\.\d++)?%?                       # 1,234,567.89
+    | [$€£¥]?[\w./@\#~:&%+-]++(?:\(\))?                            # everything else
     """,
     re.VERBOSE,
 )

@@ -53,7 +53,8 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"'`*(\[])|\n+")
 _HAS_WORD = re.compile(r"\w")
 _SPACES = re.compile(r"\s+")
 _LINE_NUMBER = re.compile(r"\A\s*(\d{1,7})(?:\t|  |: ?| ?[|→] ?|$)")
-FENCED = re.compile(r"```[^\n`]*\n([^`]*(?:`{1,2}(?!`)[^`]*)*+)(?:```|\Z)")
+# Not possessive: Python 3.11 before 3.11.5 matches possessive groups wrongly (gh-106052).
+FENCED = re.compile(r"```[^\n`]*\n([^`]*(?:`{1,2}(?!`)[^`]*)*)(?:```|\Z)")
 # Tag soup and markdown fences carry nothing that a reader of a record needs.
 _FENCE = re.compile(r"\s*(?:```\w*|</?[a-zA-Z_]+>|[-=*_#~.\s]+)\s*\Z")
 

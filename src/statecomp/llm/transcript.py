@@ -113,7 +113,7 @@ def _gap(characters: int) -> str:
 _LINE_BREAK = r"(?:\r?\n|\\r\\n|\\n)"
 _MEDIA = re.compile(
     r"(?:data:(?P<type>[\w.+-]{1,60}/[\w.+-]{1,80})(?:;[\w.=+-]{1,80})*;base64,)?"
-    rf"(?<![\w+/-])(?P<data>(?:[\w+/-]{{64,}}+{_LINE_BREAK}?+)++(?:[\w+/-]*=)?=?)",
+    rf"(?<![\w+/-])(?P<data>(?:[\w+/-]{{64,}}+{_LINE_BREAK}?)+(?:[\w+/-]*=)?=?)",
     re.ASCII,
 )
 _SIGNATURES = {

@@ -21,9 +21,11 @@ ENTRY_CHARS = 160
 
 # Each runs to its end marker or to the end of the text, so no beginning is ever tried twice.
 _HEREDOC = re.compile(
-    r"<<-?[ \t]*(['\"]?)(\w{1,40})\1[^\n]*\n(?:(?![ \t]*\2[ \t]*$).*+\n?+)*+", re.MULTILINE
+    r"<<-?[ \t]*(['\"]?)(\w{1,40})\1[^\n]*\n"
+    r"(?:(?![ \t]*\2[ \t]*$).*\n)*(?:(?![ \t]*\2[ \t]*$).+\Z)?",
+    re.MULTILINE,
 )
-_EDIT = re.compile(r"^edit \d+:\d+[^\n]*\n(?:(?!end_of_).*+\n?+)*+", re.MULTILINE)
+_EDIT = re.compile(r"^edit \d+:\d+[^\n]*\n(?:(?!end_of_).*\n)*(?:(?!end_of_).+\Z)?", re.MULTILINE)
 _RUN_KEYS = frozenset(
     {"command", "cmd", "code", "script", "keystrokes", "input", "bash", "commands"}
 )

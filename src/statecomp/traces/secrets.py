@@ -17,11 +17,13 @@ from hashlib import blake2b
 from math import log2
 from typing import Any
 
-_GAP = r"(?:\s|\\[nrt])*+"
-_NUMBER = r"(?:\d{1,6}(?:[\t→:|]|\\t|\\u2192)\s?)?+"  # tools that show files number their lines
+# Groups are not possessive: Python 3.11 before 3.11.5 matches those wrongly (gh-106052).  There is
+# one way only to read a key, so a text that is none is left after one look.
+_GAP = r"(?:\s|\\[nrt])*"
+_NUMBER = r"(?:\d{1,6}(?:[\t→:|]|\\t|\\u2192)\s?)?"  # tools that show files number their lines
 _PEM_NAME = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-_PEM_HEAD = rf"(?:{_NUMBER}[A-Z][A-Za-z-]{{1,20}}: [^\n\\]{{0,200}}{_GAP})*+"
-_PEM_BODY = rf"(?:{_NUMBER}[A-Za-z0-9+/=]{{20,}}+{_GAP})++(?:{_NUMBER}[A-Za-z0-9+/=]{{1,76}}+)?+"
+_PEM_HEAD = rf"(?:{_NUMBER}[A-Z][A-Za-z-]{{1,20}}: [^\n\\]{{0,200}}(?=[\n\\]){_GAP})*"
+_PEM_BODY = rf"(?:{_NUMBER}[A-Za-z0-9+/=]{{20,}}+{_GAP})+(?:{_NUMBER}[A-Za-z0-9+/=]{{1,76}}+)?"
 _WORD = r"[A-Za-z0-9_-]"
 # Shapes that begin a word; an alternative that fails fails within its first letters.
 _SHAPES = {
@@ -56,7 +58,7 @@ _ALL_SHAPES = "|".join(f"(?P<{k.replace('-', '_')}>{shape})" for k, shape in _SH
 _SHAPE = re.compile(
     rf"(?<!{_WORD})(?=[AGSadeghnprstwxy])(?:{_ALL_SHAPES})"
     rf"|(?P<private_key>-----BEGIN {_PEM_NAME}{_GAP}{_PEM_HEAD}{_PEM_BODY}"
-    rf"(?:{_GAP}{_NUMBER}-----END {_PEM_NAME})?+)"
+    rf"(?:{_GAP}{_NUMBER}-----END {_PEM_NAME})?)"
 )
 
 _NAMES = r"api[_-]?key|access[_-]?key|auth[_-]?key|private[_-]?key|secret|token|credential"
