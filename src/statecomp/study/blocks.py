@@ -31,6 +31,14 @@ def top_mean(vectors: Vectors, top: int = TOP) -> Features:
     return out
 
 
+def similarity(vectors: Vectors) -> Features:
+    """How near each candidate is to the current state, by cosine."""
+    dots = (vectors.candidate * vectors.current).sum(axis=1)  # (pairs,)
+    norms = np.linalg.norm(vectors.candidate, axis=1) * np.linalg.norm(vectors.current, axis=1)
+    cosine: Features = (dots / np.maximum(norms, 1e-12)).astype(np.float32)  # (pairs,)
+    return cosine[:, None]  # (pairs, 1)
+
+
 def state_column(vectors: Vectors) -> Features:
     """What the GRU finds histories by."""
     return vectors.state.astype(np.float32)[:, None]  # (pairs, 1)

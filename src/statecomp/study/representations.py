@@ -129,11 +129,19 @@ class Study:
         def both() -> Pairs:
             return self.pairs(once.candidate, once.current, evidence())
 
+        def crossed() -> Pairs:
+            return self.pairs(once.candidate * once.current, once.candidate - once.current)
+
+        def similar() -> Pairs:
+            return self.pairs(evidence(), blocks.similarity(once))
+
         name = "Once + evidence"
         squeezed = CompressedSettings(SHIPPED, 2 * once.candidate.shape[1])
         return [
             Entry(name, both, networks(self.seed), costs(once)),
             Entry(f"{name}, boosted trees", both, {"trees": squeezed}, costs(once)),
+            Entry("Once, products and differences", crossed, networks(self.seed), costs(once)),
+            Entry("Evidence + similarity, boosted trees", similar, {"trees": SHIPPED}, costs(once)),
         ]
 
 
