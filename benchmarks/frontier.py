@@ -28,19 +28,22 @@ from statecomp.replay.table import Row, hindsight_share, rows
 from statecomp.traces.jsonl import read_runs
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+TERSE = "budget=0.04,dense=0"
+SMALL = "longer_than=0,min_source_tokens=300"
 PLAIN = (
     *(f"window:keep={n}" for n in (5, 10, 20)),
     *(f"mask:keep={n}" for n in (5, 10, 20)),
     *(f"periodic:every={n}" for n in (3, 5)),
+    *(f"periodic:every={n},{TERSE}" for n in (3, 5, 10)),
     *(f"statecomp:scorer=age:after={n}" for n in (2, 3, 5, 10)),
-    *(f"statecomp:scorer=age:after={n},longer_than=0,min_source_tokens=300" for n in (2, 4)),
+    *(f"statecomp:scorer=age:after={n},{TERSE}" for n in (2, 5)),
+    *(f"statecomp:scorer=age:after={n},{SMALL},{TERSE}" for n in (2, 3, 5)),
 )
 RATES = (0.005, 0.0075, 0.01, 0.015, 0.02, 0.03)
 KINDS = {"window": "s", "mask": "^", "periodic": "D", "age": "o", "router": "*"}
-TERSE = "budget=0.15,names=0.8,dense=0"
 ROUTED = (
-    *(f"statecomp:scorer=folds:{{}},unsafe_tokens={u}" for u in (500, 1000, 4000, 24000)),
-    *(f"statecomp:scorer=folds:{{}},unsafe_tokens={u},{TERSE}" for u in (500, 1000, 4000, 24000)),
+    *(f"statecomp:scorer=folds:{{}},unsafe_tokens={u}" for u in (1000, 4000, 24000)),
+    *(f"statecomp:scorer=folds:{{}},unsafe_tokens={u},{TERSE}" for u in (300, 1000, 4000, 10000)),
     *(f"statecomp:scorer=folds:{{}},gates=paper,holds=off,threshold={t}" for t in (0.6, 0.9)),
 )
 

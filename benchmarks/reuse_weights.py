@@ -73,7 +73,7 @@ def fit(found: list[Example]) -> None:
     tuned = np.array([e.tuned for e in found])
     uses = Counter(e.run for e in found if e.needed)
     weight = np.array([1.0 / uses[e.run] if e.needed else 1.0 for e in found])
-    model = LogisticRegression(C=0.3, max_iter=2000)
+    model = LogisticRegression(C=0.3, solver="newton-cholesky")
     model.fit(table[tuned], needed[tuned], sample_weight=weight[tuned])
     score = model.decision_function(table)
     for label, half in (("tuned", tuned), ("held out", ~tuned)):
@@ -81,6 +81,7 @@ def fit(found: list[Example]) -> None:
         print(f"{label:9} {half.sum():7} identifiers, {needed[half].sum():5} needed: {area:.3f}")
     for name, value in zip(names, model.coef_[0], strict=True):
         print(f'    "{name}": {value:.2f},')
+    print(f"BIAS = {model.intercept_[0]:.2f}")
 
 
 def main() -> int:

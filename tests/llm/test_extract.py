@@ -111,7 +111,10 @@ def test_orders_in_output_are_not_relayed() -> None:
 
 def test_a_larger_budget_keeps_more() -> None:
     seen = "\n".join(f"record {n}: value_{n} = {n * 7919}" for n in range(200))
-    small, large = (summary(step(1, seen=seen), budget=share).body for share in (0.1, 0.5))
+    small, large = (
+        ExtractiveSummarizer(share, name_worth=0).summarize([step(1, seen=seen)], NOTHING).body
+        for share in (0.1, 0.5)
+    )
     assert len(small) * 2 < len(large) < len(seen)
 
 
@@ -178,7 +181,7 @@ def test_a_summary_is_deterministic_verifiable_and_quotes_line_by_line(
 def test_a_summary_stays_within_its_budget_and_the_overshoot_of_names(
     span: list[Interaction], budget: float
 ) -> None:
-    summarizer = ExtractiveSummarizer(budget=budget, dense=0)
+    summarizer = ExtractiveSummarizer(budget=budget, name_worth=0, dense=0)
     record = summarizer.summarize(span, NOTHING)
     source = sum(summarizer.count(member.text) for member in span)
     floor = summarizer.least + 15 * (len(span) - 1)

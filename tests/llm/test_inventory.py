@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from uuid import NAMESPACE_URL, uuid5
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Interaction
 from statecomp.llm.extract import OVERSHOOT, ExtractiveSummarizer
-from statecomp.llm.inventory import chosen, inventory, rows_of, worth
+from statecomp.llm.inventory import chosen, form_of, inventory, rows_of, worth
 from statecomp.llm.verify import verify
 from statecomp.tokens import ESTIMATE
 from tests.llm.test_extract import NOTHING, step
@@ -59,8 +62,52 @@ def test_a_summary_lists_ids_that_sentences_would_never_carry(ids: list[str]) ->
         assert sum(name in verified.body for name in distinct) >= len(distinct) // 3
 
 
-def test_a_list_is_no_longer_than_the_summary_may_be() -> None:
+@pytest.mark.parametrize(("worth", "most"), [(0, 0.25 * OVERSHOOT), (20_000, 0.75), (10**9, 0.75)])
+def test_a_list_is_no_longer_than_the_summary_may_be(worth: int, most: float) -> None:
     span = [seen("\n".join(f"/srv/data/part-{n:04}.csv" for n in range(800)))]
     source = ESTIMATE(span[0].text)
-    record = ExtractiveSummarizer(budget=0.25, dense=0).summarize(span, NOTHING)
-    assert ESTIMATE(record.body) <= source * 0.25 * OVERSHOOT + 1
+    summarizer = ExtractiveSummarizer(budget=0.25, name_worth=worth, dense=0)
+    assert ESTIMATE(summarizer.summarize(span, NOTHING).body) <= source * most + 1
+
+
+def test_a_name_is_listed_where_it_is_worth_its_tokens() -> None:
+    ids = [f"page {n}: {uuid5(NAMESPACE_URL, str(n))}" for n in range(60)]
+    span = [seen("\n".join(ids))]
+    listed = [
+        sum(line.split()[-1] in record.body for line in ids)
+        for record in (
+            ExtractiveSummarizer(budget=0.05, name_worth=worth, dense=0).summarize(span, NOTHING)
+            for worth in (1, 10_000, 10**9)
+        )
+    ]
+    assert listed == sorted(listed)
+    assert listed[0] < 10 < 40 < listed[2]
+
+
+def test_an_agent_that_works_through_a_list_is_expected_to_go_on() -> None:
+    ids = [str(uuid5(NAMESPACE_URL, str(n))) for n in range(20)]
+    span = [seen("\n".join(f"page {n}: {name}" for n, name in enumerate(ids)))]
+    taken = FactIndex(step(n + 2, f'{{"page": "{ids[n]}"}}') for n in range(3))
+
+    def odds(rest: FactIndex) -> dict[str, float]:
+        return {name.text: name.odds for name in inventory(span, rest)}
+
+    fresh, going_on = odds(NOTHING), odds(taken)
+    assert all(going_on[name] > fresh[name] for name in ids[3:])
+    assert going_on[ids[3]] > going_on[ids[10]]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("27460215-0acf-8111-9285-ce91b4751dc2", "27460215-0acf-81d5-8818-f1590bdf5646"),
+        ("573df0ce8a18d894", "159d10afa59e7dc9"),
+        ("https://a.example/x", "https://a.example/y/z.html"),
+        ("/srv/app/main.py", "tests/check.py"),
+        ("INV-2041", "INV-7"),
+        ("A long title", "another title of some length"),
+    ],
+)
+def test_names_of_one_list_have_one_form(one: str, other: str) -> None:
+    assert form_of(one) == form_of(other)
+    assert form_of(one) != form_of("word_of_another_sort")

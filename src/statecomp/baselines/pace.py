@@ -133,7 +133,7 @@ class ExtractLevels:
     count: TokenCounter = ESTIMATE
 
     def write(self, task: str, chunk: Interaction) -> Levels:
-        record = ExtractiveSummarizer(0.33, dense=0, count=self.count).summarize(
+        record = ExtractiveSummarizer(0.33, name_worth=0, dense=0, count=self.count).summarize(
             (chunk,), FactIndex()
         )
         if not record:

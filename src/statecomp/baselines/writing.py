@@ -104,7 +104,9 @@ class ExtractiveWriter:
         fresh = sum(self.count(member.text) for member in span)
         # A model asked to be much shorter than its source would be; half may be what is carried.
         room = min(self.tokens - min(self.count(carried), self.tokens // 2), fresh // 3)
-        summarizer = ExtractiveSummarizer(room / max(1, fresh), dense=0, count=self.count)
+        summarizer = ExtractiveSummarizer(
+            room / max(1, fresh), name_worth=0, dense=0, count=self.count
+        )
         record = summarizer.summarize(span, rest)
         if not record:
             raise SummaryFailed("nothing in these steps is worth a summary")

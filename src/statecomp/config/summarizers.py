@@ -20,7 +20,7 @@ def summarizer_of(options: Options, settings: Settings) -> Callable[[SideAccount
         usual = ExtractiveSummarizer()
         summarizer = ExtractiveSummarizer(
             budget=options.real("budget", usual.budget),
-            names=options.real("names", usual.names),
+            name_worth=options.whole("name_worth", usual.name_worth),
             dense=options.whole("dense", usual.dense),
         )
         return lambda account: summarizer

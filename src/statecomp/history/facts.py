@@ -94,6 +94,10 @@ class FactIndex:
         """Whether the agent itself wrote it, in any indexed segment."""
         return identifier in self._own
 
+    def agent_names(self) -> Iterable[str]:
+        """Every identifier the agent itself wrote."""
+        return self._own.keys()
+
     def asked(self, word: str) -> bool:
         """Whether the word is in what the user wrote."""
         return word in self._asked

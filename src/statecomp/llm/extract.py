@@ -10,7 +10,7 @@ from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Interaction
 from statecomp.history.text import COMMON, Kind, words_of
 from statecomp.llm.fragments import Fragment, Place, fragments_of
-from statecomp.llm.inventory import Name, chosen, inventory, rows_of
+from statecomp.llm.inventory import Name, chosen, inventory, rows_of, worth
 from statecomp.llm.markers import ADDRESSED, CONCLUSION, CONSTRAINT, ERROR, OPEN
 from statecomp.llm.outcome import Outline, outline_of
 from statecomp.llm.ranking import Setting, likelihood
@@ -22,8 +22,11 @@ ENTRY_TOKENS = 4.0
 """What choosing a fragment costs besides its text; keeps crumbs from crowding out sentences."""
 STEP_TOKENS = 15
 """What one more step adds to the least a summary may have."""
-OVERSHOOT = 1.25
-"""How far a list of names may take a summary over its budget."""
+NAMES_SHARE, OVERSHOOT = 0.4, 1.25
+"""Where names share the room: what they get of it, and how far they may take a summary over it.
+
+Cutting them to the letter doubled the steps of recorded runs that missed one, for half a point.
+"""
 FADE = 0.7
 """How fast one step's further fragments lose: later steps need something of most steps."""
 
@@ -34,21 +37,24 @@ class ExtractiveSummarizer:
 
     Long outputs repeat themselves, so the first `dense` tokens of each interaction get twice the
     budget.  A short source may have a summary of `least` tokens and a line a step.  None gets more
-    than three quarters of its source, unless `budget` says so.  Of the room beside the outline, the
-    share `names` is for bare identifiers, the rest for sentences and lines; what `dense` adds is
-    for these.
+    than three quarters of its source, unless `budget` says so.
+
+    This is for sentences and lines.  Bare identifiers come on top, each if it is worth its tokens:
+    one that a later step misses costs `name_worth`.  With a worth of zero they share the room with
+    the sentences, for those who must keep to a budget.
     """
 
-    budget: float = 0.2
+    budget: float = 0.16
     least: int = 90
-    names: float = 0.4
+    name_worth: int = 20_000
     dense: int = 1000
     count: Callable[[str], int] = ESTIMATE
 
     @property
     def usual_ratio(self) -> float:
         """What a summary takes of its source, on recorded runs: most interactions are short."""
-        return min(0.75, self.budget * 1.6)
+        names = 0.09 if self.name_worth else self.budget * NAMES_SHARE
+        return min(0.75, self.budget * 1.2 + names)
 
     def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
         """What was done and how it ended, step by step, then the likeliest fragments that fit."""
@@ -66,13 +72,23 @@ class ExtractiveSummarizer:
         draft = Draft(outline, fragments, self.count)
         costs = [len(fragment.text) * density + 1.0 for fragment in fragments]
         reserve = self._reserve(outline, owed(span, rest), room)
-        listed = round(max(0.0, room - reserve - extra) * self.names)
         order = ordered(fragments, chances, costs)
+        names = inventory(span, rest)
+        if self.name_worth:
+            draft.fill(order, costs, room - reserve)
+            draft.shorten(room)
+            worthy = [name for name in names if worth(name) * self.name_worth >= 1.0]
+            draft.list_names(worthy, most - reserve)
+            draft.shorten_list(most)
+            return draft.record()
+        listed = round(max(0.0, room - reserve - extra) * NAMES_SHARE)
         draft.fill(order, costs, room - reserve - listed)
-        draft.list_names(inventory(span, rest), room - reserve)
+        draft.list_names(names, room - reserve)
         # A span that names little leaves its room to sentences.
         draft.fill(order, costs, room - reserve)
-        return draft.fitted(room)
+        draft.shorten(room)
+        draft.shorten_list(round(room * OVERSHOOT))
+        return draft.record()
 
     def _reserve(self, outline: Outline, debts: Mapping[str, Kind], room: int) -> int:
         """Room for the identifiers that verification will add."""
@@ -117,20 +133,15 @@ class Draft:
         body = self.record().body
         self._names = chosen(names, body, room - self._count(body))
 
-    def fitted(self, room: int) -> Record:
-        """The record, without the last choices where their prefixes made it too long.
-
-        Names are worth an overshoot: on recorded runs, cutting them to the letter of the budget
-        doubled the steps that missed one, for half a point of saving.
-        """
-        record = self.record()
-        while self._chosen and self._count(record.body) > room:
+    def shorten(self, room: int) -> None:
+        """Give up the last fragments where their prefixes made the record too long."""
+        while self._chosen and self._count(self.record().body) > room:
             del self._chosen[-max(1, len(self._chosen) // 50) :]
-            record = self.record()
-        while self._names and self._count(record.body) > room * OVERSHOOT:
+
+    def shorten_list(self, room: int) -> None:
+        """Give up the last names likewise."""
+        while self._names and self._count(self.record().body) > room:
             del self._names[-max(1, len(self._names) // 50) :]
-            record = self.record()
-        return record
 
     def record(self) -> Record:
         """The chosen fragments under their headings, in the order they happened."""

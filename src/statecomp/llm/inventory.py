@@ -5,7 +5,8 @@ hundreds of ids, paths and amounts in a tool's answer a later step needs a few, 
 reword or guess them.  A bare list of them is the densest thing a summary can carry.
 
 The weights were fitted on recorded runs (benchmarks/reuse_weights.py): a logistic regression on
-whether a later action is the first to use the identifier, and no newer place holds it.
+whether a later action is the first to use the identifier, and no newer place holds it.  Every run's
+uses weighed the same there, so the odds of a run that uses many are understated.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from statecomp.history.facts import FactIndex, own_words
+from statecomp.history.facts import FactIndex, facts_of, own_words
 from statecomp.history.interaction import Interaction
 from statecomp.history.kinds import failed
 from statecomp.history.text import COMMON, Kind, identifiers, words_of
@@ -31,37 +33,45 @@ _WORD = re.compile(r"[A-Za-z0-9]{3,}")
 _JOINT = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])")
 _DIGITS = re.compile(r"\d+")
 _LETTERS = re.compile(r"[A-Za-z]+")
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
+_HEX = re.compile(r"[0-9a-f]{7,}\Z")
 _KEY = re.compile(r"""([A-Za-z_](?:[\w.-]| (?=\w)){0,44})["'\\]*\s*[:=]\s*["'\\\[{(]*\Z""")
 
+BIAS = -2.02
 WEIGHTS: Mapping[str, float] = {
-    "alike": -0.22,
-    "asked_any": 0.27,
+    "alike": -0.13,
+    "asked_any": 0.16,
     "asked_name": 0.34,
-    "crowd": -0.16,
-    "depth": -0.16,
-    "digits": -0.31,
-    "error": 0.08,
-    "failed": -0.38,
-    "id": 0.29,
-    "key_id": 0.16,
+    "crowd": -0.2,
+    "depth": -0.12,
+    "digits": -0.3,
+    "error": 0.3,
+    "failed": -0.55,
+    "form_often": -0.25,
+    "form_used": 0.57,
+    "id": 0.33,
+    "key_id": 0.07,
     "key_name": 0.05,
-    "key_path": 0.04,
-    "key_time": -0.09,
-    "key_url": -0.16,
-    "keyed": 0.08,
-    "kin": 0.33,
-    "late": -0.43,
-    "length": -0.41,
-    "line": -0.13,
-    "line_spoken": 0.22,
-    "number": -0.22,
-    "path": -0.14,
-    "quoted": -0.41,
-    "rank": -0.49,
-    "size": -0.4,
-    "spoken": 0.52,
-    "symbol": 0.16,
-    "url": -0.07,
+    "key_path": 0.06,
+    "key_time": -0.22,
+    "key_url": -0.25,
+    "keyed": 0.06,
+    "kin": 0.3,
+    "late": -0.26,
+    "length": -0.22,
+    "line": -0.06,
+    "line_spoken": 0.09,
+    "path": -0.17,
+    "quoted": -0.38,
+    "rank": -0.4,
+    "repeats": 0.27,
+    "series_long": -0.18,
+    "series_next": 0.24,
+    "series_taken": 0.37,
+    "size": -0.28,
+    "spoken": 0.57,
+    "symbol": 0.12,
+    "url": -0.19,
 }
 
 
@@ -87,6 +97,8 @@ def inventory(span: Sequence[Interaction], rest: FactIndex) -> list[Name]:
 def sights(span: Sequence[Interaction], rest: FactIndex) -> Iterator[tuple[int, Sight]]:
     """Every identifier that only the span holds, with the place of its interaction."""
     spoken = {word.lower() for member in span for word in _WORD.findall(own_words(member))}
+    own = frozenset().union(*(facts_of(member).own for member in span))
+    forms = Counter(map(form_of, own.union(rest.agent_names())))
     shown = [identifiers(member.observed) for member in span]
     last = {name: step for step, names in enumerate(shown) for name in names}
     for step, (member, names) in enumerate(zip(span, shown, strict=True)):
@@ -99,15 +111,56 @@ def sights(span: Sequence[Interaction], rest: FactIndex) -> Iterator[tuple[int, 
             and name not in rest
         }
         shapes = Counter(map(_shape, fresh))
-        refused = failed(member)
-        place = 0
+        refused, place = failed(member), 0
+        series = _series(names, own, rest)
         for rank, (name, kind) in enumerate(fresh.items()):
             # They come in the order they stand in, quotations apart: the text is read about once.
             place = max(member.observed.find(name, place), member.observed.find(name, 0, place), 0)
-            seen = Sight(name, kind, rank, place, member, refused, shapes, spoken, rest)
+            form = form_of(name)
+            seen = Sight(
+                name, kind, rank, place, member, refused, shapes, spoken, rest,
+                series[form], forms[form],
+            )  # fmt: skip
             # What output tells the agent to do is not relayed, and neither is what it names.
             if not ADDRESSED.search(seen.line):
                 yield step, seen
+
+
+@dataclass(slots=True)
+class Series:
+    """The names of one form in one observation: an agent that took some may come for the rest."""
+
+    places: dict[str, int]
+    taken: int = 0
+    last_taken: int = -1
+
+
+def _series(names: Iterable[str], own: frozenset[str], rest: FactIndex) -> dict[str, Series]:
+    found: dict[str, Series] = {}
+    for name in names:
+        series = found.setdefault(form_of(name), Series({}))
+        place = series.places[name] = len(series.places)
+        if name in own or rest.agent_used(name):
+            series.taken += 1
+            series.last_taken = place
+    return found
+
+
+@lru_cache(maxsize=65_536)
+def form_of(name: str) -> str:
+    """What a name looks like to somebody who works through a list of such names."""
+    if _UUID.match(name):
+        return "uuid"
+    if _HEX.match(name) and not name.isdigit():
+        return f"hex {len(name)}"
+    if "://" in name:
+        return "url " + name.split("/", 3)[2]
+    if "/" in name or "." in name:
+        _, dot, ending = name.rsplit("/", 1)[-1].rpartition(".")
+        return f"path {ending}" if dot else "path"
+    if " " in name:
+        return "words"
+    return _shape(name) if any(map(str.isdigit, name)) else "word"
 
 
 def worth(name: Name) -> float:
@@ -151,6 +204,8 @@ class Sight:
     shapes: Counter[str]
     spoken: set[str]
     rest: FactIndex
+    series: Series
+    form_used: int
 
     @property
     def key(self) -> str:
@@ -174,10 +229,22 @@ class Sight:
         yield "crowd", math.log(crowd)
         yield "alike", math.log(self.shapes[_shape(name)])
         yield "size", math.log(self.member.tokens + 1)
+        yield "repeats", math.log(max(1, min(20, text.count(name))))
         if self.failed:
             yield "failed", 1.0
+        yield from self._series()
         yield from self._words()
         yield from _key_features(self.key.lower())
+
+    def _series(self) -> Iterator[tuple[str, float]]:
+        series = self.series
+        yield "series_long", math.log(len(series.places))
+        yield "series_taken", math.log1p(series.taken)
+        ahead = series.places[self.name] - series.last_taken
+        if series.taken and ahead > 0:
+            yield "series_next", 1.0 / ahead
+        yield "form_used", float(self.form_used > 0)
+        yield "form_often", math.log1p(self.form_used)
 
     @property
     def line(self) -> str:
@@ -224,5 +291,5 @@ def _shape(name: str) -> str:
 
 
 def _odds(features: Iterable[tuple[str, float]]) -> float:
-    score = sum(WEIGHTS.get(name, 0.0) * value for name, value in features)
+    score = BIAS + sum(WEIGHTS.get(name, 0.0) * value for name, value in features)
     return math.exp(max(-30.0, min(30.0, score)))
