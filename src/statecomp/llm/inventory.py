@@ -26,6 +26,8 @@ from statecomp.llm.markers import ADDRESSED
 
 LONGEST_NAME = 120
 """Characters; nobody retypes a longer one."""
+NEAR = 20_000
+"""Characters behind a name in which it is looked for again: a huge output is not read once a name."""
 NAME_TOKENS = 2.0
 """What a name costs beside its own text; keeps short numbers from crowding out the rest."""
 
@@ -115,7 +117,8 @@ def sights(span: Sequence[Interaction], rest: FactIndex) -> Iterator[tuple[int, 
         series = _series(names, own, rest)
         for rank, (name, kind) in enumerate(fresh.items()):
             # They come in the order they stand in, quotations apart: the text is read about once.
-            place = max(member.observed.find(name, place), member.observed.find(name, 0, place), 0)
+            ahead = member.observed.find(name, place)
+            place = ahead if ahead >= 0 else max(0, member.observed.find(name))
             form = form_of(name)
             seen = Sight(
                 name, kind, rank, place, member, refused, shapes, spoken, rest,
@@ -229,7 +232,8 @@ class Sight:
         yield "crowd", math.log(crowd)
         yield "alike", math.log(self.shapes[_shape(name)])
         yield "size", math.log(self.member.tokens + 1)
-        yield "repeats", math.log(max(1, min(20, text.count(name))))
+        times = text.count(name, self.place, self.place + NEAR)
+        yield "repeats", math.log(max(1, min(20, times)))
         if self.failed:
             yield "failed", 1.0
         yield from self._series()
