@@ -44,7 +44,7 @@ class ExtractiveSummarizer:
     the sentences, for those who must keep to a budget.
     """
 
-    budget: float = 0.16
+    budget: float = 0.17
     least: int = 90
     name_worth: int = 20_000
     dense: int = 1000

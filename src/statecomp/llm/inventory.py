@@ -129,24 +129,26 @@ def sights(span: Sequence[Interaction], rest: FactIndex) -> Iterator[tuple[int, 
                 yield step, seen
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Series:
     """The names of one form in one observation: an agent that took some may come for the rest."""
 
-    places: dict[str, int]
-    taken: int = 0
-    last_taken: int = -1
+    places: Mapping[str, int]
+    taken: int
+    last_taken: int
+
+    @classmethod
+    def of(cls, names: Sequence[str], own: frozenset[str], rest: FactIndex) -> Series:
+        taken = [p for p, name in enumerate(names) if name in own or rest.agent_used(name)]
+        places = {name: place for place, name in enumerate(names)}
+        return cls(places, len(taken), taken[-1] if taken else -1)
 
 
 def _series(names: Iterable[str], own: frozenset[str], rest: FactIndex) -> dict[str, Series]:
-    found: dict[str, Series] = {}
+    rows: dict[str, list[str]] = {}
     for name in names:
-        series = found.setdefault(form_of(name), Series({}))
-        place = series.places[name] = len(series.places)
-        if name in own or rest.agent_used(name):
-            series.taken += 1
-            series.last_taken = place
-    return found
+        rows.setdefault(form_of(name), []).append(name)
+    return {form: Series.of(row, own, rest) for form, row in rows.items()}
 
 
 @lru_cache(maxsize=65_536)
