@@ -27,7 +27,7 @@ from statecomp.llm.markers import ADDRESSED
 LONGEST_NAME = 120
 """Characters; nobody retypes a longer one."""
 NEAR = 20_000
-"""Characters behind a name in which it is looked for again: a huge output is not read once a name."""
+"""Characters in which a name is looked for again: no huge output is read once for each name."""
 NAME_TOKENS = 2.0
 """What a name costs beside its own text; keeps short numbers from crowding out the rest."""
 
