@@ -99,9 +99,12 @@ def replay(
       statecomp:scorer=folds:FOLDER          each run with a router that never saw its task
       statecomp:scorer=age:after=3           StateComp's gates, age as the score
       statecomp:scorer=labels:PATH           StateComp's gates, true labels as scores
-    StateComp also takes threshold=, longer_than=, min_source_tokens=, and economics=on (a rewrite
-    must pay, at the prices that dollars are counted in); it and periodic take
-    summarizer=extractive (default, no model) or summarizer=chat:openai:MODEL[@URL], and budget=.
+    StateComp also takes unsafe_tokens= (what a wrong replacement costs: less saves more),
+    gates=paper, threshold=, longer_than=, min_source_tokens=, and economics=on (a rewrite must
+    pay, at the prices that dollars are counted in); it and periodic take
+    summarizer=chat:openai:MODEL[@URL], or of the default, which asks no model, budget= (a share
+    of the source for sentences), dense= (tokens of each output that get twice that) and
+    name_worth= (what a missing identifier costs, in tokens).
 
     \b
     A step is broken when the recorded action uses an identifier the agent had learned from an
