@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
@@ -65,11 +67,11 @@ class Options:
         value = self._values.pop(key, None)
         if value is None:
             return default
-        try:
-            return kind(value)
-        except ValueError:
-            problem = f"has {key}={value}, which is not a number"
-            raise BadInput(problem, field=f"strategy {self._spec!r}") from None
+        with suppress(ValueError):
+            if math.isfinite(number := kind(value)):
+                return number
+        problem = f"has {key}={value}, which is not a number"
+        raise BadInput(problem, field=f"strategy {self._spec!r}")
 
     def done(self) -> None:
         if self._values:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from statecomp.errors import BadInput
 from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Interaction
 from statecomp.history.text import COMMON, Kind, words_of
@@ -49,6 +50,15 @@ class ExtractiveSummarizer:
     name_worth: int = 20_000
     dense: int = 1000
     count: Callable[[str], int] = ESTIMATE
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.budget <= 1.0:  # also false for NaN
+            raise BadInput(
+                f"is a share of the source, from 0 to 1, not {self.budget}", field="budget"
+            )
+        for name in ("least", "name_worth", "dense"):
+            if (value := getattr(self, name)) < 0:
+                raise BadInput(f"must not be negative, not {value}", field=name)
 
     @property
     def usual_ratio(self) -> float:
