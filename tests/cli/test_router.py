@@ -42,7 +42,7 @@ def router(runs: Path, labels: Path) -> Path:
     out = runs.with_name("router")
     done = statecomp("train", runs, "--labels", labels, "-o", out, "--precision", "0.9")
     assert done.returncode == 0, done.stderr
-    assert "trees on" in done.stdout
+    assert "committee on" in done.stdout
     return out
 
 
@@ -96,6 +96,25 @@ def test_labels_trusted_less_are_learned_from_and_not_judged_on(
     lengths = Counter(json.loads(line)["id"] for line in trusted.read_text().splitlines())
     judged = json.loads(numbers.read_text())["pooled"]["all"]["pairs"]
     assert judged == sum(length * (length - 1) // 2 for length in lengths.values())
+
+
+def test_forecasts_are_learned_from(runs: Path, labels: Path, router: Path, tmp_path: Path) -> None:
+    records = map(json.loads, labels.read_text().splitlines())
+    lengths = Counter(record["id"] for record in records)
+    lines = [{"id": name, "k": k, "ready": [0.9] * (k - 2)} for name in lengths for k in (6, 9)]
+    forecasts = tmp_path / "forecasts.jsonl"
+    forecasts.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    out = tmp_path / "router"
+    given = ("train", runs, "--labels", labels, "-o", out, "--precision", "0.9")
+    done = statecomp(*given, "--forecasts", forecasts)
+    assert done.returncode == 0, done.stderr
+    weights = "weights.safetensors"
+    assert (out / weights).read_bytes() != (router / weights).read_bytes()
+    assert "forecasts.jsonl" in (out / "spec.json").read_text()
+    forecasts.write_text(json.dumps({**lines[0], "k": 900}) + "\n")
+    done = statecomp(*given, "--forecasts", forecasts)
+    assert done.returncode != 0
+    assert "at checkpoint 900, which it does not have" in done.stderr
 
 
 def test_a_folder_without_folds_says_what_writes_them(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -56,7 +56,7 @@ class Seal:
 class SealedPairs(Pairs):
     """Pairs whose labels, and those of every part of them, cannot be read against the seal."""
 
-    seal: Seal
+    seal: Seal = field(kw_only=True)
 
     def __getattribute__(self, name: str) -> Any:
         if name == "ready":

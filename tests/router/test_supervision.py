@@ -8,7 +8,7 @@ import pytest
 from statecomp.annotate.labels import Label
 from statecomp.errors import BadInput
 from statecomp.features.evidence import EvidenceReader
-from statecomp.router.reasons import reasons
+from statecomp.router.scorer import reasons
 from statecomp.router.shipped import open_bundle, open_scorer
 from statecomp.router.supervision import features_of, prefixes, supervised_pairs
 from tests.annotate.test_records import reading_of

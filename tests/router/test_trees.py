@@ -20,7 +20,7 @@ def test_arrays_score_as_scikit_learn_does_also_where_values_are_missing() -> No
     pairs = pairs_of(20, seed=1)
     x = pairs.x.copy()
     x[np.random.default_rng(0).random(x.shape) < 0.1] = np.nan
-    grown = grow(replace(pairs, x=x), SMALL)
+    grown = grow(x, pairs.ready, SMALL)
     trees = exported(grown, SMALL.trees, pairs.width)
     np.testing.assert_allclose(trees.logits(x), grown.decision_function(x), atol=1e-6)
     fresh = np.random.default_rng(1).normal(size=(5000, pairs.width)).astype(np.float32)
@@ -75,7 +75,7 @@ def test_bags_answer_with_their_mean_and_each_learns_from_other_runs() -> None:
     assert [len(part.runs) for part in parts] == [10, 10, 10]
     assert len({part.runs for part in parts}) == 3
     fitted = fit_trees(train, validation, settings)
-    grown = [grow(part, settings, bag) for bag, part in enumerate(parts)]
+    grown = [grow(part.x, part.ready, settings, bag) for bag, part in enumerate(parts)]
     alone = [exported(one, fitted.best, train.width).logits(validation.x) for one in grown]
     np.testing.assert_allclose(fitted.router.logits(validation.x), np.mean(alone, axis=0))
     assert len(fitted.router.roots) == 3 * fitted.best

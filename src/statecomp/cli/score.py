@@ -71,7 +71,7 @@ def scored_pairs(
 
 def _print(reading: Reading, bundle: Any, scorer: Any, checkpoint: int | None) -> None:
     supervision = import_module("statecomp.router.supervision")
-    explain = import_module("statecomp.router.reasons").reasons
+    explain = import_module("statecomp.router.scorer").reasons
     wanted = checkpoint or reading.last
     prefix = next((p for k, p in supervision.prefixes(reading) if k == wanted), None)
     if prefix is None:

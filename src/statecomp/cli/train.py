@@ -13,6 +13,7 @@ from typing import Any
 import click
 from rich.table import Table
 
+from statecomp.annotate.forecasts import read_forecasts
 from statecomp.annotate.labels import read_labels
 from statecomp.annotate.records import Reading
 from statecomp.cli.engine import engine_options, progress
@@ -21,9 +22,9 @@ from statecomp.cli.terminal import show
 from statecomp.engines.engine import Engine
 from statecomp.errors import BadInput
 
-# Of the learners other than trees, how wide their hidden layer is.
+# Of the learners that are networks, how wide their hidden layer is.
 HIDDEN: Mapping[str, int] = {"linear": 0, "mlp128": 128, "mlp2048": 2048}
-LEARNERS = ("trees", *HIDDEN)
+LEARNERS = ("committee", "trees", *HIDDEN)
 EXTRA = "training needs more libraries: install statecomp[learn]"
 
 
@@ -36,8 +37,11 @@ def shared(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--more-labels", type=click.Path(path_type=Path),
                      help="Runs labelled here are learned from too, and never tuned or judged on:"
                      " for labels you trust less. Where both files label a run, --labels counts."),
+        click.option("--forecasts", type=click.Path(path_type=Path),
+                     help="How surely each interaction was READY to a reader of the past alone;"
+                     " the committee learns from these more than from the labels."),
         click.option("--learner", "learners", multiple=True, type=click.Choice(LEARNERS),
-                     help="May be repeated: validation picks the best. [default: trees]"),
+                     help="May be repeated: validation picks the best. [default: committee]"),
         click.option("--precision", type=click.FloatRange(0.5, 1.0), default=0.98,
                      show_default=True, help="Precision the threshold must reach on validation."),
         click.option("--unsafe-cost", type=float, help="Cost of replacing what must stay; with"),
@@ -59,6 +63,7 @@ def train(
     runs: tuple[Path, ...],
     labels: Path,
     more_labels: Path | None,
+    forecasts: Path | None,
     learners: tuple[str, ...],
     precision: float,
     unsafe_cost: float | None,
@@ -69,8 +74,9 @@ def train(
 ) -> None:
     """Train a router on labelled RUNS and write it as a bundle.
 
-    A fifth of the tasks is held back to stop the training, to calibrate the scores and to choose
-    the threshold.  How good the result is says `statecomp evaluate`, on the same input.
+    Scores are calibrated, and the threshold is chosen, on tasks that were not learned from: in a
+    committee of trees each task is kept from some of the members, for the other learners a fifth of
+    the tasks is held back.  How good the result is says `statecomp evaluate`, on the same input.
 
     \b
     Example:
@@ -79,9 +85,9 @@ def train(
       statecomp replay runs.jsonl --strategy statecomp:scorer=router:router/
     """
     cross, folds, bundle = _modules("cross", "folds", "bundle")
-    corpus = _corpus(runs, labels, more_labels, engine)
+    corpus = _corpus(runs, labels, more_labels, forecasts, engine)
     validation = folds.rotations(corpus.judged, seed=seed)[0].validation
-    # Nothing is judged here, so all other tasks are learned from.
+    # Nothing is judged here, so all other tasks are learned from; a committee takes both parts.
     learning = corpus.pairs.without_tasks_of(validation)
     choice = _choice(precision, unsafe_cost, miss_cost)
     chosen = cross.choose(
@@ -89,7 +95,7 @@ def train(
     )
     bundle.save(out, _bundle(chosen, f"{corpus.source}, seed {seed}"))
     show(
-        f"{chosen.name} on {len(learning):,} pairs of {len(learning.runs)} runs; "
+        f"{chosen.name} on {len(corpus.pairs):,} pairs of {len(corpus.pairs.runs)} runs; "
         f"threshold {chosen.threshold:.3f}; written to {out}"
     )
 
@@ -105,6 +111,7 @@ def evaluate(
     runs: tuple[Path, ...],
     labels: Path,
     more_labels: Path | None,
+    forecasts: Path | None,
     learners: tuple[str, ...],
     precision: float,
     unsafe_cost: float | None,
@@ -120,7 +127,7 @@ def evaluate(
     test runs are read last.  `settled` are the pairs with k >= i+2.
     """
     cross, folds, metrics, shipped = _modules("cross", "folds", "metrics", "shipped")
-    corpus = _corpus(runs, labels, more_labels, engine)
+    corpus = _corpus(runs, labels, more_labels, forecasts, engine)
     rotations = folds.rotations(corpus.judged, seed=seed)
     rotations = folds.learning_more(rotations, corpus.judged, corpus.more, seed=seed)
     choice = _choice(precision, unsafe_cost, miss_cost)
@@ -206,17 +213,20 @@ class _Corpus:
     source: str
 
 
-def _corpus(paths: Sequence[Path], labels: Path, more: Path | None, engine: Engine) -> _Corpus:
+def _corpus(
+    paths: Sequence[Path], labels: Path, more: Path | None, forecasts: Path | None, engine: Engine
+) -> _Corpus:
     (supervision,) = _modules("supervision")
     readings = [Reading.of(run) for run in read_chosen(paths, None, None, skip_bad=False)]
     trusted = read_labels(labels)
     known = {**read_labels(more), **trusted} if more else trusted
+    foreseen = read_forecasts(forecasts) if forecasts else None
     total = sum(reading.id in known for reading in readings)
     with progress("reading features", total) as watch:
         mapped = functools.partial(engine.map, watch=watch)
-        pairs = supervision.supervised_pairs(readings, known, _reader, mapped)
+        pairs = supervision.supervised_pairs(readings, known, _reader, mapped, foreseen)
     runs = pairs.catalogue()
-    files = labels.name if more is None else f"{labels.name} and {more.name}"
+    files = ", ".join(file.name for file in (labels, more, forecasts) if file)
     return _Corpus(
         pairs,
         judged=[run for run in runs if run.name in trusted],
@@ -238,15 +248,18 @@ def _bundle(chosen: Any, source: str) -> Any:
 
 
 def _learners(names: Sequence[str], corpus: _Corpus, seed: int) -> dict[str, Any]:
-    return {name: _learner(name, corpus, seed) for name in names or ("trees",)}
+    return {name: _learner(name, corpus, seed) for name in names or ("committee",)}
 
 
 def _learner(name: str, corpus: _Corpus, seed: int) -> Any:
     """Training needs heavy libraries, and only those of the learner that is asked for."""
+    less = frozenset(run.name for run in corpus.more)
+    if name == "committee":
+        (committee,) = _modules("committee")
+        return committee.Committee(untrusted=less, seed=seed)
     if name == "trees":
         (trees,) = _modules("trees")
-        rare = frozenset(run.name for run in corpus.more)
-        return replace(trees.SHIPPED, rare=rare, seed=seed)
+        return replace(trees.SHIPPED, rare=less, seed=seed)
     (networks,) = _modules("train")
     return networks.TrainSettings(hidden=HIDDEN[name], seed=seed)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -39,6 +39,14 @@ SELECTIONS: Mapping[str, Measure] = {
 SAFE = TargetPrecision()
 
 
+@dataclass(frozen=True)
+class Unseen:
+    """Pairs as they look to what has not learned from them: with these a router is tuned."""
+
+    logits: Floats
+    ready: Flags
+
+
 class Trained(Protocol):
     """What a learner gives back."""
 
@@ -51,8 +59,16 @@ class Trained(Protocol):
         ...
 
 
+@runtime_checkable
+class SelfTested(Trained, Protocol):
+    """What learned from all pairs, each of them kept from parts of it that then scored it."""
+
+    @property
+    def unseen(self) -> Unseen: ...
+
+
 class Learner(Protocol):
-    """One configuration, such as TrainSettings or TreeSettings."""
+    """One configuration, such as TrainSettings, TreeSettings or Committee."""
 
     def fit(self, train: Pairs, validation: Pairs) -> Trained: ...
 
@@ -153,19 +169,24 @@ def choose(
     measure, reached, best = SELECTIONS[choice.select_by], dict[str, float](), None
     for name, learner in learners.items():
         trained = learner.fit(train, validation)
-        logit = trained.router.logits(validation.x)  # (validation pairs,)
-        reached[name] = measure(logit, validation.ready) or 0.0
+        unseen = (
+            trained.unseen
+            if isinstance(trained, SelfTested)
+            else Unseen(trained.router.logits(validation.x), validation.ready)
+        )
+        reached[name] = measure(unseen.logits, unseen.ready) or 0.0
         if best is None or reached[name] > reached[best[0]]:
-            best = name, trained, logit
+            best = name, trained, unseen
     assert best is not None
-    name, trained, logit = best
+    name, trained, unseen = best
     calibrations = {
-        kind: fit(logit, validation.ready, trained.weights) for kind, fit in CALIBRATIONS.items()
+        kind: fit(unseen.logits, unseen.ready, trained.weights)
+        for kind, fit in CALIBRATIONS.items()
     }
     calibration = calibrations[choice.calibration]
     carried = trained.weights if choice.calibration == "raw" else UNWEIGHTED
-    scores = calibration.apply(logit)  # (validation pairs,)
-    threshold = operating_threshold(scores, validation.ready, choice.aim, carried)
+    scores = calibration.apply(unseen.logits)  # (unseen pairs,)
+    threshold = operating_threshold(scores, unseen.ready, choice.aim, carried)
     return Chosen(
         name, trained.router, trained.weights, calibrations, calibration, threshold, reached
     )

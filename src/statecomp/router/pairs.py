@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ class Pairs:
     groups: tuple[str, ...]
     domains: tuple[str, ...]
     lengths: tuple[int, ...]
+    foreseen: Floats | None = None  # (pairs,)  P(READY) by who knew the past alone; NaN: not said
 
     def __len__(self) -> int:
         return len(self.run)
@@ -60,12 +61,9 @@ class Pairs:
         moved = np.full(len(self.runs), -1, np.int32)  # (runs,)
         moved[places] = np.arange(len(places), dtype=np.int32)
         rows = np.flatnonzero(moved[self.run] >= 0)  # (kept,)
-        return Pairs(
-            x=self.x[rows],
-            ready=self.ready[rows],
+        return replace(
+            self.at(rows),
             run=moved[self.run[rows]],
-            number=self.number[rows],
-            checkpoint=self.checkpoint[rows],
             runs=tuple(self.runs[place] for place in places),
             groups=tuple(self.groups[place] for place in places),
             domains=tuple(self.domains[place] for place in places),
@@ -81,6 +79,10 @@ class Pairs:
 
     def where(self, rows: Flags) -> Pairs:
         """The rows of a mask; the runs stay listed, also those left without a row."""
+        return self.at(np.flatnonzero(rows))
+
+    def at(self, rows: NDArray[np.intp]) -> Pairs:
+        """These rows, in this order; the runs stay listed."""
         return Pairs(
             x=self.x[rows],
             ready=self.ready[rows],
@@ -91,6 +93,7 @@ class Pairs:
             groups=self.groups,
             domains=self.domains,
             lengths=self.lengths,
+            foreseen=None if self.foreseen is None else self.foreseen[rows],
         )
 
     def settled(self) -> Pairs:
@@ -123,6 +126,27 @@ class Pairs:
             raise BadInput(f"{part} hold rows of a run that is not listed")
         if bool((self.checkpoint <= self.number).any()):
             raise BadInput(f"{part} hold a checkpoint that is not after its interaction")
+
+
+def joined(one: Pairs, other: Pairs) -> Pairs:
+    """The pairs of both; no run may be in both."""
+    both = (one, other)
+    foreseen = None
+    if any(part.foreseen is not None for part in both):
+        gaps = (np.full(len(p), np.nan) if p.foreseen is None else p.foreseen for p in both)
+        foreseen = np.concatenate([*gaps])  # (pairs,)
+    return Pairs(
+        x=np.concatenate([part.x for part in both]),
+        ready=np.concatenate([part.ready for part in both]),
+        run=np.concatenate([one.run, other.run + len(one.runs)]).astype(np.int32),
+        number=np.concatenate([part.number for part in both]),
+        checkpoint=np.concatenate([part.checkpoint for part in both]),
+        runs=one.runs + other.runs,
+        groups=one.groups + other.groups,
+        domains=one.domains + other.domains,
+        lengths=one.lengths + other.lengths,
+        foreseen=foreseen,
+    )
 
 
 def check_finite(x: NDArray[np.floating], part: str, names: Sequence[str] = ()) -> None:

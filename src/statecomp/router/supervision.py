@@ -8,12 +8,13 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
+from statecomp.annotate.forecasts import Forecasts
 from statecomp.annotate.labels import Labels
 from statecomp.annotate.records import Reading
 from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
-from statecomp.router.pairs import Features, Flags, Numbers, Pairs, ready_flags
+from statecomp.router.pairs import Features, Flags, Floats, Numbers, Pairs, ready_flags
 from statecomp.router.scorer import Reader
 
 Table: TypeAlias = tuple[Features, Numbers, Numbers]
@@ -65,10 +66,12 @@ def supervised_pairs(
     labels: Labels,
     reader: Callable[[], Reader],
     mapped: Mapped = map,
+    forecasts: Forecasts | None = None,
 ) -> Pairs:
     """The pairs of every run that has labels; a run with none is left out, half a run is an error.
 
-    `mapped` may read the runs elsewhere, such as on the workers of an engine.
+    `mapped` may read the runs elsewhere, such as on the workers of an engine.  Forecasts of runs
+    without labels are not used.
     """
     known = [reading for reading in readings if reading.id in labels]
     if not known:
@@ -89,4 +92,25 @@ def supervised_pairs(
         groups=tuple(reading.group for reading in known),
         domains=tuple(reading.domain for reading in known),
         lengths=tuple(reading.last for reading in known),
+        foreseen=None
+        if forecasts is None
+        else _foreseen(names, run, number, checkpoint, forecasts),
     )
+
+
+def _foreseen(
+    runs: Sequence[str], run: Numbers, number: Numbers, checkpoint: Numbers, forecasts: Forecasts
+) -> Floats:
+    """What was forecast of every pair, NaN where nobody did; one of no pair here is an error."""
+    foreseen = np.full(len(run), np.nan)  # (pairs,)
+    rows = zip(run, number, checkpoint, strict=True)
+    places = {(int(r), int(i), int(k)): row for row, (r, i, k) in enumerate(rows)}
+    for place, name in enumerate(runs):
+        for k, ready in forecasts.get(name, {}).items():
+            for i, probability in enumerate(ready, start=1):
+                row = places.get((place, i, k))
+                if row is None:
+                    problem = f"name interaction {i} of run {name!r} at checkpoint {k}, which it"
+                    raise BadInput(f"{problem} does not have", field="forecasts")
+                foreseen[row] = probability
+    return foreseen

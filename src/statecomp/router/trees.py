@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from statecomp.errors import BadInput
 from statecomp.router.calibrate import sigmoid
 from statecomp.router.metrics import log_loss
-from statecomp.router.pairs import Features, Floats, Pairs
+from statecomp.router.pairs import Features, Flags, Floats, Pairs
 from statecomp.router.threshold import UNWEIGHTED, Weights
 
 ROWS_AT_ONCE = 32
@@ -118,7 +118,7 @@ class TreeSettings:
 SHIPPED = TreeSettings(
     learning_rate=0.1, trees=120, leaves=15, min_leaf=60, l2=1.0, bags=8, share=0.9, columns=0.3
 )
-"""The recipe of the router in the package (docs/lab-log.md)."""
+"""The best recipe from labels alone (docs/lab-log.md); the package ships a committee."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,8 @@ def fit_trees(train: Pairs, validation: Pairs, settings: TreeSettings) -> Fitted
     if settings.monotone and len(settings.monotone) != train.width:
         problem = f"must name {train.width} directions, not {len(settings.monotone)}"
         raise BadInput(problem, field="monotone")
-    grown = [grow(part, settings, bag) for bag, part in enumerate(bagged(train, settings))]
+    parts = enumerate(bagged(train, settings))
+    grown = [grow(part.x, part.ready, settings, settings.seed + bag) for bag, part in parts]
     routers = [exported(one, settings.trees, train.width) for one in grown]
     losses, best = list[float](), 0
     for logits in zip(*(router.staged(validation.x) for router in routers), strict=True):
@@ -172,7 +173,7 @@ def _loss(logit: Floats, pairs: Pairs, weights: Weights) -> float:
     return log_loss(sigmoid(logit - np.log(weights.ready / weights.keep)), pairs.ready) or 0.0
 
 
-def grow(train: Pairs, settings: TreeSettings, bag: int = 0) -> Any:
+def grow(x: Features, ready: Flags, settings: TreeSettings, seed: int = 0) -> Any:
     """A fitted HistGradientBoostingClassifier with all its trees."""
     # Here, so that scoring never loads them.
     from sklearn.ensemble import HistGradientBoostingClassifier
@@ -181,7 +182,7 @@ def grow(train: Pairs, settings: TreeSettings, bag: int = 0) -> Any:
     weights, weight = settings.weights, None
     # Equal weights are left out: binning weighted rows takes the library far longer.
     if weights.ready != weights.keep:
-        weight = np.where(train.ready, weights.ready, weights.keep)  # (pairs,)
+        weight = np.where(ready, weights.ready, weights.keep)  # (pairs,)
     grown = HistGradientBoostingClassifier(
         learning_rate=settings.learning_rate,
         max_iter=settings.trees,
@@ -193,10 +194,10 @@ def grow(train: Pairs, settings: TreeSettings, bag: int = 0) -> Any:
         # Its own early stopping would part the pairs of a run at random.
         early_stopping=False,
         max_features=settings.columns,
-        random_state=settings.seed + bag,
+        random_state=seed,
     )
     with threadpool_limits(settings.threads, "openmp"):
-        return grown.fit(train.x, train.ready, sample_weight=weight)
+        return grown.fit(x, ready, sample_weight=weight)
 
 
 def exported(grown: Any, count: int, width: int) -> Trees:
