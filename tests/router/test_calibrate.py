@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 from statecomp.errors import BadInput
 from statecomp.router.calibrate import (
     CALIBRATIONS,
+    Beta,
     Calibration,
     Platt,
     Raw,
     Temperature,
     as_json,
+    fit_beta,
     fit_platt,
     fit_temperature,
     from_json,
@@ -46,6 +48,32 @@ def test_temperature_finds_the_slope_once_the_weights_are_taken_back() -> None:
     found = fit_temperature(logit + np.log(5.0), ready, weights)
     assert found.temperature == pytest.approx(2.5, abs=0.1)
     assert found.shift == pytest.approx(np.log(5.0))
+
+
+def test_beta_finds_a_slope_for_each_side_where_one_line_does_not_fit() -> None:
+    logit, _ = drawn(1.0, 0.0)
+    truth = Beta(low=0.6, high=2.0, bias=-0.8)
+    ready = np.random.default_rng(2).random(len(logit)) < truth.apply(logit)
+    found = fit_beta(logit, ready)
+    assert found.low == pytest.approx(0.6, abs=0.05)
+    assert found.high == pytest.approx(2.0, abs=0.1)
+    assert found.bias == pytest.approx(-0.8, abs=0.1)
+    bent, line = (log_loss(c.apply(logit), ready) or 0.0 for c in (found, fit_platt(logit, ready)))
+    assert bent < line - 0.001
+
+
+def test_beta_with_equal_slopes_is_a_line() -> None:
+    logit = np.linspace(-30, 30, 61)
+    line, bent = Platt(0.7, 0.2), Beta(0.7, 0.7, 0.2)
+    np.testing.assert_allclose(bent.apply(logit), line.apply(logit), rtol=1e-9)
+
+
+def test_beta_is_a_line_where_two_slopes_would_turn_the_ranking() -> None:
+    random = np.random.default_rng(3)
+    logit = random.normal(size=4_000) * 2
+    ready = random.random(4_000) < sigmoid(1.5 * np.abs(logit) - 1.0)
+    found = fit_beta(logit, ready)
+    assert found.low == found.high
 
 
 def test_fitting_lowers_the_calibration_error() -> None:
@@ -93,7 +121,9 @@ def test_a_score_is_never_quite_zero_or_one(logit: float) -> None:
     assert 0.0 < float(sigmoid(np.array([logit]))[0]) < 1.0
 
 
-@pytest.mark.parametrize("calibration", [Raw(), Temperature(1.7, 0.2), Platt(0.3, -1.25)])
+@pytest.mark.parametrize(
+    "calibration", [Raw(), Temperature(1.7, 0.2), Platt(0.3, -1.25), Beta(0.5, 2.0, -1.0)]
+)
 def test_json_gives_the_same_calibration_back(calibration: Calibration) -> None:
     assert from_json(json.loads(json.dumps(as_json(calibration)))) == calibration
 
@@ -103,7 +133,7 @@ def test_json_gives_the_same_calibration_back(calibration: Calibration) -> None:
     [None, {}, {"kind": "other"}, {"kind": "platt", "slope": 1.0}, {"kind": "raw", "x": 1}],
 )
 def test_an_unknown_calibration_is_refused(record: object) -> None:
-    with pytest.raises(BadInput, match="calibration: is none of raw, temperature, platt"):
+    with pytest.raises(BadInput, match="calibration: is none of raw, temperature, platt, beta"):
         from_json(record)
 
 

@@ -133,7 +133,7 @@ def test_the_configuration_is_the_best_on_validation(result: CrossValidated) -> 
 
 def test_all_three_calibrations_are_shown_on_the_test_runs(result: CrossValidated) -> None:
     for judged in result.folds:
-        assert set(judged.calibration) == {"raw", "temperature", "platt"}
+        assert set(judged.calibration) == {"raw", "temperature", "platt", "beta"}
         for shown in judged.calibration.values():
             counted = sum(b["count"] for b in shown["reliability"])
             assert counted == judged.metrics["all"]["pairs"]

@@ -26,7 +26,7 @@ def test_every_settled_pair_is_scored_once_out_of_fold(study: object) -> None:
     assert len(study.scores) == int((PAIRS.age >= 2).sum())
     assert np.isfinite(study.scores).all()
     assert set(study.fold) == {0, 1, 2, 3, 4}
-    assert set(study.calibrated) == {"raw", "temperature", "platt"}
+    assert set(study.calibrated) == {"raw", "temperature", "platt", "beta"}
     np.testing.assert_array_equal(study.calibrated["platt"], study.scores)
 
 

@@ -267,7 +267,7 @@ def _learner(name: str, corpus: _Corpus, seed: int) -> Any:
 def _choice(precision: float, unsafe_cost: float | None, miss_cost: float | None) -> Any:
     cross, threshold = _modules("cross", "threshold")
     if unsafe_cost is None and miss_cost is None:
-        return cross.Choice(aim=threshold.TargetPrecision(precision))
+        return cross.Choice(calibration="beta", aim=threshold.TargetPrecision(precision))
     if unsafe_cost is None or miss_cost is None:
         raise click.UsageError("--unsafe-cost and --miss-cost go together")
-    return cross.Choice(aim=threshold.Costs(unsafe_cost, miss_cost))
+    return cross.Choice(calibration="beta", aim=threshold.Costs(unsafe_cost, miss_cost))
