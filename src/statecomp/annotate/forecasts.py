@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from statecomp.annotate.labels import parsing
 from statecomp.errors import BadInput
 
 Forecasts: TypeAlias = Mapping[str, Mapping[int, tuple[float, ...]]]
@@ -37,15 +38,9 @@ def read_forecasts(path: Path) -> dict[str, dict[int, tuple[float, ...]]]:
 
 
 def _forecast(text: str, file: str, line: int) -> tuple[str, int, tuple[float, ...]]:
-    try:
+    with parsing("forecast", file, line):
         record: dict[str, Any] = json.loads(text)
         run, k, ready = str(record["id"]), record["k"], tuple(map(float, record["ready"]))
-    except json.JSONDecodeError as error:
-        raise BadInput(f"is not valid JSON ({error.msg})", file=file, line=line) from error
-    except KeyError as error:
-        raise BadInput("is missing", file=file, line=line, field=str(error.args[0])) from error
-    except (TypeError, AttributeError, ValueError) as error:
-        raise BadInput("is not a forecast record", file=file, line=line) from error
     if not isinstance(k, int) or isinstance(k, bool) or len(ready) >= k:
         problem = f"must be a whole number greater than the {len(ready)} interactions judged"
         raise BadInput(problem, file=file, line=line, field="k")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -83,7 +84,7 @@ def read_labels(path: Path) -> dict[str, dict[int, Label]]:
 
 
 def _label(text: str, file: str, line: int) -> Label:
-    try:
+    with parsing("label", file, line):
         record: dict[str, Any] = json.loads(text)
         number, boundary = record["i"], record["boundary"]
         if not isinstance(number, int) or not isinstance(boundary, int | None):
@@ -103,12 +104,19 @@ def _label(text: str, file: str, line: int) -> Label:
             reason=str(record.get("reason") or ""),
             annotator=str(record.get("annotator") or ""),
         )
+
+
+@contextmanager
+def parsing(what: str, file: str, line: int) -> Iterator[None]:
+    """Whatever is wrong with a line of such records is one sentence that names the place."""
+    try:
+        yield
     except json.JSONDecodeError as error:
         raise BadInput(f"is not valid JSON ({error.msg})", file=file, line=line) from error
     except KeyError as error:
         raise BadInput("is missing", file=file, line=line, field=str(error.args[0])) from error
     except (TypeError, AttributeError, ValueError) as error:
-        raise BadInput("is not a label record", file=file, line=line) from error
+        raise BadInput(f"is not a {what} record", file=file, line=line) from error
 
 
 @dataclass(frozen=True, slots=True)

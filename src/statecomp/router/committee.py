@@ -11,7 +11,7 @@ what the past lets one expect, which is all that a router can ever know.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 import numpy as np
@@ -23,9 +23,7 @@ from statecomp.router.pairs import Features, Flags, Pairs, joined
 from statecomp.router.threshold import UNWEIGHTED, Weights
 from statecomp.router.trees import Trees, TreeSettings, averaged, exported, grow
 
-GROWN = TreeSettings(
-    learning_rate=0.1, trees=80, leaves=15, min_leaf=120, l2=1.0, columns=0.3
-)  # fmt: skip
+GROWN = TreeSettings(learning_rate=0.1, trees=80, leaves=15, min_leaf=30, l2=1.0, columns=0.3)
 COPIES = 4
 """Times that a row is learned from; of these, the share that its forecast says is READY."""
 
@@ -75,9 +73,10 @@ class Committee:
 
     def _member(self, pairs: Pairs, number: int) -> Trees:
         x, ready = self._lessons(pairs, number)
-        return exported(
-            grow(x, ready, self.trees, self.seed + number), self.trees.trees, pairs.width
-        )
+        copies = 1 if pairs.foreseen is None else COPIES
+        settings = replace(self.trees, min_leaf=copies * self.trees.min_leaf)
+        grown = grow(x, ready, settings, self.seed + number)
+        return exported(grown, settings.trees, pairs.width)
 
     def _lessons(self, pairs: Pairs, number: int) -> tuple[Features, Flags]:
         """The rows a member learns from, each as often READY as is to be expected of it."""
