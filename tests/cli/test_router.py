@@ -115,6 +115,13 @@ def test_forecasts_are_learned_from(runs: Path, labels: Path, router: Path, tmp_
     done = statecomp(*given, "--forecasts", forecasts)
     assert done.returncode != 0
     assert "at checkpoint 900, which it does not have" in done.stderr
+    forecasts.write_text(json.dumps({**lines[0], "id": "another run"}) + "\n")
+    done = statecomp(*given, "--forecasts", forecasts)
+    assert done.returncode != 0
+    assert "name none of the labelled runs" in done.stderr
+    done = statecomp(*given, "--forecasts", forecasts, "--learner", "trees")
+    assert done.returncode != 0
+    assert "only the committee learns from --forecasts" in done.stderr
 
 
 def test_a_folder_without_folds_says_what_writes_them(tmp_path: Path) -> None:

@@ -85,6 +85,7 @@ def train(
       statecomp replay runs.jsonl --strategy statecomp:scorer=router:router/
     """
     cross, folds, bundle = _modules("cross", "folds", "bundle")
+    _must_use(forecasts, learners)
     corpus = _corpus(runs, labels, more_labels, forecasts, engine)
     validation = folds.rotations(corpus.judged, seed=seed)[0].validation
     # Nothing is judged here, so all other tasks are learned from; a committee takes both parts.
@@ -127,6 +128,7 @@ def evaluate(
     test runs are read last.  `settled` are the pairs with k >= i+2.
     """
     cross, folds, metrics, shipped = _modules("cross", "folds", "metrics", "shipped")
+    _must_use(forecasts, learners)
     corpus = _corpus(runs, labels, more_labels, forecasts, engine)
     rotations = folds.rotations(corpus.judged, seed=seed)
     rotations = folds.learning_more(rotations, corpus.judged, corpus.more, seed=seed)
@@ -233,6 +235,13 @@ def _corpus(
         more=[run for run in runs if run.name not in trusted],
         source=f"{files}: {len(runs)} runs, {len(pairs)} pairs",
     )
+
+
+def _must_use(forecasts: Path | None, learners: Sequence[str]) -> None:
+    if forecasts and learners and "committee" not in learners:
+        raise click.UsageError(
+            "only the committee learns from --forecasts; add --learner committee"
+        )
 
 
 def _bundle(chosen: Any, source: str) -> Any:

@@ -113,4 +113,7 @@ def _foreseen(
                     problem = f"name interaction {i} of run {name!r} at checkpoint {k}, which it"
                     raise BadInput(f"{problem} does not have", field="forecasts")
                 foreseen[row] = probability
+    if len(run) and bool(np.isnan(foreseen).all()):
+        problem = "name none of the labelled runs; were they made from others?"
+        raise BadInput(problem, field="forecasts")
     return foreseen
