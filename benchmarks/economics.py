@@ -5,7 +5,7 @@ blocks, and each block's estimate comes from the runs of the other four.  With `
 is scored by a router that has not seen its task.  All strategies and all price structures see the
 same runs in one go.  Run as
 
-    statecomp evaluate RUNS --labels LABELS [--more-labels FILE] [--forecasts FILE] --save-folds FOLDS
+    statecomp evaluate RUNS --labels L [--more-labels M] [--forecasts F] --save-folds FOLDS
     python benchmarks/economics.py [--folds FOLDS] [--limit N] [--jobs 2] [--margins 1 2 3]
     python benchmarks/economics.py --fit > src/statecomp/controller/survival.toml
 

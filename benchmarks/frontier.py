@@ -3,7 +3,7 @@
 Every run is scored by a router that has seen neither it nor another run of its task; the routers
 are those of a cross-validation.  All strategies see the same runs in one go.  Run as
 
-    statecomp evaluate RUNS --labels LABELS [--more-labels FILE] [--forecasts FILE] --save-folds FOLDS
+    statecomp evaluate RUNS --labels L [--more-labels M] [--forecasts F] --save-folds FOLDS
     python benchmarks/frontier.py FOLDS [--runs labelled|others|all] [--every N] [--svg FILE]
 
 The last lines say, for shares of broken steps from 0.5 to 3 %, what the best setting of each kind
