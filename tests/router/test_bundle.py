@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save
 
 from statecomp.errors import BadInput
-from statecomp.router.bundle import SPEC, WEIGHTS, Bundle, Encoder, ensemble, load
+from statecomp.router.bundle import SPEC, WEIGHTS, Bundle, Encoder, load
 from statecomp.router.bundle import save as save_bundle
 from statecomp.router.calibrate import Platt
-from statecomp.router.network import Layer, Network, Router
+from statecomp.router.network import Agreement, Layer, Network, Router
 from statecomp.router.trees import TreeSettings, fit_trees
 from tests.router.synthetic import names_of, pairs_of
 
 PAIRS = pairs_of(8)
-KINDS = ("linear", "mlp", "trees", "ensemble")
+KINDS = ("linear", "mlp", "trees", "agreement")
 
 
 def network(width: int, hidden: int, seed: int = 0) -> Network:
@@ -46,8 +46,8 @@ def router(kind: str) -> Router:
     settings = TreeSettings(trees=10, leaves=6)
     if kind == "trees":
         return fit_trees(PAIRS, pairs_of(4, seed=1), settings).router
-    if kind == "ensemble":
-        return ensemble([router("trees"), router("mlp"), network(PAIRS.width, 0, seed=7)])
+    if kind == "agreement":
+        return Agreement((router("trees"), router("mlp"), network(PAIRS.width, 0, seed=7)))
     return network(PAIRS.width, 16 if kind == "mlp" else 0)
 
 
@@ -78,11 +78,10 @@ def test_a_saved_bundle_scores_as_before_and_saves_the_same_bytes(
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 
-def test_an_ensemble_says_the_mean_of_its_members() -> None:
-    members = [network(5, 0, seed) for seed in range(3)]
-    mean = np.mean([member.logits(PAIRS.x) for member in members], axis=0)
-    np.testing.assert_allclose(ensemble(members).logits(PAIRS.x), mean)
-    assert ensemble(members[:1]) is members[0]
+def test_an_agreement_is_as_sure_as_the_least_sure_of_its_members() -> None:
+    members = tuple(network(5, 0, seed) for seed in range(3))
+    least = np.min([member.logits(PAIRS.x) for member in members], axis=0)
+    np.testing.assert_array_equal(Agreement(members).logits(PAIRS.x), least)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -104,7 +103,7 @@ def test_typical_bundles_are_small(tmp_path: Path) -> None:
     """Hidden vectors through 128 units, evidence through 2048, and five forests of 300 trees."""
     grown = TreeSettings(trees=300, leaves=31, patience=300, learning_rate=0.01)
     forest = fit_trees(PAIRS, pairs_of(4, seed=1), grown).router
-    for router in (network(2700, 128), network(120, 2048), ensemble([forest] * 5)):
+    for router in (network(2700, 128), network(120, 2048), Agreement((forest,) * 5)):
         save_bundle(tmp_path, bundle_of(router))
         assert sum(file.stat().st_size for file in tmp_path.iterdir()) <= 5_000_000
 
@@ -166,8 +165,8 @@ MISFITS: list[tuple[str, Callable[[dict[str, NDArray[Any]]], object], str]] = [
     ("mlp", changed("mean", lambda w: w * np.nan), "the weights 'mean' are not finite"),
     ("trees", changed("left", lambda w: w + 10_000), "the weights point outside of the trees"),
     ("trees", changed("value", lambda w: w[:-1]), "'value' have a wrong shape"),
-    ("ensemble", without("1.mean"), "the weights lack the tensor 'mean'"),
-    ("ensemble", lambda t: t.update({"9.x": np.ones(1)}), "unknown tensor '9.x'"),
+    ("agreement", without("1.mean"), "the weights lack the tensor 'mean'"),
+    ("agreement", lambda t: t.update({"9.x": np.ones(1)}), "unknown tensor '9.x'"),
 ]
 
 

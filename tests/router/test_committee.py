@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from statecomp.errors import BadInput
-from statecomp.router.committee import COPIES, Committee, FittedCommittee, lessons
+from statecomp.router.calibrate import sigmoid
+from statecomp.router.committee import Committee, FittedCommittee, lessons
 from statecomp.router.cross import Choice, choose
+from statecomp.router.network import tensors_of
 from statecomp.router.pairs import Pairs, joined
 from statecomp.router.threshold import TargetPrecision
-from statecomp.router.trees import Trees, TreeSettings
+from statecomp.router.train import TrainSettings
+from statecomp.router.trees import TreeSettings
 from tests.router.synthetic import pairs_of
 
-SMALL = Committee(TreeSettings(trees=12, leaves=6, min_leaf=10), parts=3, turns=2)
+SMALL = Committee(
+    TreeSettings(trees=12, leaves=6, min_leaf=10),
+    TrainSettings(hidden=8, batch=64, epochs=3),
+    parts=3,
+    turns=2,
+)
 ALL = pairs_of(24, tasks=12)
 TRAIN = ALL.without_tasks_of(ALL.runs[:4])
 VALIDATION = ALL.of_runs({*ALL.runs} - {*TRAIN.runs})
 
 
 def bytes_of(fitted: FittedCommittee) -> list[bytes]:
-    return [getattr(fitted.router, field.name).tobytes() for field in fields(Trees)]
+    return [tensor.tobytes() for tensor in tensors_of(fitted.router).values()]
 
 
 def foreseen(pairs: Pairs, chance: float = 0.5) -> Pairs:
@@ -35,7 +43,20 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_others() -> None:
     one, other = (SMALL.fit(TRAIN, VALIDATION) for _ in range(2))
     assert bytes_of(one) == bytes_of(other)
     assert bytes_of(one) != bytes_of(replace(SMALL, seed=1).fit(TRAIN, VALIDATION))
-    assert len(one.router.roots) == 6 * 12
+    tensors = tensors_of(one.router)
+    assert len(tensors["0.roots"]) == 6 * 12
+    assert tensors["1.weight0"].shape == (6 * 8, ALL.width)
+
+
+def test_the_router_is_as_sure_as_the_warier_of_its_trees_and_its_networks() -> None:
+    fitted = SMALL.fit(TRAIN, VALIDATION)
+    trees, network = fitted.router.members
+    warier = np.minimum(trees.logits(ALL.x), network.logits(ALL.x))
+    np.testing.assert_array_equal(fitted.router.logits(ALL.x), warier)
+    assert (
+        np.corrcoef(fitted.router.logits(joined(TRAIN, VALIDATION).x), fitted.unseen.logits)[0, 1]
+        > 0.8
+    )
 
 
 def test_a_task_is_tuned_on_by_members_that_never_saw_its_labels() -> None:
@@ -84,16 +105,22 @@ def test_a_run_with_forecasts_is_learned_from_at_their_checkpoints() -> None:
     assert newest == judged
 
 
-def test_a_member_learns_as_often_ready_as_the_forecast_says() -> None:
+def test_a_member_learns_what_the_forecast_says_and_the_newest_from_its_label() -> None:
     pairs = foreseen(ALL, 0.3)
-    x, ready = replace(SMALL, trust=0.0)._lessons(pairs, 0)
+    x, wanted = replace(SMALL, trust=0.25)._lessons(pairs)
     rows = lessons(pairs)
-    times = ready.reshape(COPIES, -1).sum(axis=0)
     said = ~np.isnan(np.asarray(pairs.foreseen)[rows])
-    assert set(times[said]) == {1, 2}
-    assert times[said].mean() == pytest.approx(0.3 * COPIES, abs=0.1)
-    np.testing.assert_array_equal(times[~said], COPIES * pairs.ready[rows][~said])
-    assert len(x) == COPIES * len(rows)
+    ready = pairs.ready[rows]
+    np.testing.assert_allclose(wanted[said], 0.75 * 0.3 + 0.25 * ready[said])
+    np.testing.assert_array_equal(wanted[~said], ready[~said])
+    np.testing.assert_array_equal(x, pairs.x[rows])
+
+
+def test_trees_that_know_nothing_say_as_often_ready_as_they_were_told() -> None:
+    """A constant feature leaves them the mean of what they learn: of copies, not of labels."""
+    x, wanted = np.zeros((2_000, 1), np.float32), np.full(2_000, 0.3)
+    grown = SMALL._grown(x, wanted, 0)
+    assert sigmoid(grown.logits(x[:1]))[0] == pytest.approx(0.3, abs=0.01)
 
 
 def test_forecasts_outweigh_labels() -> None:

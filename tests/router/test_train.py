@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from statecomp.errors import BadInput
+from statecomp.router.calibrate import sigmoid
 from statecomp.router.loss import (
     BalancedFocal,
     EveryRow,
@@ -21,9 +22,9 @@ from statecomp.router.loss import (
 )
 from statecomp.router.metrics import auroc
 from statecomp.router.model import RouterModel, standardisation
-from statecomp.router.network import Network, tensors_of
+from statecomp.router.network import Network, side_by_side, tensors_of
 from statecomp.router.threshold import Weights
-from statecomp.router.train import Epoch, TrainSettings, fit
+from statecomp.router.train import Epoch, TrainSettings, fit, taught
 from tests.router.synthetic import pairs_of
 
 QUICK = TrainSettings(hidden=16, batch=256, epochs=6, learning_rate=1e-2)
@@ -163,3 +164,30 @@ def test_focal_weighs_the_rare_class_more_and_sure_pairs_less() -> None:
     sure, unsure = torch.tensor([3.0]), torch.tensor([0.0])
     plain, focal = WeightedBce(), BalancedFocal(beta=0.0, gamma=2.0)
     assert focal(sure, ready) / plain(sure, ready) < focal(unsure, ready) / plain(unsure, ready)
+
+
+def test_a_network_can_be_taught_probabilities() -> None:
+    """Two kinds of rows, told 0.9 and 0.2: neither class, and it says so."""
+    x = np.tile(np.array([[0.0], [1.0]], np.float32), (400, 1))
+    wanted = np.tile([0.9, 0.2], 400)
+    settings = TrainSettings(hidden=8, dropout=0.0, learning_rate=1e-2, batch=64, epochs=40)
+    network, again = (taught(x, wanted, standardisation(x), settings) for _ in range(2))
+    assert sigmoid(network.logits(x[:2])) == pytest.approx([0.9, 0.2], abs=0.02)
+    np.testing.assert_array_equal(network.logits(x), again.logits(x))
+
+
+def test_networks_side_by_side_answer_with_their_mean() -> None:
+    x = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
+    wanted = (x[:, 0] > 0).astype(float)
+    parts = [
+        taught(x, wanted, standardisation(x), TrainSettings(hidden=5, epochs=2, seed=seed))
+        for seed in range(3)
+    ]
+    mean = np.mean([part.logits(x) for part in parts], axis=0)
+    np.testing.assert_allclose(side_by_side(parts).logits(x), mean, atol=1e-6)
+
+
+def test_teaching_that_diverges_is_one_sentence() -> None:
+    x = np.array([[np.nan], [1.0]], np.float32)
+    with pytest.raises(BadInput, match="diverged in epoch 1; lower the learning rate"):
+        taught(x, np.array([0.5, 0.5]), standardisation(x), TrainSettings(hidden=4))

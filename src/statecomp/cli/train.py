@@ -75,8 +75,8 @@ def train(
     """Train a router on labelled RUNS and write it as a bundle.
 
     Scores are calibrated, and the threshold is chosen, on tasks that were not learned from: in a
-    committee of trees each task is kept from some of the members, for the other learners a fifth of
-    the tasks is held back.  How good the result is says `statecomp evaluate`, on the same input.
+    committee each task is kept from some of the members, for the other learners a fifth of the
+    tasks is held back.  How good the result is says `statecomp evaluate`, on the same input.
 
     \b
     Example:

@@ -21,7 +21,7 @@ from safetensors.numpy import save as save_tensors
 
 from statecomp.errors import BadInput
 from statecomp.router.calibrate import Calibration, as_json, from_json
-from statecomp.router.network import Ensemble, Router, kinds_of, restored, tensors_of
+from statecomp.router.network import Router, kinds_of, restored, tensors_of
 from statecomp.router.pairs import Features, Floats, check_finite
 
 FORMAT = 1
@@ -159,8 +159,3 @@ def _read_weights(path: Path, digest: str) -> dict[str, NDArray[Any]]:
     if sha256(data).hexdigest() != digest:
         raise BadInput("does not hold the weights that its spec.json describes", file=str(path))
     return tensors
-
-
-def ensemble(routers: Sequence[Router]) -> Router:
-    """One router as it is, several as their mean."""
-    return routers[0] if len(routers) == 1 else Ensemble(tuple(routers))

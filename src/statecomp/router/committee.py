@@ -1,7 +1,10 @@
-"""A committee of trees: each member leaves out a fifth of the tasks, so nothing is held back.
+"""A committee: each member leaves out some of the tasks, so nothing is held back.
+
+A member is boosted trees and a small network.  They err in different places, and the warier of the
+two answers: what looks safe to one of them alone is where most KEEP pairs hide at the top.
 
 Every task has members that never saw it.  Their scores calibrate the router and choose its
-threshold, over all trusted runs instead of a validation fifth, and the mean of all members answers.
+threshold, over all trusted runs instead of a validation fifth; all trees and all networks answer.
 
 Where somebody who knew the past alone has said how surely an interaction is READY, the members
 learn from that (`Pairs.foreseen`).  A label tells what became of one continuation; a forecast tells
@@ -19,13 +22,17 @@ from numpy.typing import NDArray
 
 from statecomp.errors import BadInput
 from statecomp.router.cross import Unseen
-from statecomp.router.pairs import Features, Flags, Pairs, joined
+from statecomp.router.model import standardisation
+from statecomp.router.network import Agreement, Network, side_by_side
+from statecomp.router.pairs import Features, Flags, Floats, Pairs, joined
 from statecomp.router.threshold import UNWEIGHTED, Weights
+from statecomp.router.train import TrainSettings, taught
 from statecomp.router.trees import Trees, TreeSettings, averaged, exported, grow
 
 GROWN = TreeSettings(learning_rate=0.1, trees=80, leaves=15, min_leaf=30, l2=1.0, columns=0.3)
+TAUGHT = TrainSettings(hidden=128, learning_rate=2e-3, weight_decay=0.05, batch=256, epochs=12)
 COPIES = 4
-"""Times that a row is learned from; of these, the share that its forecast says is READY."""
+"""Times that trees learn from a row; of these, the share that its forecast says is READY."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +44,9 @@ class Committee:
     """
 
     trees: TreeSettings = GROWN
-    parts: int = 5
-    turns: int = 2
+    network: TrainSettings = TAUGHT
+    parts: int = 10
+    turns: int = 1
     trust: float = 0.25
     untrusted: frozenset[str] = frozenset()
     seed: int = 0
@@ -46,19 +54,25 @@ class Committee:
     def fit(self, train: Pairs, validation: Pairs) -> FittedCommittee:
         """Learns from both parts, each task kept from the members that are to judge it."""
         pairs = joined(train, validation).checked("the training pairs")
+        scaling = standardisation(pairs.x)
         total = np.zeros(len(pairs))  # (pairs,)
         heard = np.zeros(len(pairs))  # (pairs,)
-        members: list[Trees] = []
-        for outside in self._rounds(pairs):
+        trees: list[Trees] = []
+        networks: list[Network] = []
+        for number, outside in enumerate(self._rounds(pairs)):
             inside = pairs.where(~outside).checked("the pairs a member learns from")
-            member = self._member(inside, len(members))
+            x, wanted = self._lessons(inside)
+            trees.append(self._grown(x, wanted, number))
+            networks.append(
+                taught(x, wanted, scaling, replace(self.network, seed=self.seed + number))
+            )
+            member = Agreement((trees[-1], networks[-1]))
             total[outside] += member.logits(pairs.x[outside])
             heard[outside] += 1.0
-            members.append(member)
         names = np.array(pairs.runs)[pairs.run]  # (pairs,)
         judging = (heard > 0) & ~np.isin(names, [*self.untrusted])  # (pairs,)
         unseen = Unseen(total[judging] / heard[judging], pairs.ready[judging])
-        return FittedCommittee(averaged(members), unseen)
+        return FittedCommittee(Agreement((averaged(trees), side_by_side(networks))), unseen)
 
     def _rounds(self, pairs: Pairs) -> Iterator[Flags]:
         """For each member the rows of the tasks that it leaves out."""
@@ -71,26 +85,25 @@ class Committee:
             for part in range(min(self.parts, len(tasks))):
                 yield np.isin(group, dealt[part :: self.parts])
 
-    def _member(self, pairs: Pairs, number: int) -> Trees:
-        x, ready = self._lessons(pairs, number)
-        copies = 1 if pairs.foreseen is None else COPIES
-        settings = replace(self.trees, min_leaf=copies * self.trees.min_leaf)
-        grown = grow(x, ready, settings, self.seed + number)
-        return exported(grown, settings.trees, pairs.width)
-
-    def _lessons(self, pairs: Pairs, number: int) -> tuple[Features, Flags]:
-        """The rows a member learns from, each as often READY as is to be expected of it."""
+    def _lessons(self, pairs: Pairs) -> tuple[Features, Floats]:
+        """The rows a member learns from, and how surely each of them is READY."""
         rows = lessons(pairs)  # (rows,)
-        if pairs.foreseen is None:
-            return pairs.x[rows], pairs.ready[rows]
         label = pairs.ready[rows].astype(float)  # (rows,)
+        if pairs.foreseen is None:
+            return pairs.x[rows], label
         mixed = (1.0 - self.trust) * pairs.foreseen[rows] + self.trust * label  # (rows,)
-        wanted = np.where(np.isnan(mixed), label, mixed)  # (rows,)
+        return pairs.x[rows], np.where(np.isnan(mixed), label, mixed)
+
+    def _grown(self, x: Features, wanted: Floats, number: int) -> Trees:
+        """Trees learn from classes: each row comes as often READY as is to be expected of it."""
+        copies = 1 if np.isin(wanted, (0.0, 1.0)).all() else COPIES
         # One draw a row, spread evenly over its copies: their share of READY is off by no more
         # than a copy, and right on average.
-        draw = np.random.default_rng((self.seed, number)).random(len(rows)) / COPIES  # (rows,)
-        ready = [draw + copy / COPIES < wanted for copy in range(COPIES)]
-        return np.tile(pairs.x[rows], (COPIES, 1)), np.concatenate(ready)
+        draw = np.random.default_rng((self.seed, number)).random(len(x)) / copies  # (rows,)
+        ready = np.concatenate([draw + copy / copies < wanted for copy in range(copies)])
+        settings = replace(self.trees, min_leaf=copies * self.trees.min_leaf)
+        grown = grow(np.tile(x, (copies, 1)), ready, settings, self.seed + number)
+        return exported(grown, settings.trees, x.shape[1])
 
 
 def lessons(pairs: Pairs) -> NDArray[np.intp]:
@@ -110,7 +123,7 @@ def lessons(pairs: Pairs) -> NDArray[np.intp]:
 class FittedCommittee:
     """The mean of all members, and what those members said who had not seen a task."""
 
-    router: Trees
+    router: Agreement
     unseen: Unseen
 
     @property

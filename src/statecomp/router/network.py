@@ -5,7 +5,7 @@ Reading is strict: no tensor missing, none extra, no shape guessed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -33,7 +33,7 @@ ONE_A_NODE = ("feature", "left", "right", "threshold", "value", "missing_left")
 
 
 class Router(Protocol):
-    """g: features to logits.  Linear, MLP, trees and ensembles of them."""
+    """g: features to logits.  Linear, MLP, trees, and what these agree on."""
 
     @property
     def kind(self) -> str: ...
@@ -89,15 +89,35 @@ class Network:
         return (value @ last.weight.T + last.bias)[:, 0].astype(np.float64)  # (pairs,)
 
 
+def side_by_side(parts: Sequence[Network]) -> Network:
+    """One network that answers with the mean of several which scale alike and have two layers."""
+    first, last = zip(*(part.layers for part in parts), strict=True)
+    share = np.float32(1 / len(parts))
+    return Network(
+        mean=parts[0].mean,
+        scale=parts[0].scale,
+        layers=(
+            Layer(
+                weight=np.concatenate([layer.weight for layer in first]),
+                bias=np.concatenate([layer.bias for layer in first]),
+            ),
+            Layer(
+                weight=np.concatenate([share * layer.weight for layer in last], axis=1),
+                bias=np.sum([share * layer.bias for layer in last], axis=0),
+            ),
+        ),
+    )
+
+
 @dataclass(frozen=True)
-class Ensemble:
-    """The mean logit of several routers, such as one from each fold."""
+class Agreement:
+    """The least logit of several routers: READY only as surely as each of them says."""
 
     members: tuple[Router, ...]
 
     @property
     def kind(self) -> str:
-        return "ensemble"
+        return "agreement"
 
     @property
     def width(self) -> int:
@@ -105,20 +125,20 @@ class Ensemble:
 
     def logits(self, x: Features) -> Floats:
         logits = np.stack([member.logits(x) for member in self.members])  # (members, pairs)
-        mean: Floats = logits.mean(axis=0)  # (pairs,)
-        return mean
+        least: Floats = logits.min(axis=0)  # (pairs,)
+        return least
 
 
 def kinds_of(router: Router) -> dict[str, Any]:
     """What spec.json says of the router."""
-    if isinstance(router, Ensemble):
+    if isinstance(router, Agreement):
         return {"kind": router.kind, "members": [kinds_of(member) for member in router.members]}
     return {"kind": router.kind}
 
 
 def tensors_of(router: Router) -> dict[str, NDArray[Any]]:
-    """Members of an ensemble stand under their number."""
-    if isinstance(router, Ensemble):
+    """Members of an agreement stand under their number."""
+    if isinstance(router, Agreement):
         return {
             f"{number}.{name}": tensor
             for number, member in enumerate(router.members)
@@ -137,8 +157,8 @@ def tensors_of(router: Router) -> dict[str, NDArray[Any]]:
 def restored(kinds: Mapping[str, Any], tensors: Tensors) -> Router:
     """The router of these tensors."""
     kind = kinds["kind"]
-    if kind == "ensemble":
-        return _ensemble(kinds["members"], tensors)
+    if kind == "agreement":
+        return _agreement(kinds["members"], tensors)
     if kind not in ("linear", "mlp", "trees"):
         raise BadInput(f"is {kind!r}, which this version does not know", field="kind")
     for name, tensor in tensors.items():
@@ -147,7 +167,7 @@ def restored(kinds: Mapping[str, Any], tensors: Tensors) -> Router:
     return _trees(tensors) if kind == "trees" else _network(tensors, 1 if kind == "linear" else 2)
 
 
-def _ensemble(members: Any, tensors: Tensors) -> Ensemble:
+def _agreement(members: Any, tensors: Tensors) -> Agreement:
     parts: list[dict[str, NDArray[Any]]] = [{} for _ in members]
     for name, tensor in tensors.items():
         number, _, rest = name.partition(".")
@@ -155,11 +175,11 @@ def _ensemble(members: Any, tensors: Tensors) -> Ensemble:
             raise BadInput(f"the weights hold an unknown tensor {name!r}")
         parts[int(number)][rest] = tensor
     if not parts:
-        raise BadInput("the ensemble has no members")
+        raise BadInput("the agreement has no members")
     routers = [restored(kinds, part) for kinds, part in zip(members, parts, strict=True)]
     if len({router.width for router in routers}) > 1:
-        raise BadInput("the members of the ensemble read different numbers of features")
-    return Ensemble(tuple(routers))
+        raise BadInput("the members of the agreement read different numbers of features")
+    return Agreement(tuple(routers))
 
 
 def _network(tensors: Tensors, layers: int) -> Network:

@@ -1,4 +1,7 @@
-"""Training a network: AdamW on the training pairs, stopped by the validation pairs."""
+"""Training a network: AdamW on the training pairs, stopped by the validation pairs.
+
+Or, where nothing is held back, on probabilities for a fixed number of epochs (`taught`).
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from statecomp.router.loss import EVERY_ROW, PLAIN, Loss, Rows, Sampling
 from statecomp.router.metrics import keep_pr_auc, log_loss, ready_pr_auc
 from statecomp.router.model import RouterModel, standardisation
 from statecomp.router.network import Network
-from statecomp.router.pairs import Pairs
+from statecomp.router.pairs import Features, Flags, Floats, Pairs
 from statecomp.router.threshold import Weights
 
 MONITORS = ("log_loss", "keep_pr_auc", "ready_pr_auc")
@@ -97,15 +100,13 @@ def _fit(
     positives = int(train.ready.sum())
     loss = settings.loss.counting(positives, len(train) - positives)
     model = RouterModel(*standardisation(train.x), settings.hidden, settings.dropout)
-    optimizer = torch.optim.AdamW(
-        model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay
-    )
+    optimizer = _optimizer(model, settings)
     random = np.random.default_rng(settings.seed)
     carried = _carried(loss, settings.sampling, train)
     best, best_value, best_router, curve = 0, -np.inf, model.network(), list[Epoch]()
     for number in range(1, settings.epochs + 1):
         rows = settings.sampling.rows(train.ready, random)
-        train_loss = _epoch(model, optimizer, loss, train, rows, settings.batch)
+        train_loss = _epoch(model, optimizer, loss, (train.x, train.ready), rows, settings.batch)
         router = model.network()
         value = _monitored(router, validation, settings.monitor, carried)
         if not np.isfinite(train_loss + value):
@@ -120,20 +121,45 @@ def _fit(
     return Fitted(best_router, carried, best, tuple(curve))
 
 
+def taught(
+    x: Features, wanted: Floats, scaling: tuple[torch.Tensor, torch.Tensor], settings: TrainSettings
+) -> Network:
+    """Learns how surely each row is READY, for all epochs at a rate that falls to nothing."""
+    with _repeatable(settings):
+        model = RouterModel(*scaling, settings.hidden, settings.dropout)
+        optimizer = _optimizer(model, settings)
+        rate = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, settings.epochs)
+        random = np.random.default_rng(settings.seed)
+        for number in range(1, settings.epochs + 1):
+            rows = random.permutation(len(x))  # (rows,)
+            loss = _epoch(model, optimizer, settings.loss, (x, wanted), rows, settings.batch)
+            if not np.isfinite(loss):
+                raise BadInput(f"training diverged in epoch {number}; lower the learning rate")
+            rate.step()
+        return model.network()
+
+
+def _optimizer(model: RouterModel, settings: TrainSettings) -> torch.optim.Optimizer:
+    return torch.optim.AdamW(
+        model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay
+    )
+
+
 def _epoch(
     model: RouterModel,
     optimizer: torch.optim.Optimizer,
     loss: Loss,
-    train: Pairs,
+    lessons: tuple[Features, Flags | Floats],
     rows: Rows,
     batch: int,
 ) -> float:
+    features, wanted = lessons
     model.train()
     total = 0.0
     for start in range(0, len(rows), batch):
         chosen = rows[start : start + batch]  # (batch,)
-        x = torch.from_numpy(train.x[chosen])  # (batch, width)
-        ready = torch.from_numpy(train.ready[chosen].astype(np.float32))  # (batch,)
+        x = torch.from_numpy(features[chosen])  # (batch, width)
+        ready = torch.from_numpy(wanted[chosen].astype(np.float32))  # (batch,)
         optimizer.zero_grad()
         value = loss(model(x), ready)
         torch.autograd.backward(value)
