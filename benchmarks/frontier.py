@@ -43,9 +43,9 @@ RATES = (0.005, 0.0075, 0.01, 0.015, 0.02, 0.03)
 KINDS = {"window": "s", "mask": "^", "periodic": "D", "age": "o", "router": "*"}
 ROUTED = (
     *(f"statecomp:scorer=folds:{{}},unsafe_tokens={u}" for u in (1000, 4000, 24000)),
-    *(f"statecomp:scorer=folds:{{}},unsafe_tokens={u},{TERSE}" for u in (30, 100, 300, 1000)),
-    *(f"statecomp:scorer=folds:{{}},unsafe_tokens={u},{TERSE}" for u in (4000, 10000)),
-    f"statecomp:scorer=folds:{{}},unsafe_tokens=30,{TERSE},name_worth=12000",
+    *(f"statecomp:scorer=folds:{{}},unsafe_tokens={u},{TERSE}" for u in (10, 30, 100)),
+    *(f"statecomp:scorer=folds:{{}},unsafe_tokens={u},{TERSE}" for u in (300, 1000, 4000, 10000)),
+    f"statecomp:scorer=folds:{{}},unsafe_tokens=10,{TERSE},name_worth=15000",
     *(f"statecomp:scorer=folds:{{}},gates=paper,holds=off,threshold={t}" for t in (0.6, 0.9)),
 )
 

@@ -121,7 +121,7 @@ def lessons(pairs: Pairs) -> NDArray[np.intp]:
 
 @dataclass(frozen=True)
 class FittedCommittee:
-    """The mean of all members, and what those members said who had not seen a task."""
+    """What the trees and networks of all members say, and what those said who knew no such task."""
 
     router: Agreement
     unseen: Unseen
