@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from statecomp.controller.spans import Gates
 from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, JsonObject
@@ -63,7 +62,6 @@ class Checkpoint:
     raw_tokens: int
     sent_tokens: int
     view: View | None = None
-    gates: Gates = Gates()
     note: str = ""
     body: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -91,13 +89,15 @@ class Checkpoint:
     def _decision(self, interaction: Interaction, view: View) -> Decision:
         number = interaction.number
         score = view.scores.get(interaction.id, 0.0)
-        required = self.gates.required(interaction)
+        required = view.required.get(interaction.id, 1.0)
         ready = not interaction.locked and score >= required
         waits = (r.reason for r in view.refusals if r.first <= number <= r.last)
         if interaction.locked:
             reason = interaction.locked
         elif ready:
             reason = next(waits, "ready")
+        elif required > 1.0:
+            reason = "too new to be judged"
         else:
             reason = f"score {score:.2f} is below {required:.2f}"
         return Decision(interaction.id, number, score, ready, reason)

@@ -8,19 +8,21 @@ from typing import Any
 
 from statecomp.baselines.card import Card
 from statecomp.checkpoint import Checkpoint, Pins
-from statecomp.controller.controller import Controller, summary_of, tip
-from statecomp.controller.economics import JUST_AFTER, Circumstances, Economics
+from statecomp.controller.circumstances import JUST_AFTER, Circumstances
+from statecomp.controller.controller import Controller, tip
 from statecomp.controller.holds import NO_HOLDS, holds_of
-from statecomp.controller.spans import Gates
+from statecomp.controller.prices import PriceBook
+from statecomp.controller.replaying import Replayer
+from statecomp.controller.spans import Rule
 from statecomp.controller.sparing import Sparing
 from statecomp.errors import StateCompError
 from statecomp.history.history import History
-from statecomp.history.interaction import Interaction, JsonObject, Segment, Summary
+from statecomp.history.interaction import Interaction, JsonObject
 from statecomp.ledger.commits import Commit, CommitLog, MemoryLog
-from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.record import Record
 from statecomp.llm.side import SideAccount
 from statecomp.recent import Recent
+from statecomp.recipes import DEFAULT, Recipe, recipe_named, shipped_scorer
 from statecomp.strategy import Refusal, Scorer, Strategy, Summarizer, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.detect import wire_named
@@ -51,44 +53,54 @@ def _never(text: str) -> bool:
 class StateComp(Strategy):
     """Replaces what is safe to replace now; takes the raw history a client re-sends each time.
 
+    Without arguments it is the product: the shipped router and the default recipe.  `recipe` is a
+    name or a recipe of your own; `rule`, `summarizer` and `holds` overrule what it says.  `prices`
+    are those of the models in use, `window` the tokens they take.
+
     `log` holds what was committed; give several engines one log and they send the same bytes.
-    `account` is the one the summariser charges its calls to.  With `economics` a commit must pay.
-    Conversations are kept parsed on the `shelf`, which engines may share.  A summary that holds a
-    `secret` is not committed: a log keeps it for good, and masked it would not be what the agent
-    needs.  With `holds`, documents the user names and what the agent came back for stay.
+    `account` is the one the summariser charges its calls to.  Conversations are kept parsed on the
+    `shelf`, which engines may share.  A summary that holds a `secret` is not committed: a log keeps
+    it for good, and masked it would not be what the agent needs.
     """
 
     def __init__(
         self,
-        scorer: Scorer,
+        scorer: Scorer | None = None,
         *,
+        recipe: str | Recipe = DEFAULT,
+        rule: Rule | None = None,
         summarizer: Summarizer | None = None,
-        gates: Gates = Gates(),
+        holds: bool | None = None,
+        prices: PriceBook | None = None,
+        window: int | None = None,
+        pins: Pins = Pins(),
         protocol: str = "openai-chat",
         placement: Placement = Placement(),
         count: TokenCounter = ESTIMATE,
         log: CommitLog | None = None,
-        pins: Pins = Pins(),
         account: SideAccount | None = None,
-        economics: Economics | None = None,
         shelf: Shelf | None = None,
         secret: Callable[[str], bool] = _never,
-        holds: bool = True,
     ) -> None:
+        chosen = recipe_named(recipe) if isinstance(recipe, str) else recipe
         self.wire: Wire = wire_named(protocol, placement)
         self._log = log if log is not None else MemoryLog()
         self._pins = pins
         self._secret = secret
-        self._holds = holds
-        self._count = count
+        self._holds = chosen.holds if holds is None else holds
+        self._window = window
         self._account = account or SideAccount()
         self._reader = Reader(self.wire, count, shelf=shelf)
+        self._replayer = Replayer(self.wire, count)
         self._controller = Controller(
-            scorer, summarizer or ExtractiveSummarizer(), self.wire, gates, count, economics
+            scorer if scorer is not None else shipped_scorer(),
+            summarizer or chosen.extract,
+            self.wire,
+            rule or chosen.rule(prices),
+            count,
         )
         # States at which nothing was worth doing: the same request sent again decides nothing new.
         self._idle: Recent[str, View] = Recent(1024)
-        self._summaries: Recent[str, Summary] = Recent(1024)
         # Interactions that put a secret into a summary: they stay, and those around them can go.
         self._telling: Recent[str, str] = Recent(4096)
         self._paused: Recent[tuple[str, ...], float] = Recent(1024)
@@ -148,7 +160,6 @@ class StateComp(Strategy):
             raw_tokens=raw.tokens,
             sent_tokens=view.history.tokens,
             view=view,
-            gates=self._controller.gates,
             note=view.note,
             body=body,
             raw=raw,
@@ -186,11 +197,13 @@ class StateComp(Strategy):
 
     def replay(self, raw: History, commits: Sequence[Commit]) -> History:
         """Put every committed summary back where its sources stand, byte for byte."""
-        return self._replay(raw, commits)[0]
+        return self._replayer.replay(raw, commits)[0]
 
     def _standing(self, raw: History) -> tuple[View, tuple[Commit, ...]]:
         """What was committed before, and nothing else."""
-        effective, applied = self._replay(raw, self._log.find([s.id for s in raw.segments]))
+        effective, applied = self._replayer.replay(
+            raw, self._log.find([s.id for s in raw.segments])
+        )
         return View(effective), applied
 
     def _decide(
@@ -200,7 +213,7 @@ class StateComp(Strategy):
         here = tip(raw)
         ids = [segment.id for segment in raw.segments]
         commits = self._log.find(ids)
-        effective, applied = self._replay(raw, commits)
+        effective, applied = self._replayer.replay(raw, commits)
         if any(commit.at == here for commit in commits):
             return View(effective, note="decided before at this state"), applied
         if (idle := self._idle.get(here)) is not None:
@@ -219,7 +232,7 @@ class StateComp(Strategy):
         if accepted == view.commits:
             return view, (*applied, *accepted)
         # Another worker decided here first: its word stands, so that both send the same bytes.
-        theirs, applied = self._replay(raw, [*commits, *accepted])
+        theirs, applied = self._replayer.replay(raw, [*commits, *accepted])
         return replace(view, history=theirs, commits=()), applied
 
     def _held(self, ids: Sequence[str]) -> Mapping[str, str]:
@@ -227,11 +240,13 @@ class StateComp(Strategy):
         told = {name: reason for name in ids if (reason := self._telling.get(name))}
         return {**told, **held} if told else held
 
-    def _judged(self, effective: History, now: Circumstances, returns: int) -> View:
+    def _judged(self, effective: History, now: Circumstances, refetches: int) -> View:
         """Algorithm 1, asking for no summary that is known to fail."""
         asked = Sparing(self._controller.summarizer, self._log, self._paused, self._written)
-        gates = self._controller.gates.warier(returns)
-        view = replace(self._controller, summarizer=asked, gates=gates).rewrite(effective, now)
+        rule = self._controller.rule.stricter(refetches)
+        if now.window_tokens is None:
+            now = replace(now, window_tokens=self._window)
+        view = replace(self._controller, summarizer=asked, rule=rule).rewrite(effective, now)
         taken = {commit.sources for commit in view.commits}
         for sources, first, last in asked.answered:
             refused = [r for r in view.refusals if (r.first, r.last) == (first, last)]
@@ -251,7 +266,7 @@ class StateComp(Strategy):
             for interaction in effective.interactions:
                 if interaction.id in commit.sources and self._secret(interaction.text):
                     self._telling.put(interaction.id, SECRET)
-        history = self._replay(effective, fit)[0]
+        history = self._replayer.replay(effective, fit)[0]
         return replace(view, history=history, commits=fit, refusals=tuple(refusals))
 
     def _with_pins(self, raw: History) -> History:
@@ -259,34 +274,6 @@ class StateComp(Strategy):
             return raw
         held = {i.id: "pinned by the user" for i in raw.interactions if self._pins.hold(i)}
         return _locked(raw, held)
-
-    def _replay(
-        self, raw: History, commits: Sequence[Commit]
-    ) -> tuple[History, tuple[Commit, ...]]:
-        if not commits:
-            return raw, ()
-        by_start = {commit.sources[0]: commit for commit in commits}
-        segments: list[Segment] = []
-        applied: list[Commit] = []
-        place = 0
-        while place < len(raw.segments):
-            commit = by_start.get(raw.segments[place].id)
-            if commit is not None and _stand_free(raw, place, commit):
-                segments.append(self._summary(commit))
-                applied.append(commit)
-                place += len(commit.sources)
-            else:
-                segments.append(raw.segments[place])
-                place += 1
-        return History(tuple(segments)), tuple(applied)
-
-    def _summary(self, commit: Commit) -> Summary:
-        return self._summaries.get(commit.id) or self._summaries.put(
-            commit.id,
-            summary_of(
-                commit.text, commit.sources, commit.first, commit.last, self.wire, self._count
-            ),
-        )
 
 
 def _locked(history: History, held: Mapping[str, str]) -> History:
@@ -299,14 +286,6 @@ def _locked(history: History, held: Mapping[str, str]) -> History:
             else segment
             for segment in history.segments
         )
-    )
-
-
-def _stand_free(raw: History, place: int, commit: Commit) -> bool:
-    """Whether the commit's sources stand here; a pin set since then takes them back."""
-    sources = raw.segments[place : place + len(commit.sources)]
-    return tuple(s.id for s in sources) == commit.sources and not any(
-        isinstance(s, Interaction) and s.locked for s in sources
     )
 
 

@@ -34,5 +34,9 @@ class Recent(Generic[Key, Value]):
                 self._values.popitem(last=False)
         return value
 
+    def values(self) -> list[Value]:
+        with self._lock:
+            return list(self._values.values())
+
     def __len__(self) -> int:
         return len(self._values)

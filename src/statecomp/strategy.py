@@ -53,30 +53,33 @@ class Refusal:
 class Ruling:
     """Whether a rewrite of `spans` spans pays, with the numbers it was decided by.
 
-    It takes `saved_tokens` out of each of `requests` requests, this one and those expected after
-    it, which saves `saving_dollars` at the price those tokens would be billed at.  It costs
-    `rebilling_dollars`, because `rewritten_tokens` behind the first change would have come from the
-    cache and are written to it again, and `summary_dollars`.  It pays when it saves more than
-    `margin` times what it costs; `forced` means that the window is nearly full, and then whatever
-    shortens is done.
+    It takes `saved_tokens` out of every request.  Carrying them counts over `requests` requests,
+    those already made and some of those expected, as `saving_dollars`, at the price they are billed
+    at.  A rewrite costs `rebilling_dollars`, because `rewritten_tokens` behind the first change
+    would have come from the cache and are written to it again, `summary_dollars`, and
+    `risk_dollars`: the chance that the agent needs an original again times what that costs.  It
+    pays when it saves more than it costs; `forced` means that the window is nearly full, and then
+    whatever shortens is done.  `pays_at` is the request from which on it would pay if nothing else
+    changed, where it does not pay now.
     """
 
     commit: bool
     spans: int
     requests: float
-    margin: float
     saved_tokens: int
     saving_dollars: float
     rewritten_tokens: int
     rebilling_dollars: float
     summary_dollars: float
+    risk_dollars: float
     cache: CacheState
     prices: str
     forced: bool = False
+    pays_at: int | None = None
 
     @property
     def cost_dollars(self) -> float:
-        return self.rebilling_dollars + self.summary_dollars
+        return self.rebilling_dollars + self.summary_dollars + self.risk_dollars
 
     @property
     def net_dollars(self) -> float:
@@ -86,14 +89,16 @@ class Ruling:
     def text(self) -> str:
         """The inequality as a sentence."""
         numbers = (
-            f"${self.cost_dollars:.4f} to save ${self.saving_dollars:.4f} "
-            f"over {self.requests:.1f} requests"
+            f"${self.cost_dollars:.4f} (cache ${self.rebilling_dollars:.4f}, records "
+            f"${self.summary_dollars:.4f}, risk ${self.risk_dollars:.4f}) against "
+            f"${self.saving_dollars:.4f} for carrying {self.saved_tokens:,} tokens"
         )
         if self.forced:
             return f"the window is nearly full: costs {numbers}"
         if self.commit:
             return f"pays: costs {numbers}"
-        return f"not yet: would cost {numbers}, and {self.margin:g} times the cost is asked"
+        when = f"; would pay from about request {self.pays_at} on" if self.pays_at else ""
+        return f"does not pay yet: costs {numbers}{when}"
 
     def as_json(self) -> dict[str, Any]:
         """The plain mapping a ledger stores."""
@@ -102,10 +107,14 @@ class Ruling:
 
 @dataclass(frozen=True)
 class View:
-    """What a strategy would send instead of the raw history, and how it came to that."""
+    """What a strategy would send instead of the raw history, and how it came to that.
+
+    `required` is the score at which each interaction could have gone.
+    """
 
     history: History
     scores: Mapping[str, float] = field(default_factory=dict)
+    required: Mapping[str, float] = field(default_factory=dict)
     commits: tuple[Commit, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     side_calls: tuple[SideCall, ...] = ()

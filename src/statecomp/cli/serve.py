@@ -12,37 +12,33 @@ from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import urlsplit
 
 import click
 
 from statecomp.cli.price_book import read_price_book
 from statecomp.cli.terminal import warn
+from statecomp.config.methods import OPTIONS, method_of
 from statecomp.config.options import Options, Settings
 from statecomp.config.places import STORE, data_folder, open_store, store_url
-from statecomp.config.scorers import default_scorer, gates_of, scoring
-from statecomp.config.summarizers import summarizer_of
-from statecomp.controller.economics import Economics
 from statecomp.controller.prices import PriceBook
 from statecomp.errors import BadInput
-from statecomp.history.trajectory import Trajectory
 from statecomp.ledger.audit import Ledger
-from statecomp.llm.extract import ExtractiveSummarizer
-from statecomp.llm.side import SideAccount
+from statecomp.method import Method
 from statecomp.proxy.sessions import derived_salt, kept_salt
 from statecomp.proxy.settings import (
     MEGABYTE,
     Limits,
-    Method,
     Mode,
     ProxySettings,
     When,
     is_loopback,
 )
-from statecomp.strategy import Scorer, Summarizer
+from statecomp.recipes import DEFAULT, RECIPES
 
 PORT = 8484
+SWITCH = click.Choice(["on", "off"])
 # Deciding threads give way to the thread that carries bytes after this long.
 SWITCH_S = 0.0002
 KEEP_ALIVE_S = 75
@@ -66,25 +62,31 @@ KEEP_ALIVE_S = 75
     help="observe decides and counts, and sends what came in.",
 )
 @click.option(
-    "--commit",
-    type=click.Choice(["background", "now"]),
-    default="background",
+    "--recipe",
+    default=DEFAULT,
     show_default=True,
-    help="Decide while the model works, or before each request goes out.",
+    type=click.Choice(list(RECIPES)),
+    help="How boldly to replace; `statecomp recipes` shows what each was measured to do.",
 )
-@click.option("--scorer", default="", help="router[:FOLDER] or age:after=N.")
-@click.option("--summarizer", default="extractive", show_default=True, metavar="SPEC")
-@click.option("--threshold", type=float, help="One score from which on every step is READY.")
-@click.option("--unsafe-tokens", type=int, help="What a wrong replacement costs, in tokens.")
-@click.option("--longer-than", type=int, help="A span must hold more steps than this.")
-@click.option("--min-source-tokens", type=int, help="A span must hold this many tokens.")
 @click.option(
-    "--economics",
-    type=click.Choice(["on", "off"]),
-    default="on",
+    "--commit",
+    type=click.Choice(["auto", "now", "background"]),
+    default="auto",
     show_default=True,
-    help="Commit only what pays under prompt caching.",
+    help="Decide before each request, or while the model works; auto decides before it where that"
+    " takes milliseconds, that is, unless a model writes the records.",
 )
+@click.option("--scorer", help="router[:FOLDER] or age:after=N.")
+@click.option("--summarizer", metavar="SPEC", help="extractive, or chat:PROVIDER:MODEL[@URL].")
+@click.option("--wariness", type=float, help=OPTIONS["wariness"].capitalize() + ".")
+@click.option("--threshold", type=float, help=OPTIONS["threshold"].capitalize() + ".")
+@click.option("--longer-than", type=int, help=OPTIONS["longer_than"].capitalize() + ".")
+@click.option("--min-source-tokens", type=int, help=OPTIONS["min_source_tokens"].capitalize() + ".")
+@click.option("--holds", type=SWITCH, help=OPTIONS["holds"].capitalize() + ".")
+@click.option("--pin", metavar="REGEX", help=OPTIONS["pin"].capitalize() + ".")
+@click.option("--pin-tool", "pin_tools", multiple=True, help="A tool whose results always stay.")
+@click.option("--role", type=click.Choice(["user", "assistant"]), help="Who says a record.")
+@click.option("--merge", type=SWITCH, help=OPTIONS["merge"].capitalize() + ".")
 @click.option("--prices", type=click.Path(path_type=Path), help="A price book (TOML) of your own.")
 @click.option(
     "--window",
@@ -113,20 +115,14 @@ def serve(
     port: int,
     mode: Mode,
     commit: When,
-    scorer: str,
-    summarizer: str,
-    threshold: float | None,
-    unsafe_tokens: int | None,
-    longer_than: int | None,
-    min_source_tokens: int | None,
-    economics: Literal["on", "off"],
+    pin_tools: tuple[str, ...],
     prices: Path | None,
-    window: int | None,
     store: str,
     token: str,
     hosts: tuple[str, ...],
     max_body: int,
     timeout: float,
+    **method: str | float | None,
 ) -> None:
     """Serve a proxy that shortens what agents re-send.
 
@@ -147,14 +143,7 @@ def serve(
     """
     _need("starlette", "aiohttp", "uvicorn")
     book = read_price_book(prices)
-    given = {
-        "summarizer": summarizer,
-        "threshold": threshold,
-        "unsafe_tokens": unsafe_tokens,
-        "longer_than": longer_than,
-        "min_source_tokens": min_source_tokens,
-    }
-    method, scored = _method(scorer, {k: str(v) for k, v in given.items() if v is not None})
+    decides = _method({**method, "pin_tools": "+".join(pin_tools) or None}, book)
     named = dict(_named(upstream) for upstream in upstreams)
     where = store_url(store, os.environ)
     settings = ProxySettings(
@@ -166,15 +155,13 @@ def serve(
         hosts=frozenset(name.lower() for name in hosts),
         token=token,
         salt=_salt(where),
-        window=window or 0,
         local_store=not where.startswith("postgres"),
         limits=Limits(body_bytes=max_body * MEGABYTE, silence_s=timeout),
     )
     _refuse_circles(settings, port)
-    gate = _gate(method, summarizer, book) if economics == "on" else None
     ledger = open_store(store, os.environ)
     try:
-        _run(settings, port, ledger, method, gate, book, scored)
+        _run(settings, port, ledger, decides, book)
     finally:
         ledger.close()
 
@@ -184,15 +171,13 @@ def _run(
     port: int,
     ledger: Ledger,
     method: Method,
-    economics: Economics | None,
     book: PriceBook,
-    scored: str,
 ) -> None:
     import uvicorn
 
     build_app: Callable[..., Any] = import_module("statecomp.proxy.app").build_app
     pages: Sequence[Any] = import_module("statecomp.dashboard.app").routes(ledger)
-    app = build_app(settings, ledger, method, economics=economics, prices=book, pages=pages)
+    app = build_app(settings, ledger, method, prices=book, pages=pages)
     _log_as_json()
     sys.setswitchinterval(SWITCH_S)
     config = uvicorn.Config(
@@ -209,7 +194,8 @@ def _run(
     )
     address = f"http://{settings.host}:{port}"
     click.echo(
-        f"statecomp: {settings.mode} on {address}, scored by {scored}.  Set "
+        f"statecomp: {settings.mode} on {address}, recipe {method.recipe}, scored by "
+        f"{method.scored_by}.  Set "
         f"OPENAI_BASE_URL={address}/v1 or ANTHROPIC_BASE_URL={address}; look at "
         f"{address}/statecomp/",
         err=True,
@@ -236,29 +222,15 @@ def _named(upstream: str) -> tuple[str, str]:
     return name, url
 
 
-def _method(scorer: str, given: Mapping[str, str]) -> tuple[Method, str]:
-    """How to decide, and the name of what scores."""
-    spec = scorer or default_scorer()
-    if spec.startswith("labels"):
+def _method(given: Mapping[str, object], book: PriceBook) -> Method:
+    """How to decide: a recipe, and what overrules it."""
+    if str(given.get("scorer") or "").startswith(("labels", "folds")):
         raise BadInput("scores recorded runs, not live ones; use router or age", field="scorer")
-    scored = scoring(spec)
-    options = Options("serve", ",".join(f"{key}={value}" for key, value in given.items()))
-    written = summarizer_of(options, Settings(environ=os.environ))
-    gates = gates_of(options, scored, pays=True)
+    options = Options.given("serve", given)
+    method, _ = method_of(options, Settings(environ=os.environ, book=book))
     options.done()
-
-    def fresh() -> Scorer:
-        return scored.scorer(Trajectory("", ()))
-
-    fresh()  # a scorer that cannot be opened should be known before the first request
-    return Method(scorer=fresh, summarizer=written, gates=gates), spec
-
-
-def _gate(method: Method, summarizer: str, book: PriceBook) -> Economics:
-    writer: Summarizer = method.summarizer(SideAccount())
-    if isinstance(writer, ExtractiveSummarizer):
-        return Economics(book, ratio=writer.usual_ratio)
-    return Economics(book, summary_prices=book.nearest(summarizer))
+    method.scorer()  # one that cannot be opened should be known before the first request
+    return method
 
 
 def _salt(store: str) -> bytes:

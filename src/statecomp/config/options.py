@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
 from statecomp.baselines.rewriting import Budget
-from statecomp.controller.prices import Prices
+from statecomp.controller.prices import PriceBook, Prices
 from statecomp.errors import BadInput
 from statecomp.llm.client import Chat, open_chat
 from statecomp.replay.run import StrategyFactory
@@ -22,12 +22,14 @@ Number = TypeVar("Number", int, float)
 class Settings:
     """What all strategies of one command share.
 
+    `prices` are those everything is billed at, `book` has them by model, for models not known yet.
     `chats` are known by name, beside those that an address names: a bench lends its acting model.
     """
 
     count: TokenCounter = ESTIMATE
     environ: Mapping[str, str] = field(default_factory=dict)
     prices: Prices | None = None
+    book: PriceBook | None = None
     chats: Mapping[str, Chat] = field(default_factory=dict)
 
     def chat(self, spec: str) -> Chat:
@@ -47,8 +49,19 @@ class Options:
                 raise BadInput(f"has {part!r} where key=value belongs", field=f"strategy {spec!r}")
             self._values[key.strip()] = value.strip()
 
+    @classmethod
+    def given(cls, spec: str, values: Mapping[str, object]) -> Options:
+        """Options that were read one by one; None was not given."""
+        options = cls(spec, "")
+        options._values = {key: str(value) for key, value in values.items() if value is not None}
+        return options
+
     def text(self, key: str, default: str) -> str:
         return self._values.pop(key, default)
+
+    def switch(self, key: str, *, default: bool) -> bool:
+        words = ("on", "off") if default else ("off", "on")
+        return self.one_of(key, *words) == "on"
 
     def one_of(self, key: str, *known: str) -> str:
         """One of several words; the first is the default."""

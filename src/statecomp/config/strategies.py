@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from statecomp.baselines import mask, none, periodic, window
 from statecomp.baselines.card import Card
@@ -11,19 +12,16 @@ from statecomp.baselines.none import NoCompression
 from statecomp.baselines.periodic import PeriodicSummary
 from statecomp.baselines.window import SlidingWindow
 from statecomp.compressor import CARD as STATECOMP
-from statecomp.compressor import StateComp
 from statecomp.config import memories, summaries
+from statecomp.config.methods import method_of
 from statecomp.config.options import Builder, Options, Settings
-from statecomp.config.scorers import default_scorer, gates_of, scoring
 from statecomp.config.summarizers import summarizer_of
-from statecomp.controller.economics import Economics
-from statecomp.controller.prices import PriceBook, shipped_prices
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
-from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.side import SideAccount
+from statecomp.recipes import DEFAULT, recipe_named
 from statecomp.replay.run import StrategyFactory
-from statecomp.strategy import Strategy, Summarizer
+from statecomp.strategy import Strategy
 from statecomp.wire.detect import wire_named
 from statecomp.wire.protocol import Wire
 
@@ -58,7 +56,8 @@ def _mask(options: Options, settings: Settings) -> StrategyFactory:
 
 def _periodic(options: Options, settings: Settings) -> StrategyFactory:
     every = options.whole("every", 5)
-    summarizer = summarizer_of(options, settings)
+    spec = options.text("summarizer", "extractive")
+    summarizer = summarizer_of(spec, options, settings, recipe_named(DEFAULT).extract)
 
     def build(run: Trajectory, wire: Wire) -> Strategy:
         account = SideAccount()
@@ -68,40 +67,13 @@ def _periodic(options: Options, settings: Settings) -> StrategyFactory:
 
 
 def _statecomp(options: Options, settings: Settings) -> StrategyFactory:
-    scored = scoring(options.text("scorer", "") or default_scorer())
-    summarizer = summarizer_of(options, settings)
-    economics = _economics(options, settings, summarizer(SideAccount()))
-    gates = gates_of(options, scored, pays=economics is not None)
-    holds = options.one_of("holds", "on", "off") == "on"
+    """Every key of `methods.OPTIONS`."""
+    method, scored = method_of(options, settings)
 
     def build(run: Trajectory, wire: Wire) -> Strategy:
-        account = SideAccount()
-        return StateComp(
-            scored.scorer(run),
-            summarizer=summarizer(account),
-            gates=gates,
-            protocol=wire.name,
-            count=settings.count,
-            account=account,
-            economics=economics,
-            holds=holds,
-        )
+        return replace(method, scorer=lambda: scored(run)).engine(wire.name)
 
     return build
-
-
-def _economics(options: Options, settings: Settings, summarizer: Summarizer) -> Economics | None:
-    """`economics=on`: commits must pay, at the prices of the command or of `prices=MODEL`."""
-    switch, model = options.text("economics", "off"), options.text("prices", "")
-    if switch not in ("on", "off"):
-        raise BadInput(f"is {switch!r}; write on or off", field="economics")
-    if switch == "off":
-        return None
-    prices = shipped_prices().of(model) if model else settings.prices or shipped_prices().of()
-    book = PriceBook({prices.model: prices}, prices.model)
-    if isinstance(summarizer, ExtractiveSummarizer):
-        return Economics(book, ratio=summarizer.usual_ratio)
-    return Economics(book, summary_prices=prices)
 
 
 PLAIN: Mapping[str, Builder] = {

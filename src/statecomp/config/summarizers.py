@@ -12,12 +12,15 @@ from statecomp.llm.summarize import ChatSummarizer
 from statecomp.strategy import Summarizer
 
 
-def summarizer_of(options: Options, settings: Settings) -> Callable[[SideAccount], Summarizer]:
-    """`extractive` (no model), or `chat:openai:MODEL[@URL]` / `chat:anthropic:MODEL[@URL]`."""
-    spec = options.text("summarizer", "extractive")
+def summarizer_of(
+    spec: str, options: Options, settings: Settings, usual: ExtractiveSummarizer
+) -> Callable[[SideAccount], Summarizer]:
+    """`extractive` (no model), or `chat:openai:MODEL[@URL]` / `chat:anthropic:MODEL[@URL]`.
+
+    An extract is as long as the `usual` one, unless the options say otherwise.
+    """
     name, _, rest = spec.partition(":")
     if name == "extractive":
-        usual = ExtractiveSummarizer()
         summarizer = ExtractiveSummarizer(
             budget=options.real("budget", usual.budget),
             name_worth=options.whole("name_worth", usual.name_worth),

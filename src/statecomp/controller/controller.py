@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from statecomp.controller.economics import JUST_AFTER, Circumstances, Economics
-from statecomp.controller.spans import Gates, eligible_spans
+from statecomp.controller.circumstances import JUST_AFTER, Circumstances
+from statecomp.controller.spans import Gates, Rule, eligible_spans
 from statecomp.errors import ScoringFailed, SummaryFailed
 from statecomp.history.facts import FactIndex
 from statecomp.history.history import History, Span
@@ -25,15 +25,14 @@ from statecomp.wire.protocol import Wire
 class Controller:
     """Decides what is replaced at a checkpoint.  Nothing is mutated; it keeps no state.
 
-    Without `economics` every span the gates let through is replaced; with it, those that pay.
+    The `rule` says what a score is worth: the paper's gates, or what pays.
     """
 
     scorer: Scorer
     summarizer: Summarizer
     wire: Wire
-    gates: Gates = Gates()
+    rule: Rule = Gates()
     count: TokenCounter = ESTIMATE
-    economics: Economics | None = None
 
     def rewrite(self, history: History, now: Circumstances = JUST_AFTER) -> View:
         """A valid history no longer than the one given, or that very history (Algorithm 1)."""
@@ -42,22 +41,25 @@ class Controller:
         except ScoringFailed as error:
             return View(history, note=f"no scores: {error}")
 
-        spans, refusals = eligible_spans(history, scores, self.gates)
-        spans, ruling = self._paying(history, spans, now, refusals)
+        required = self.rule.required(history, now)
+        spans, refusals = eligible_spans(history, scores, required, self.rule)
+        view = View(history, scores, required)
+        spans, ruling = self._worthwhile(view, spans, now, refusals)
         if not spans:
-            return View(history, scores, (), tuple(refusals), ruling=ruling)
+            return replace(view, refusals=tuple(refusals), ruling=ruling)
         summaries = self._proposals(history, spans, refusals)
-        spans, ruling = self._paying(history, list(summaries), now, refusals, summaries)
+        spans, ruling = self._worthwhile(view, list(summaries), now, refusals, summaries)
         rewritten = history
         # Last span first, so the positions of earlier spans stay true.
         for span in reversed(spans):
             rewritten = rewritten.replace(span, summaries[span])
 
+        view = replace(view, refusals=tuple(refusals))
         if spans and self._violations(rewritten) > self._violations(history):
-            return View(history, scores, (), tuple(refusals), note="the whole became invalid")
+            return replace(view, note="the whole became invalid")
         here = tip(history)
         commits = tuple(_commit(here, history.members(s), summaries[s]) for s in spans)
-        return View(rewritten, scores, commits, tuple(refusals), ruling=ruling)
+        return replace(view, history=rewritten, commits=commits, ruling=ruling)
 
     def _scores(self, history: History) -> Mapping[str, float]:
         scores = self.scorer.score(history)
@@ -66,24 +68,24 @@ class Controller:
                 raise ScoringFailed(f"the score of interaction {place} is {score}")
         return scores
 
-    def _paying(
+    def _worthwhile(
         self,
-        history: History,
+        view: View,
         spans: list[Span],
         now: Circumstances,
         refusals: list[Refusal],
         summaries: Mapping[Span, Summary] | None = None,
     ) -> tuple[list[Span], Ruling | None]:
-        """The spans that pay; those that wait are refused.
+        """The spans that are replaced now; those that wait are refused.
 
         Asked twice: with the expected length of the summaries, so that none is written that cannot
         pay, and with the summaries themselves.
         """
-        if self.economics is None or not spans:
+        if not spans:
             return spans, None
-        verdict = self.economics.judge(history, spans, now, summaries)
+        verdict = self.rule.judge(view.history, spans, view.scores, now, summaries)
         for place, reason in verdict.waits.items():
-            members = history.members(spans[place])
+            members = view.history.members(spans[place])
             refusals.append(Refusal(members[0].number, members[-1].number, reason, "economics"))
         return [spans[place] for place in verdict.taken], verdict.ruling
 

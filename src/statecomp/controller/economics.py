@@ -1,51 +1,88 @@
-"""When a commit must pay: prices, the moment, and how long a run still goes on, put together."""
+"""The rule of the product: replace what pays, at the prices this client is really billed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
+from statecomp.controller.circumstances import Circumstances, cache_state
 from statecomp.controller.gate import Market, Offer, Verdict, decide
-from statecomp.controller.prices import PriceBook, Prices, shipped_prices
-from statecomp.controller.survival import Survival, shipped_survival
+from statecomp.controller.horizon import Horizon
+from statecomp.controller.prices import MILLION, PriceBook, Prices, shipped_prices
 from statecomp.errors import BadInput
 from statecomp.history.history import History, Span
 from statecomp.history.interaction import Interaction, Summary
-from statecomp.strategy import CacheState
+
+ASK_TOKENS = 150
+"""What an agent writes to get something back: one more call."""
+REREAD = 0.1
+"""Who comes back for a replaced output wants a part of it, seldom the whole."""
+FULL_WARINESS = 0.25
+"""In a window that is nearly full, losing something is cheaper than losing everything."""
+STRICTER = 2.0
+"""How many times dearer a wrong replacement is taken to be each time that one has shown."""
+
+
+NOT_YET = 2.0
+"""A score nothing reaches."""
 
 
 @dataclass(frozen=True, slots=True)
-class Circumstances:
-    """What the history does not say about the moment of a request.
+class Stakes:
+    """What stands on each side of the inequality at one moment, for any interaction.
 
-    Times are seconds on any one clock; `last_s` is when the request before this one was made, None
-    where nobody knows.  `model` is the name in the request.  `ttl_s` is for a client that asked for
-    another lifetime than the price book's.  `outside_tokens` are sent beside the history (tool
-    definitions).  `deferred` says that the decision is made while this request is on its way and
-    holds from the next one on: by then this one has filled the cache.  A recording has no clock: by
-    default the request before this one has just been made, and its cache is warm.
+    `ahead` are the requests to come that count, `ask_dollars` is one more request with today's
+    context.
     """
 
-    now_s: float = 0.0
-    last_s: float | None = 0.0
-    model: str = ""
-    caching: bool = True
-    ttl_s: float | None = None
-    window_tokens: int | None = None
-    outside_tokens: int = 0
-    deferred: bool = False
+    prices: Prices
+    checkpoint: int
+    ahead: float
+    ask_dollars: float
+    wariness: float
 
+    def carried(self, interaction: Interaction) -> int:
+        """Requests that sent it although an earlier one had."""
+        return self.checkpoint - interaction.number - 1
 
-JUST_AFTER = Circumstances()
+    def requests(self, interaction: Interaction) -> float:
+        """H_i: those it was carried through, and a share of those to come."""
+        return self.carried(interaction) + self.ahead
+
+    def return_dollars(self, interaction: Interaction) -> float:
+        """What counts against replacing an interaction that is needed again."""
+        reading = REREAD * interaction.tokens * self.prices.write / MILLION
+        return self.wariness * (self.ask_dollars + reading)
+
+    def offer(
+        self, before_tokens: int, members: Sequence[Interaction], scores: Mapping[str, float]
+    ) -> Offer:
+        """A span, with no summary yet."""
+        scored = [(member, scores.get(member.id, 0.0)) for member in members]
+        source = sum(member.tokens for member in members)
+        sure = sum(p * member.tokens for member, p in scored)
+        counted = sum(p * member.tokens * self.requests(member) for member, p in scored)
+        return Offer(
+            before_tokens=before_tokens,
+            source_tokens=source,
+            summary_tokens=0,
+            requests=counted / sure if sure else 0.0,
+            sure=sure / source if source else 0.0,
+            risk_dollars=sum((1.0 - p) * self.return_dollars(member) for member, p in scored),
+        )
 
 
 @dataclass(frozen=True)
 class Economics:
-    """Settings of the gate, and what it knows.
+    """What may go, and when a rewrite is made: one inequality (see `gate`) over what is known.
 
-    A rewrite must save `margin` times what it costs: one that just pays now would be followed by
-    another that just pays, where one of both together a little later costs half.
+    `wariness` is how many times the price of getting it back a wrong replacement counts: money is
+    not all that is lost.  `ahead` is the share of the requests to come that counts beside those a
+    text was already carried through: none is lot sizing pure, which waits until as much was paid
+    for carrying as the rewrite costs; more replaces earlier and trusts the `horizon` more.
+    A span of less than `least_tokens` is not worth a summary.
+
     `summary_prices` are those of the model that writes summaries, None where none is asked; a
     summary is expected to take `ratio` of its source and `frame_tokens`, and asking for it
     `prompt_tokens` beside the source.  From `pressure`, a share of the window, on everything that
@@ -53,75 +90,114 @@ class Economics:
     """
 
     book: PriceBook = field(default_factory=shipped_prices)
-    survival: Survival = field(default_factory=shipped_survival)
-    margin: float = 2.0
+    wariness: float = 1.5
+    ahead: float = 0.5
+    least_tokens: int = 300
+    horizon: Horizon = field(default_factory=Horizon)
     summary_prices: Prices | None = None
-    ratio: float = 0.32
-    frame_tokens: int = 100
+    ratio: float = 0.3
+    frame_tokens: int = 50
     prompt_tokens: int = 700
     pressure: float = 0.9
 
     def __post_init__(self) -> None:
-        if not self.margin >= 1.0:
-            raise BadInput(f"must not be below 1, not {self.margin}", field="margin")
+        if not 0.0 <= self.wariness < float("inf"):  # also false for NaN
+            raise BadInput(f"must not be negative, not {self.wariness}", field="wariness")
+        if not 0.0 <= self.ahead <= 1.0:
+            raise BadInput(f"is a share, from 0 to 1, not {self.ahead}", field="ahead")
+        if self.least_tokens < 0:
+            raise BadInput(f"must not be negative, not {self.least_tokens}", field="least_tokens")
         if not 0.0 < self.pressure <= 1.0:
             raise BadInput(f"must lie in (0, 1], not {self.pressure}", field="pressure")
         if not 0.0 <= self.ratio < 1.0:
             raise BadInput(f"must lie in [0, 1), not {self.ratio}", field="ratio")
 
     def market(self, history: History, now: Circumstances) -> Market:
-        prices = self.book.nearest(now.model)
-        if not now.caching:
-            prices = prices.uncached()
-        elif now.ttl_s is not None:
-            prices = prices.lasting(now.ttl_s)
+        prices = self._prices(now)
         state = cache_state(prices, now)
         cached = history.tokens if now.deferred else _sent_before(history)
-        requests = self.survival.remaining(history.checkpoint)
-        full = history.tokens + now.outside_tokens
         return Market(
             prices=prices,
             cached_tokens=cached if state == "warm" else 0,
-            requests=requests - 1.0 if now.deferred else requests,
-            margin=self.margin,
             cache=state,
-            forced=now.window_tokens is not None and full >= self.pressure * now.window_tokens,
+            forced=self._full(history, now),
+            number=history.checkpoint,
         )
+
+    def required(self, history: History, now: Circumstances) -> Mapping[str, float]:
+        """Where p * saving = (1 - p) * return; what was sent only once has not served yet."""
+        stakes = self._stakes(history, now)
+        scores = {}
+        for interaction in history.interactions:
+            saved = interaction.tokens * (1.0 - self.ratio)
+            gain = saved * stakes.requests(interaction) * stakes.prices.cached / MILLION
+            loss = stakes.return_dollars(interaction)
+            known = stakes.carried(interaction) >= 1 and gain > 0.0
+            scores[interaction.id] = loss / (loss + gain) if known else NOT_YET
+        return scores
+
+    def too_small(self, members: Sequence[Interaction]) -> str:
+        tokens = sum(member.tokens for member in members)
+        if tokens < self.least_tokens:
+            return f"{tokens} source tokens; {self.least_tokens} are needed"
+        return ""
 
     def judge(
         self,
         history: History,
         spans: Sequence[Span],
+        scores: Mapping[str, float],
         now: Circumstances,
         summaries: Mapping[Span, Summary] | None = None,
     ) -> Verdict:
-        """Which spans pay: by what is expected of summaries, or by those that were written."""
+        stakes = self._stakes(history, now)
         ends = [0, *accumulate(segment.tokens for segment in history.segments)]
         offers = []
-        for start, stop in spans:
-            source = ends[stop] - ends[start]
+        for span in spans:
+            source = ends[span.stop] - ends[span.start]
+            offer = stakes.offer(ends[span.start], history.members(span), scores)
             if summaries is None:
                 length = self.frame_tokens + round(source * self.ratio)
                 ask = self._summary_dollars(source, length)
-                offers.append(Offer(ends[start], source, length, ask_dollars=ask))
+                offers.append(replace(offer, summary_tokens=length, ask_dollars=ask))
             else:
-                length = summaries[Span(start, stop)].tokens
+                length = summaries[span].tokens
                 spent = self._summary_dollars(source, length)
-                offers.append(Offer(ends[start], source, length, spent_dollars=spent))
+                offers.append(replace(offer, summary_tokens=length, spent_dollars=spent))
         return decide(offers, self.market(history, now))
+
+    def stricter(self, refetches: int) -> Economics:
+        """Only what a wrong replacement costs has been underrated."""
+        return replace(self, wariness=self.wariness * STRICTER ** min(refetches, 9))
+
+    def _prices(self, now: Circumstances) -> Prices:
+        """What the client of this request is billed."""
+        prices = self.book.nearest(now.model)
+        if not now.caching:
+            return prices.uncached()
+        return prices if now.ttl_s is None else prices.lasting(now.ttl_s)
+
+    def _full(self, history: History, now: Circumstances) -> bool:
+        if now.window_tokens is None:
+            return False
+        return history.tokens + now.outside_tokens >= self.pressure * now.window_tokens
+
+    def _stakes(self, history: History, now: Circumstances) -> Stakes:
+        prices = self._prices(now)
+        requests = (now.horizon or self.horizon).remaining(history.checkpoint)
+        context = history.tokens + now.outside_tokens
+        return Stakes(
+            prices=prices,
+            checkpoint=history.checkpoint,
+            ahead=self.ahead * max(0.0, requests - 1.0 if now.deferred else requests),
+            ask_dollars=(context * prices.cached + ASK_TOKENS * prices.output) / MILLION,
+            wariness=self.wariness * (FULL_WARINESS if self._full(history, now) else 1.0),
+        )
 
     def _summary_dollars(self, source_tokens: int, summary_tokens: int) -> float:
         if self.summary_prices is None:
             return 0.0
         return self.summary_prices.side_dollars(source_tokens + self.prompt_tokens, summary_tokens)
-
-
-def cache_state(prices: Prices, now: Circumstances) -> CacheState:
-    """Cold only where the clock proves it: a wrong "cold" is the expensive mistake."""
-    if prices.cached >= prices.write:
-        return "none"
-    idle_s = 0.0 if now.last_s is None or now.deferred else now.now_s - now.last_s
-    return "cold" if idle_s > prices.ttl_s else "warm"
 
 
 def _sent_before(history: History) -> int:

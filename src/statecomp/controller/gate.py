@@ -1,12 +1,18 @@
-"""The economic gate: which READY spans pay for being replaced now (appendix E.4, with caching).
+"""The inequality: which rewrite pays for itself now (appendix E.4, with caching, risk and waiting).
 
 A provider keeps the longest unchanged prefix of the last request in its cache.  A rewrite leaves
 what stands before its first change alone and has everything behind it written to the cache again:
-the break is paid once, for the first span, and later spans ride along.  With R requests to come
-(this one counted), D tokens saved in each, and W tokens sent from the first change on that would
-have come from the cache, a rewrite pays when
+the break is paid once, for the first span, and later spans ride along.  With D_i tokens saved at
+interaction i, of which p_i says how surely nobody will want them again, W tokens behind the first
+change that would have come from the cache, and H_i requests that count for i, a rewrite is made
+when
 
-    R * D * cached  >  margin * (W * (write - cached) + what the summaries cost)
+    sum_i p_i * D_i * H_i * cached  >  W * (write - cached) + records + sum_i (1 - p_i) * return_i
+
+The left side is what carrying the tokens costs: H_i holds the requests they were carried through
+already and a share of those to come (`economics`), so a deep break waits until as much was paid
+for carrying as the break costs, and a cheap one near the end does not wait.  `return_i` is what it
+costs when the agent needs the original again.
 
 Earlier spans make W larger, so `decide` walks from the last span to the first, adds each to those
 behind it, and begins the rewrite where left minus right is largest, if that is above nothing: all
@@ -20,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 
 from statecomp.controller.prices import MILLION, Prices
 from statecomp.strategy import CacheState, Ruling
@@ -29,13 +36,18 @@ from statecomp.strategy import CacheState, Ruling
 class Offer:
     """Spans as the gate sees them: what stands before, what they hold, what would replace them.
 
-    Dollars already spent on summaries are told in the ruling, but decide nothing: they are gone
-    either way.
+    `requests` is H, for spans of several interactions their mean by tokens saved; `sure` the share
+    of the saved tokens that nobody will want again; `risk_dollars` what is expected to be paid for
+    getting the rest back.  Dollars already spent on summaries are told in the ruling, but decide
+    nothing: they are gone either way.
     """
 
     before_tokens: int
     source_tokens: int
     summary_tokens: int
+    requests: float = 1.0
+    sure: float = 1.0
+    risk_dollars: float = 0.0
     ask_dollars: float = 0.0
     spent_dollars: float = 0.0
     spans: int = 1
@@ -48,10 +60,21 @@ class Offer:
         """Both in one rewrite, which begins here."""
         if later is None:
             return self
+        saved = max(1, self.saved_tokens + later.saved_tokens)
+
+        def mean(mine: float, theirs: float) -> float:
+            return (self.saved_tokens * mine + later.saved_tokens * theirs) / saved
+
+        sure = mean(self.sure, later.sure)
+        # Products, so that sure tokens times requests add up over both.
+        carried = mean(self.sure * self.requests, later.sure * later.requests)
         return Offer(
             self.before_tokens,
             self.source_tokens + later.source_tokens,
             self.summary_tokens + later.summary_tokens,
+            carried / sure if sure else 0.0,
+            sure,
+            self.risk_dollars + later.risk_dollars,
             self.ask_dollars + later.ask_dollars,
             self.spent_dollars + later.spent_dollars,
             self.spans + later.spans,
@@ -60,18 +83,17 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Market:
-    """What a decision is made by: prices, the state of the cache, how long the run goes on.
+    """What a decision is made by: prices and the state of the cache.
 
-    `cached_tokens` is the prefix the cache holds if nothing is rewritten; `requests` counts the one
-    about to be made.  `forced` means that the window is nearly full.
+    `cached_tokens` is the prefix the cache holds if nothing is rewritten; `number` is that of the
+    request about to be made.  `forced` means that the window is nearly full.
     """
 
     prices: Prices
     cached_tokens: int
-    requests: float
-    margin: float = 1.0
     cache: CacheState = "warm"
     forced: bool = False
+    number: int = 0
 
     def rule(self, offer: Offer) -> Ruling:
         """The inequality for one rewrite."""
@@ -82,36 +104,43 @@ class Market:
         # Saved tokens that the cache would have held save its price now; fresh ones save more.
         saved = offer.saved_tokens
         held = min(saved, lost)
-        saving = (self.requests * saved * prices.cached + (saved - held) * extra) / MILLION
+        carrying = offer.sure * saved * prices.cached / MILLION
+        saving = offer.requests * carrying + (saved - held) * extra / MILLION
         rebilling = (lost - held) * extra / MILLION
+        cost = rebilling + offer.ask_dollars + offer.risk_dollars
+        pays = saving > cost
+        waits = ceil((cost - saving) / carrying) if carrying > 0 and not pays else 0
         return Ruling(
-            commit=self.forced or saving > self.margin * (rebilling + offer.ask_dollars),
+            commit=self.forced or pays,
             spans=offer.spans,
-            requests=self.requests,
-            margin=self.margin,
+            requests=offer.requests,
             saved_tokens=saved,
             saving_dollars=saving,
             rewritten_tokens=lost - held,
             rebilling_dollars=rebilling,
             summary_dollars=offer.ask_dollars + offer.spent_dollars,
+            risk_dollars=offer.risk_dollars,
             cache=self.cache,
             prices=prices.model,
             forced=self.forced,
+            pays_at=self.number + waits if waits and self.number else None,
         )
 
     def helps(self, offer: Offer) -> bool:
         """Whether an offer is worth its summary where the cache is broken in front of it anyway."""
-        price = self.requests * self.prices.cached + self.prices.write - self.prices.cached
+        prices = self.prices
+        price = offer.requests * offer.sure * prices.cached + prices.write - prices.cached
         gain = offer.saved_tokens * price / MILLION
-        return offer.saved_tokens > 0 and (self.forced or gain > self.margin * offer.ask_dollars)
+        cost = offer.ask_dollars + offer.risk_dollars
+        return offer.saved_tokens > 0 and (self.forced or gain > cost)
 
     def surplus(self, offer: Offer) -> float:
         """Left minus right of the inequality; in a full window more tokens are always better."""
         if self.forced:
             return float(offer.saved_tokens)
         ruling = self.rule(offer)
-        cost = ruling.rebilling_dollars + offer.ask_dollars
-        return ruling.saving_dollars - self.margin * cost
+        cost = ruling.rebilling_dollars + offer.ask_dollars + offer.risk_dollars
+        return ruling.saving_dollars - cost
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
+from statecomp.controller.circumstances import Circumstances
+from statecomp.controller.gate import Verdict
 from statecomp.errors import BadInput
 from statecomp.history.history import History, Span
-from statecomp.history.interaction import Interaction
+from statecomp.history.interaction import Interaction, Summary
 from statecomp.strategy import Refusal
 
-WARINESS = 4
-"""How many times dearer a wrong replacement is taken to be each time that one has shown."""
+
+class Rule(Protocol):
+    """Turns scores into replacements: what may go, what is worth a rewrite, what is made now."""
+
+    def required(self, history: History, now: Circumstances) -> Mapping[str, float]:
+        """The score at which each surviving interaction may go, by id; above 1 means not now."""
+        ...
+
+    def too_small(self, members: Sequence[Interaction]) -> str:
+        """Why a run of such interactions is not worth a summary, or nothing."""
+        ...
+
+    def judge(
+        self,
+        history: History,
+        spans: Sequence[Span],
+        scores: Mapping[str, float],
+        now: Circumstances,
+        summaries: Mapping[Span, Summary] | None = None,
+    ) -> Verdict:
+        """Which spans are replaced now: by what is expected of summaries, or by those written."""
+        ...
+
+    def stricter(self, refetches: int) -> Rule:
+        """The rule once the agent has come back so often for what had been replaced."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,29 +47,11 @@ class Gates:
 
     A score at or above `threshold` (tau) selects an interaction; a span is replaced when it holds
     more than `longer_than` (kappa) interactions and at least `min_source_tokens` (B_min).
-
-    With `unsafe_tokens` above zero the threshold is the cost-sensitive one of appendix C.2, for
-    each interaction its own: a wrong replacement costs `unsafe_tokens`, a missed one the tokens of
-    the interaction, so a large old output may go at a score at which a small one stays.
     """
 
     threshold: float = 0.60
     longer_than: int = 3
     min_source_tokens: int = 1000
-    unsafe_tokens: int = 0
-
-    def required(self, interaction: Interaction) -> float:
-        """The score at which this interaction may go."""
-        if not self.unsafe_tokens:
-            return self.threshold
-        return self.unsafe_tokens / (self.unsafe_tokens + interaction.tokens)
-
-    def warier(self, returns: int) -> Gates:
-        """These gates once the agent has come back so often for what had been replaced.
-
-        A threshold that was given stays: only what a wrong replacement costs has been underrated.
-        """
-        return replace(self, unsafe_tokens=self.unsafe_tokens * WARINESS ** min(returns, 9))
 
     def __post_init__(self) -> None:
         if not 0.0 < self.threshold <= 1.0:
@@ -52,19 +61,44 @@ class Gates:
         if self.min_source_tokens < 0:
             problem = f"must not be negative, not {self.min_source_tokens}"
             raise BadInput(problem, field="min_source_tokens")
-        if self.unsafe_tokens < 0:
-            problem = f"must not be negative, not {self.unsafe_tokens}"
-            raise BadInput(problem, field="unsafe_tokens")
+
+    def required(self, history: History, now: Circumstances) -> Mapping[str, float]:
+        return dict.fromkeys((i.id for i in history.interactions), self.threshold)
+
+    def too_small(self, members: Sequence[Interaction]) -> str:
+        tokens = sum(member.tokens for member in members)
+        if len(members) <= self.longer_than:
+            return f"{len(members)} interactions; more than {self.longer_than} are needed"
+        if tokens < self.min_source_tokens:
+            return f"{tokens} source tokens; {self.min_source_tokens} are needed"
+        return ""
+
+    def judge(
+        self,
+        history: History,
+        spans: Sequence[Span],
+        scores: Mapping[str, float],
+        now: Circumstances,
+        summaries: Mapping[Span, Summary] | None = None,
+    ) -> Verdict:
+        """The paper replaces whatever passes its gates."""
+        return Verdict(tuple(range(len(spans))), {}, None)
+
+    def stricter(self, refetches: int) -> Gates:
+        """A threshold that was given stays."""
+        return self
 
 
-def selected_runs(history: History, scores: Mapping[str, float], gates: Gates) -> Iterator[Span]:
+def selected_runs(
+    history: History, scores: Mapping[str, float], required: Mapping[str, float]
+) -> Iterator[Span]:
     """Maximal runs of selected interactions; KEEP, locked, pinned and summaries break a run."""
     start = None
     for place, segment in enumerate(history.segments):
         selected = (
             isinstance(segment, Interaction)
             and not segment.locked
-            and scores.get(segment.id, 0.0) >= gates.required(segment)
+            and scores.get(segment.id, 0.0) >= required.get(segment.id, 2.0)
         )
         if selected and start is None:
             start = place
@@ -76,19 +110,14 @@ def selected_runs(history: History, scores: Mapping[str, float], gates: Gates) -
 
 
 def eligible_spans(
-    history: History, scores: Mapping[str, float], gates: Gates
+    history: History, scores: Mapping[str, float], required: Mapping[str, float], rule: Rule
 ) -> tuple[list[Span], list[Refusal]]:
-    """The runs that pass both size gates, in history order, and why the others wait."""
+    """The runs that are large enough, in history order, and why the others wait."""
     spans, refusals = [], []
-    for run in selected_runs(history, scores, gates):
+    for run in selected_runs(history, scores, required):
         members = history.members(run)
-        tokens = sum(member.tokens for member in members)
-        if len(members) <= gates.longer_than:
-            reason = f"{len(members)} interactions; more than {gates.longer_than} are needed"
-        elif tokens < gates.min_source_tokens:
-            reason = f"{tokens} source tokens; {gates.min_source_tokens} are needed"
+        if reason := rule.too_small(members):
+            refusals.append(Refusal(members[0].number, members[-1].number, reason))
         else:
             spans.append(run)
-            continue
-        refusals.append(Refusal(members[0].number, members[-1].number, reason))
     return spans, refusals

@@ -12,16 +12,17 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from statecomp.controller.economics import Economics
 from statecomp.controller.prices import PriceBook, shipped_prices
 from statecomp.ledger.audit import Ledger
+from statecomp.method import Method
 from statecomp.proxy.account import Accountant
 from statecomp.proxy.background import Background
 from statecomp.proxy.door import Door
 from statecomp.proxy.engines import Engines
+from statecomp.proxy.horizons import Horizons
 from statecomp.proxy.metrics import Metrics
 from statecomp.proxy.security import PAGES, Guard, is_page
-from statecomp.proxy.settings import Method, ProxySettings
+from statecomp.proxy.settings import ProxySettings
 from statecomp.proxy.views import Views
 from statecomp.strategy import View
 
@@ -49,7 +50,6 @@ def build_app(
     ledger: Ledger,
     method: Method | None = None,
     *,
-    economics: Economics | None = None,
     prices: PriceBook | None = None,
     pages: Sequence[BaseRoute] = (),
 ) -> Proxy:
@@ -57,7 +57,7 @@ def build_app(
 
     `pages` are shown under /statecomp/.
     """
-    book = prices or (economics.book if economics else shipped_prices())
+    book = prices or shipped_prices()
     metrics, limits = Metrics(), settings.limits
     background: Background[View] = Background(
         threads=limits.threads,
@@ -66,8 +66,8 @@ def build_app(
         busy=lambda: views.busy,
     )
     failed = lambda: metrics.add("statecomp_ledger_failures_total")  # noqa: E731
-    engines = Engines(settings, method or Method(), ledger, economics, failed)
-    views = Views(settings, engines, background, book)
+    engines = Engines(settings, method or Method(), ledger, failed)
+    views = Views(settings, engines, background, book, Horizons(ledger))
     accountant = Accountant(ledger, metrics, book, most_waiting=limits.records)
     door = Door(settings, ledger, views, accountant, metrics)
     metrics.gauge("statecomp_open_requests", lambda: door.open_requests)

@@ -23,6 +23,7 @@ MAKE_WAY_S = 0.25
 class _Job(Generic[Result]):
     work: Callable[[Wanted], Result]
     due_s: float  # from then on it is done, however busy it is
+    at_once: bool = False
     future: Future[Result | None] = field(default_factory=Future)
 
 
@@ -60,7 +61,7 @@ class Background(Generic[Result]):
         self, session: str, work: Callable[[Wanted], Result], *, at_once: bool = False
     ) -> Future[Result | None]:
         """`at_once` is for what somebody waits for.  A newer state takes the place of the older."""
-        job = _Job(work, monotonic() + (0.0 if at_once else MAKE_WAY_S))
+        job = _Job(work, monotonic() + (0.0 if at_once else MAKE_WAY_S), at_once)
         with self._changed:
             dropped = self._waiting.get(session)
             taken = self._open and (dropped is not None or len(self._waiting) < self._most)
@@ -111,7 +112,8 @@ class Background(Generic[Result]):
             with self._changed:
                 self._running.discard(session)
                 self._changed.notify_all()
-            self._rest(thread_time() - before)
+            if not job.at_once:
+                self._rest(thread_time() - before)
 
     def _rest(self, worked_s: float) -> None:
         """As long as the work took, once for each thread; waiting for a model is no work."""

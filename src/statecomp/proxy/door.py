@@ -238,7 +238,7 @@ class Door:
                 given_up = Event()
                 exchange.decision = self.views.decide(look, now, given_up)
                 look = await self.views.waited(look, exchange.decision, patience_s)
-                if self.settings.commit == "background":
+                if self.views.too_late_is_lost(look, now):
                     given_up.set()
         self.views.seen(look)
         exchange.tenant, exchange.session, exchange.model = look.tenant, look.session, look.model

@@ -15,13 +15,13 @@ from time import monotonic
 from typing import TypeVar
 
 from statecomp.compressor import StateComp
-from statecomp.controller.economics import Economics
 from statecomp.errors import StateCompError
 from statecomp.ledger.audit import Ledger, LedgerFailed
 from statecomp.ledger.commits import Commit, CommitLog
 from statecomp.llm.client import Usage
 from statecomp.llm.side import SideAccount, SideCall
-from statecomp.proxy.settings import Method, ProxySettings
+from statecomp.method import Method
+from statecomp.proxy.settings import ProxySettings
 from statecomp.recent import Recent
 from statecomp.traces.secrets import Masker
 from statecomp.wire.incremental import Shelf
@@ -143,7 +143,6 @@ class Engines:
     settings: ProxySettings
     method: Method
     ledger: Ledger
-    economics: Economics | None = None
     ledger_failed: Callable[[], None] = lambda: None
     _lock: Lock = field(default_factory=Lock)
 
@@ -151,12 +150,12 @@ class Engines:
         self._engines: Recent[tuple[str, str], StateComp] = Recent(self.settings.limits.engines)
         limits = self.settings.limits
         self._shelf = Shelf(limits.conversations, limits.conversation_tokens)
-        self._log: RememberingLog | None = None
+        self._logs: Recent[tuple[str, str], RememberingLog] = Recent(limits.engines)
 
     @property
     def slow(self) -> bool:
-        """Whether the store, which is one for all, took long not long ago."""
-        return self._log is not None and self._log.slow
+        """Whether the store, which is one for all, took long for anybody not long ago."""
+        return any(log.slow for log in self._logs.values())
 
     def of(self, tenant: str, protocol: str) -> StateComp:
         key = (tenant, protocol)
@@ -170,17 +169,11 @@ class Engines:
         account = ThreadAccount()
         observes = self.settings.mode == "observe"
         store = self.ledger.commits(OBSERVED + tenant if observes else tenant)
-        self._log = RememberingLog(store, self.ledger_failed)
-        return StateComp(
-            self.method.scorer(),
-            summarizer=self.method.summarizer(account),
-            gates=self.method.gates,
-            protocol=protocol,
-            placement=self.method.placement,
-            count=self.method.count,
-            log=self._log,
+        log = RememberingLog(store, self.ledger_failed)
+        return self.method.engine(
+            protocol,
+            log=self._logs.put((tenant, protocol), log),
             account=account,
-            economics=self.economics,
             shelf=self._shelf,
             secret=holds_secret,
         )

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from statecomp.controller.age import AgeScorer
-from statecomp.controller.spans import Gates
 from statecomp.errors import BadInput
-from statecomp.llm.extract import ExtractiveSummarizer
-from statecomp.llm.side import SideAccount
-from statecomp.strategy import Scorer, Summarizer
-from statecomp.tokens import ESTIMATE, TokenCounter
-from statecomp.wire.protocol import Placement
 
 Mode: TypeAlias = Literal["compress", "observe", "off"]
-When: TypeAlias = Literal["background", "now"]
+When: TypeAlias = Literal["auto", "background", "now"]
 
 OPENAI = "https://api.openai.com"
 ANTHROPIC = "https://api.anthropic.com"
@@ -38,21 +31,6 @@ WINDOWS = (
 _KNOWN = tuple((re.compile(rf"(?:^|[/.])(?:{name})(?![.\d])"), size) for name, size in WINDOWS)
 
 
-def extractive(account: SideAccount) -> Summarizer:
-    return ExtractiveSummarizer()
-
-
-@dataclass(frozen=True)
-class Method:
-    """How the engines of a proxy decide; each engine gets a scorer and a summariser of its own."""
-
-    scorer: Callable[[], Scorer] = AgeScorer
-    summarizer: Callable[[SideAccount], Summarizer] = extractive
-    gates: Gates = Gates()
-    placement: Placement = Placement()
-    count: TokenCounter = ESTIMATE
-
-
 @dataclass(frozen=True)
 class Limits:
     """What keeps one client, or one slow part, from stopping all others."""
@@ -64,6 +42,7 @@ class Limits:
     view_s: float = 2.0  # to put committed summaries back; then the request goes out as it came
     quick_bytes: int = 256 * 1024  # larger requests are read in a thread of their own
     now_s: float = 20.0  # to wait for a decision with `--commit now`
+    quick_s: float = 0.25  # to wait for one that asks no model; then it is made behind the request
     cold_s: float = 2.0  # to wait for one where the provider's cache has run out anyway
     decision_s: float = 120.0  # after which a decision is discarded
     threads: int = 2  # that decide
@@ -87,12 +66,11 @@ class ProxySettings:
     upstream: str = ""
     upstreams: Mapping[str, str] = field(default_factory=dict)
     mode: Mode = "compress"
-    commit: When = "background"
+    commit: When = "auto"  # before the request where no model is asked for records, else behind
     host: str = "127.0.0.1"
     hosts: frozenset[str] = frozenset()  # further names this proxy is reached by
     token: str = field(default="", repr=False)
     salt: bytes = field(default=b"", repr=False)
-    window: int = 0  # tokens of the models' window, where the name of a model does not tell
     limits: Limits = Limits()
     local_store: bool = True  # the ledger answers without a network in between
     trust_env: bool = True  # HTTPS_PROXY and certificates for the way to the upstream

@@ -16,13 +16,14 @@ from typing import Any
 
 from statecomp.checkpoint import Checkpoint
 from statecomp.compressor import StateComp
-from statecomp.controller.economics import Circumstances
+from statecomp.controller.circumstances import Circumstances
 from statecomp.controller.prices import PriceBook
 from statecomp.history.history import History
 from statecomp.proxy.background import Background, Wanted
 from statecomp.proxy.engines import Engines
+from statecomp.proxy.horizons import Horizons
 from statecomp.proxy.outgoing import Unreadable, parsed, written
-from statecomp.proxy.sessions import session_of, tenant_of
+from statecomp.proxy.sessions import client_of, session_of, tenant_of
 from statecomp.proxy.settings import ProxySettings, window_of
 from statecomp.recent import Recent
 from statecomp.strategy import View
@@ -38,6 +39,7 @@ class Look:
 
     tenant: str
     session: str
+    client: str
     model: str
     engine: StateComp
     parsed: Mapping[str, Any]
@@ -62,6 +64,7 @@ class Views:
     engines: Engines
     background: Background[View]
     prices: PriceBook
+    horizons: Horizons
     _looking: int = 0
     _looked_s: float = -BUSY_S
     _last_s: Recent[str, float] = field(default_factory=lambda: Recent(4096))
@@ -69,6 +72,7 @@ class Views:
 
     def __post_init__(self) -> None:
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="statecomp-view")
+        self._writes_at_once = self.engines.method.writes_at_once
 
     async def of(self, protocol: str, headers: Mapping[bytes, bytes], body: bytes) -> Look | str:
         """What to send, or why it goes out as it came."""
@@ -110,6 +114,7 @@ class Views:
         return Look(
             tenant=tenant,
             session=session_of(tenant, headers, given, raw) if raw is not None else "",
+            client=client_of(headers),
             model=str(given.get("model", "")),
             engine=engine,
             parsed=given,
@@ -133,7 +138,7 @@ class Views:
             model=look.model,
             caching=look.caching,
             ttl_s=HOUR_S if look.long_lived else None,
-            window_tokens=self.settings.window or window_of(look.model),
+            window_tokens=self.engines.method.window or window_of(look.model),
         )
 
     def seen(self, look: Look) -> None:
@@ -148,11 +153,25 @@ class Views:
         With a cache that is cold by the clock a rewrite costs nothing now and something later, so
         a short wait is worth it even where decisions are otherwise left to the background.
         """
+        limits = self.settings.limits
         if self.settings.commit == "now":
-            return self.settings.limits.now_s
+            return limits.now_s
+        if self.at_once:
+            return limits.quick_s
+        return limits.cold_s if self._is_cold(look, now) else 0.0
+
+    def too_late_is_lost(self, look: Look, now: Circumstances) -> bool:
+        """What was judged for a cold cache must not be committed once this request warms it."""
+        return self.settings.commit != "now" and self._is_cold(look, now)
+
+    def _is_cold(self, look: Look, now: Circumstances) -> bool:
         lifetime = now.ttl_s or self.prices.nearest(look.model).ttl_s
-        cold = now.last_s is not None and now.now_s - now.last_s > lifetime
-        return self.settings.limits.cold_s if cold else 0.0
+        return now.last_s is not None and now.now_s - now.last_s > lifetime
+
+    @property
+    def at_once(self) -> bool:
+        """Whether decisions are made before the request: they break one interaction less."""
+        return self.settings.commit == "auto" and self._writes_at_once
 
     def decide(
         self, look: Look, now: Circumstances, given_up: Event | None = None
@@ -166,7 +185,12 @@ class Views:
         assert raw is not None
 
         def work(wanted: Wanted) -> View:
-            beside = replace(now, outside_tokens=self._outside(look), deferred=given_up is None)
+            beside = replace(
+                now,
+                outside_tokens=self._outside(look),
+                deferred=given_up is None,
+                horizon=self.horizons.of(look.client, look.model),
+            )
             late = given_up.is_set if given_up is not None else lambda: False
             return engine.prepare(raw, beside, lambda: wanted() and not late())
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from statecomp.errors import ScoringFailed
 from statecomp.history.history import History
+from statecomp.history.interaction import Interaction, Pinned, Segment, Summary
 from statecomp.router.bundle import Bundle, Encoder
 from statecomp.router.pairs import Features
 
@@ -29,6 +30,10 @@ class Reader(Protocol):
 class RouterScorer:
     """Reads features, scores them; whatever goes wrong means no scores, never wrong ones.
 
+    Routers learn from runs of one task.  In a session of many, what came since the user last spoke
+    is therefore read twice, within the whole and as a run of its own, and the warier score counts:
+    read within the whole alone, joined runs were scored too high (docs/lab-log.md).
+
     A reader that does not suit the bundle is refused here, before the first history.
     """
 
@@ -40,6 +45,14 @@ class RouterScorer:
         self.bundle.must_read(self.reader.NAMES, self.encoder)
 
     def score(self, history: History) -> Mapping[str, float]:
+        scores = self._scores(history)
+        latest = since_user(history)
+        if latest is None:
+            return scores
+        alone = self._scores(latest)
+        return {name: min(score, alone.get(name, 1.0)) for name, score in scores.items()}
+
+    def _scores(self, history: History) -> Mapping[str, float]:
         if not history.interactions:
             return {}
         try:
@@ -52,6 +65,31 @@ class RouterScorer:
         if len(ids) != len(scores):
             raise ScoringFailed(f"{len(ids)} interactions were named, and {len(scores)} scored")
         return dict(zip(ids, map(float, scores), strict=True))
+
+
+def since_user(history: History) -> History | None:
+    """What came since the user last spoke, as a run of its own; None where that is everything."""
+    segments = history.segments
+    start = len(segments)
+    spoken = False
+    while start and not (spoken and not isinstance(segments[start - 1], Pinned)):
+        start -= 1
+        segment = segments[start]
+        spoken = spoken or (isinstance(segment, Pinned) and segment.role == "user")
+    if not any(not isinstance(segment, Pinned) for segment in segments[:start]):
+        return None
+    before = segments[start - 1]
+    gone = before.last if isinstance(before, Summary) else getattr(before, "number", 0)
+    return History(tuple(_numbered(segment, gone) for segment in segments[start:]))
+
+
+def _numbered(segment: Segment, gone: int) -> Segment:
+    """The segment as it would be numbered had nothing come before."""
+    if isinstance(segment, Interaction):
+        return replace(segment, number=segment.number - gone)
+    if isinstance(segment, Summary):
+        return replace(segment, first=segment.first - gone, last=segment.last - gone)
+    return segment
 
 
 class Reason(NamedTuple):

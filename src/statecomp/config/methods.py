@@ -1,0 +1,122 @@
+"""A method from what a person wrote: a recipe, and what overrules it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from statecomp.checkpoint import Pins
+from statecomp.config.options import Options, Settings
+from statecomp.config.scorers import Scoring, default_scorer, scoring
+from statecomp.config.summarizers import summarizer_of
+from statecomp.controller.prices import PriceBook, Prices, shipped_prices
+from statecomp.controller.spans import Gates
+from statecomp.history.trajectory import Trajectory
+from statecomp.llm.extract import ExtractiveSummarizer
+from statecomp.llm.side import SideAccount
+from statecomp.method import Method
+from statecomp.recipes import DEFAULT, Recipe, recipe_named
+from statecomp.wire.protocol import Placement
+
+OPTIONS: Mapping[str, str] = {
+    "recipe": "paper, careful, balanced (the default) or bold; `statecomp recipes` shows them",
+    "scorer": "router[:FOLDER], folds:FOLDER, age:after=N or labels:PATH",
+    "wariness": "how many times the price of getting it back a wrong replacement counts",
+    "ahead": "the share of the requests to come that counts beside those already made",
+    "threshold": "one score from which on every step may go, as in the paper; no money then",
+    "longer_than": "the paper's kappa: a span must hold more steps than this; no money then",
+    "min_source_tokens": "the paper's B_min: a span must hold this many tokens; no money then",
+    "holds": "on or off: documents the user names, and what the agent came back for, stay",
+    "pin_tools": "names of tools, joined by +, whose results always stay",
+    "pin": "a regular expression; what it finds always stays",
+    "role": "user or assistant: in whose name a record stands",
+    "merge": "on or off: write a record into the user message beside it",
+    "prices": "a model of the price book to bill by",
+    "window": "tokens of the model's window; a nearly full one makes rewrites free",
+    "summarizer": "extractive, or chat:PROVIDER:MODEL[@URL]",
+    "budget": "an extract's share of its source",
+    "dense": "tokens of each step that count twice for its extract",
+    "name_worth": "what an extract's missing name costs, in tokens",
+}
+"""Every key that follows `statecomp:` in a strategy, and what it takes."""
+
+
+CHAT_RATIO = 0.15
+"""What a language model's record takes of its source: about half of what an extract does."""
+
+
+def method_of(options: Options, settings: Settings) -> tuple[Method, Scoring]:
+    """Reads every key of OPTIONS; what is not given is the recipe's.
+
+    The method scores live runs; the scoring is for recorded ones, which may have labels.
+    """
+    recipe = _recipe(options)
+    spec = options.text("scorer", "") or default_scorer()
+    scored = scoring(spec)
+    writing = options.text("summarizer", "extractive")
+    summarizer = summarizer_of(writing, options, settings, recipe.extract)
+    writer = summarizer(SideAccount())
+    book = _book(options, settings)
+    if isinstance(writer, ExtractiveSummarizer):
+        rule = recipe.rule(book, ratio=writer.usual_ratio)
+    else:
+        rule = recipe.rule(book, ratio=CHAT_RATIO, summary_prices=book.nearest(writing))
+    window = options.whole("window", 0)
+    holds = options.switch("holds", default=recipe.holds)
+    method = Method(
+        scorer=lambda: scored(Trajectory("", ())),
+        summarizer=summarizer,
+        rule=rule,
+        placement=_placement(options),
+        count=settings.count,
+        pins=_pins(options),
+        holds=holds,
+        window=window or None,
+        recipe=recipe.name,
+        scored_by=spec,
+    )
+    return method, scored
+
+
+def _recipe(options: Options) -> Recipe:
+    recipe = recipe_named(options.text("recipe", DEFAULT))
+    recipe = replace(
+        recipe,
+        wariness=options.real("wariness", recipe.wariness),
+        ahead=options.real("ahead", recipe.ahead),
+    )
+    gates = recipe.gates
+    threshold = options.real("threshold", 0.0)
+    longer_than = options.whole("longer_than", -1)
+    tokens = options.whole("min_source_tokens", -1)
+    if not threshold and longer_than < 0 and tokens < 0:
+        return recipe
+    # Whoever names a gate means the paper's kind of rule.
+    gates = gates or Gates()
+    return replace(
+        recipe,
+        gates=Gates(
+            threshold or gates.threshold,
+            gates.longer_than if longer_than < 0 else longer_than,
+            gates.min_source_tokens if tokens < 0 else tokens,
+        ),
+    )
+
+
+def _book(options: Options, settings: Settings) -> PriceBook:
+    """All prices there are, or those of one model: that named here, or that of the command."""
+    book = settings.book or shipped_prices()
+    model = options.text("prices", "")
+    prices: Prices | None = book.of(model) if model else settings.prices
+    return PriceBook({prices.model: prices}, prices.model) if prices else book
+
+
+def _pins(options: Options) -> Pins:
+    tools = options.text("pin_tools", "")
+    return Pins(frozenset(filter(None, tools.split("+"))), options.text("pin", ""))
+
+
+def _placement(options: Options) -> Placement:
+    assistant = options.one_of("role", "user", "assistant") == "assistant"
+    merge = options.switch("merge", default=False)
+    return Placement("assistant" if assistant else "user", merge)

@@ -1,0 +1,57 @@
+"""Committed summaries put back where their sources stand, byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from statecomp.controller.controller import summary_of
+from statecomp.history.history import History
+from statecomp.history.interaction import Interaction, Segment, Summary
+from statecomp.ledger.commits import Commit
+from statecomp.recent import Recent
+from statecomp.tokens import TokenCounter
+from statecomp.wire.protocol import Wire
+
+
+class Replayer:
+    """Turns a raw history into the effective one, given what was committed."""
+
+    def __init__(self, wire: Wire, count: TokenCounter) -> None:
+        self._wire = wire
+        self._count = count
+        self._summaries: Recent[str, Summary] = Recent(1024)
+
+    def replay(self, raw: History, commits: Sequence[Commit]) -> tuple[History, tuple[Commit, ...]]:
+        """The effective history, and the commits that stand in it."""
+        if not commits:
+            return raw, ()
+        by_start = {commit.sources[0]: commit for commit in commits}
+        segments: list[Segment] = []
+        applied: list[Commit] = []
+        place = 0
+        while place < len(raw.segments):
+            commit = by_start.get(raw.segments[place].id)
+            if commit is not None and _stand_free(raw, place, commit):
+                segments.append(self._summary(commit))
+                applied.append(commit)
+                place += len(commit.sources)
+            else:
+                segments.append(raw.segments[place])
+                place += 1
+        return History(tuple(segments)), tuple(applied)
+
+    def _summary(self, commit: Commit) -> Summary:
+        return self._summaries.get(commit.id) or self._summaries.put(
+            commit.id,
+            summary_of(
+                commit.text, commit.sources, commit.first, commit.last, self._wire, self._count
+            ),
+        )
+
+
+def _stand_free(raw: History, place: int, commit: Commit) -> bool:
+    """Whether the commit's sources stand here; a pin set since then takes them back."""
+    sources = raw.segments[place : place + len(commit.sources)]
+    return tuple(s.id for s in sources) == commit.sources and not any(
+        isinstance(s, Interaction) and s.locked for s in sources
+    )
