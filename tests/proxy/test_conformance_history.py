@@ -254,6 +254,17 @@ def test_p16_messages_open_with_the_user_and_system_messages_keep_their_place(
     assert any(map(is_summary, last))
 
 
+def test_a_client_that_asks_for_all_thinking_to_be_kept_is_served_like_any_other(
+    proxy: Proxied,
+) -> None:
+    """Claude Code with thinking on, its default."""
+    asked = {"edits": [{"type": "clear_thinking_20251015", "keep": "all"}]}
+    converse(proxy, CLAUDE, [*CLAUDE.user(TASK), *CLAUDE.run(8)], context_management=asked)
+    assert proxy.refusals == []
+    assert any(map(is_summary, sent(proxy.received[-1])))
+    assert proxy.received[-1].body["context_management"] == asked
+
+
 def test_p16_responses_notes_are_messages_of_the_user_with_input_text(proxy: Proxied) -> None:
     converse(proxy, RESPONSES, [*RESPONSES.user(TASK), *RESPONSES.run(10)])
     notes = [m for m in sent(proxy.received[-1]) if is_summary(m)]

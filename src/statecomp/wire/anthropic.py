@@ -24,6 +24,7 @@ from statecomp.wire.anthropic_blocks import (
     results_of,
     thought_in,
 )
+from statecomp.wire.anthropic_body import kept_elsewhere
 from statecomp.wire.anthropic_rules import ROLES, violations
 from statecomp.wire.content import (
     block_text,
@@ -75,13 +76,11 @@ class Anthropic:
         return [_edited(message, edit) for message in messages]
 
     def untouchable(self, body: Mapping[str, Any]) -> str:
-        if body.get("context_management"):
-            return "the provider edits this history itself (context_management is set)"
-        if body.get("compaction"):
-            return "the provider compacts this history itself (compaction is set)"
+        if reason := kept_elsewhere(body):
+            return reason
         messages = body.get(self.key)
         if isinstance(messages, list | tuple) and any(map(_is_compacted, messages)):
-            return "the provider has compacted this history (it holds a compaction block)"
+            return "the provider has summarised this history already (it holds a compaction block)"
         return forbids_rewriting(body, messages if isinstance(messages, list | tuple) else ())
 
     def adapt(self, body: Mapping[str, Any], messages: Sequence[JsonObject], first: int) -> Adapted:

@@ -27,6 +27,10 @@ from statecomp.wire.responses_items import (
 )
 from statecomp.wire.responses_rules import violations
 
+ELSEWHERE = (
+    "the history lives on the server ({} is set), so this request holds only its newest part"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class OpenAIResponses:
@@ -69,17 +73,19 @@ class OpenAIResponses:
 
     def untouchable(self, body: Mapping[str, Any]) -> str:
         if body.get("previous_response_id"):
-            return "the history lives on the server (previous_response_id is set)"
+            return ELSEWHERE.format("previous_response_id")
         if body.get("conversation"):
-            return "the history lives on the server (conversation is set)"
+            return ELSEWHERE.format("conversation")
         if body.get("context_management"):
-            return "the provider edits this history itself (context_management is set)"
+            return "the client has the provider shorten this history itself (context_management)"
         items = body.get(self.key)
         if isinstance(items, str):
-            return "the input is a plain string: there is no history in it"
+            return "the input is one plain text: there is no history in it"
         for item in items if isinstance(items, list | tuple) else ():
             if isinstance(item, Mapping) and is_compaction(item):
-                return "the provider has compacted this history (it holds a compaction item)"
+                return (
+                    "the provider has summarised this history already (it holds a compaction item)"
+                )
             if isinstance(item, Mapping) and kind_of(item) == "item_reference":
                 return "part of the history lives on the server (it holds an item reference)"
         return ""
