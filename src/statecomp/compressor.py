@@ -25,7 +25,7 @@ from statecomp.strategy import Refusal, Scorer, Strategy, Summarizer, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.detect import wire_named
 from statecomp.wire.incremental import Reader, Shelf
-from statecomp.wire.placement import rehome_markers, render
+from statecomp.wire.placement import lead_in_tokens, rehome_markers, render
 from statecomp.wire.protocol import Placement, Wire
 
 CARD = Card(
@@ -146,7 +146,7 @@ class StateComp(Strategy):
         checkpoint = Checkpoint(
             messages=list(came),
             raw_tokens=raw.tokens,
-            sent_tokens=view.history.tokens,
+            sent_tokens=view.history.tokens + lead_in_tokens(view.history, self.wire, self._count),
             view=view,
             gates=self._controller.gates,
             note=view.note,

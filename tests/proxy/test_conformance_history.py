@@ -254,6 +254,19 @@ def test_p16_messages_open_with_the_user_and_system_messages_keep_their_place(
     assert any(map(is_summary, last))
 
 
+def test_p16_reminders_every_five_steps_do_not_keep_the_steps_behind_them(proxy: Proxied) -> None:
+    """Opus sessions of Claude Code."""
+    reminder = {"role": "system", "content": "Keep the list of tasks up to date."}
+    messages = [*CLAUDE.user(TASK), reminder]
+    for start in range(0, 20, 5):
+        messages += [*CLAUDE.run(5, start=start), reminder]
+    converse(proxy, CLAUDE, [*messages, *CLAUDE.run(2, start=20)])
+    assert proxy.refusals == []
+    last = sent(proxy.received[-1])
+    behind = [last[place + 2] for place, message in enumerate(last) if message == reminder]
+    assert [is_summary(message) for message in behind] == [True, True, True, True, False]
+
+
 def test_a_client_that_asks_for_all_thinking_to_be_kept_is_served_like_any_other(
     proxy: Proxied,
 ) -> None:

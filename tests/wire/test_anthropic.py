@@ -172,12 +172,12 @@ def test_only_the_thinking_of_the_live_tool_loop_is_locked() -> None:
     assert locks(assistant(call("a")), user(result("a"))) == [""]
 
 
-def test_a_turn_that_a_system_message_leans_on_is_locked() -> None:
+def test_a_system_message_locks_only_a_turn_whose_record_could_not_stand_before_it() -> None:
     before = (assistant(call("a")), user(result("a")))
     behind = (assistant(call("b")), user(result("b")))
     messages = (*before, {"role": "system", "content": "x"}, *behind, user())
-    reason = "a system message beside it needs its neighbours"
-    assert locks(*messages) == ["", reason]
+    assert locks(*messages) == ["", ""]
+    reason = "the system message behind it must follow a message of the user"
     assert locks(*messages, wire=Anthropic(Placement("assistant"))) == [reason, ""]
 
 

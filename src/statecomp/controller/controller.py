@@ -17,7 +17,7 @@ from statecomp.llm.verify import verify
 from statecomp.strategy import Refusal, Ruling, Scorer, Summarizer, View
 from statecomp.tokens import ESTIMATE, TokenCounter, count_message
 from statecomp.wire.assemble import digest
-from statecomp.wire.placement import render
+from statecomp.wire.placement import lead_in_tokens, render
 from statecomp.wire.protocol import Wire
 
 
@@ -132,13 +132,13 @@ class Controller:
         the end.
         """
         source = sum(segment.tokens for segment in current.segments[span.start : span.stop])
-        summary = trial.segments[span.start]
-        if summary.tokens >= source:
-            raise SummaryFailed(f"{summary.tokens} tokens would replace {source}")
+        there = _window(trial, span.start, span.start + 1)
+        written = trial.segments[span.start].tokens + lead_in_tokens(there, self.wire, self.count)
+        if written >= source:
+            raise SummaryFailed(f"{written} tokens would replace {source}")
         opening = not any(s.messages for s in current.segments[: max(0, span.start - 1)])
         before = self._violations(_window(current, span.start, span.stop), opening)
-        after = self._violations(_window(trial, span.start, span.start + 1), opening)
-        if after > before:
+        if self._violations(there, opening) > before:
             raise SummaryFailed("the replacement would break a protocol rule")
 
     def _violations(self, history: History, opening: bool = True) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -38,6 +38,7 @@ from statecomp.wire.thinking import THINKING, allow_stale_thinking, forbids_rewr
 
 USER_KINDS = ("text", "image", "document", "search_result")
 SYSTEM_KINDS = ("mid_conv_system", "tool_addition", "tool_removal")
+LEAD_IN = "(What I did next is in the record that follows.)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class Anthropic:
 
     def groups(self, messages: Sequence[JsonObject], start: int = 0) -> Iterator[Group]:
         place = start
+        newest = max((n for n, m in enumerate(messages) if m.get("role") == "user"), default=0)
         while place < len(messages):
             stop = end_of_turn(messages, place)
             turn = messages[place:stop]
@@ -60,7 +62,10 @@ class Anthropic:
             elif turn[0]["role"] == "assistant":
                 inside = reasons_inside(turn, unanswered(turn, place))
                 outside = reasons_outside(messages, place, stop, self.placement)
-                yield interaction(turn, locked=next(chain(inside, outside), ""))
+                read = interaction(turn, locked=next(chain(inside, outside), ""))
+                if stop < newest and lasts_one_turn(messages[stop]):
+                    read, stop = replace(read, messages=(*turn, messages[stop])), stop + 1
+                yield read
             else:
                 yield pinned(turn, str(turn[0]["role"]))
             place = stop
@@ -71,6 +76,14 @@ class Anthropic:
     def write_summary(self, text: str) -> tuple[JsonObject, ...]:
         # A list, so that a cache marker can hang on the block.
         return ({"role": self.placement.role, "content": [{"type": "text", "text": text}]},)
+
+    def lead_in(self, before: JsonObject) -> tuple[JsonObject, ...]:
+        """A system message is accepted only behind the user and before the assistant, so where a
+        span stood behind one, something of the assistant's must still stand there.
+        """
+        if before.get("role") != "system" or self.placement.role != "user":
+            return ()
+        return ({"role": "assistant", "content": [{"type": "text", "text": LEAD_IN}]},)
 
     def edit_observations(self, messages: Sequence[JsonObject], edit: Edit) -> list[JsonObject]:
         return [_edited(message, edit) for message in messages]
@@ -191,11 +204,17 @@ def reasons_outside(
     later = (messages[after].get("role") for after in range(stop, len(messages)))
     if has_thinking(messages[place]) and all(role == "system" for role in later):
         yield "its thinking belongs to the live tool loop"
-    # A system message is accepted only behind a user message and before an assistant message.
-    before = placement.role == "user" and place > 0 and messages[place - 1].get("role") == "system"
-    behind = placement.role == "assistant" and stop < len(messages)
-    if before or (behind and messages[stop].get("role") == "system"):
-        yield "a system message beside it needs its neighbours"
+    behind = messages[stop].get("role") if stop < len(messages) else ""
+    if behind == "system" and placement.role == "assistant":
+        yield "the system message behind it must follow a message of the user"
+
+
+def lasts_one_turn(message: JsonObject) -> bool:
+    """Whether a system message is read until the user's next message and never again.
+
+    From then on it stands for nothing, and goes with the turn it stands behind.
+    """
+    return message.get("role") == "system" and message.get("clear_at") == "next_user_message"
 
 
 def _is_compacted(message: Any) -> bool:

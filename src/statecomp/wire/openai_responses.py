@@ -68,6 +68,9 @@ class OpenAIResponses:
         content: Any = [{"type": "input_text", "text": text}] if role == "user" else text
         return ({"type": "message", "role": role, "content": content},)
 
+    def lead_in(self, before: JsonObject) -> tuple[JsonObject, ...]:
+        return ()
+
     def edit_observations(self, messages: Sequence[JsonObject], edit: Edit) -> list[JsonObject]:
         return [_edited(item, edit) for item in messages]
 
