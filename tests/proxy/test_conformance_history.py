@@ -267,6 +267,22 @@ def test_p16_reminders_every_five_steps_do_not_keep_the_steps_behind_them(proxy:
     assert [is_summary(message) for message in behind] == [True, True, True, True, False]
 
 
+def test_reasoning_kept_on_the_server_is_no_reason_to_keep_its_turns(proxy: Proxied) -> None:
+    """The Vercel AI SDK with its default `store`: reasoning is sent as references."""
+    items: list[Message] = []
+    for item in RESPONSES.run(10):
+        stored = item["type"] == "reasoning"
+        items.append({"type": "item_reference", "id": item["id"]} if stored else item)
+        if item["type"] == "function_call":
+            items[-1] = {key: value for key, value in item.items() if key != "id"}
+    for stop in [n for n, item in enumerate(items) if item["type"] == "item_reference"][1:]:
+        body = RESPONSES.body([*RESPONSES.user(TASK), *items[:stop]], store=True)
+        assert proxy.post(RESPONSES, body).status_code == 200
+    last = sent(proxy.received[-1])
+    assert any(map(is_summary, last))
+    assert sum(item.get("type") == "item_reference" for item in last) == 3
+
+
 def test_a_client_that_asks_for_all_thinking_to_be_kept_is_served_like_any_other(
     proxy: Proxied,
 ) -> None:
