@@ -8,7 +8,13 @@ from typing import Any
 
 from statecomp.baselines.card import Card
 from statecomp.checkpoint import Checkpoint, Pins
-from statecomp.controller.controller import Controller, summary_of, tip
+from statecomp.controller.controller import (
+    Controller,
+    decided_at,
+    last_seen,
+    summary_of,
+    tip,
+)
 from statecomp.controller.economics import JUST_AFTER, Circumstances, Economics
 from statecomp.controller.holds import NO_HOLDS, holds_of
 from statecomp.controller.spans import Gates
@@ -141,8 +147,7 @@ class StateComp(Strategy):
         self, body: Mapping[str, Any], raw: History, view: View, applied: tuple[Commit, ...]
     ) -> Checkpoint:
         came = body[self.wire.key]
-        here = tip(raw)
-        known = any(commit.at == here for commit in applied) or self._idle.get(here) is not None
+        known = any(decided_at(commit, raw) for commit in applied)
         checkpoint = Checkpoint(
             messages=list(came),
             raw_tokens=raw.tokens,
@@ -153,7 +158,7 @@ class StateComp(Strategy):
             body=body,
             raw=raw,
             applied=applied,
-            settled=known,
+            settled=known or self._idle.get(last_seen(raw)) is not None,
         )
         if not view.history.summaries:
             return checkpoint
@@ -197,13 +202,13 @@ class StateComp(Strategy):
         self, raw: History, now: Circumstances, wanted: Callable[[], bool]
     ) -> tuple[View, tuple[Commit, ...]]:
         """What was committed before, then Algorithm 1 on what that leaves."""
-        here = tip(raw)
+        seen = last_seen(raw)
         ids = [segment.id for segment in raw.segments]
         commits = self._log.find(ids)
         effective, applied = self._replay(raw, commits)
-        if any(commit.at == here for commit in commits):
+        if any(decided_at(commit, raw) for commit in commits):
             return View(effective, note="decided before at this state"), applied
-        if (idle := self._idle.get(here)) is not None:
+        if (idle := self._idle.get(seen)) is not None:
             return replace(idle, history=effective), applied
         holds = holds_of(raw, applied) if self._holds else NO_HOLDS
         stays = {**holds.reasons, **self._held(ids)}
@@ -211,11 +216,16 @@ class StateComp(Strategy):
         if not view.commits:
             # A scorer that failed may work the next time; only an answer is worth remembering.
             if view.scores:
-                self._idle.put(here, replace(view, history=NOTHING))
+                self._idle.put(seen, replace(view, history=NOTHING))
             return view, applied
         if not wanted():
             return View(effective, note="decided too late: nothing was committed"), applied
-        accepted = tuple(self._log.append(here, view.commits))
+        at = tip(raw)
+        if any(commit.at == at for commit in commits):
+            # Decided there before the user spoke again: this holds from the user's words on.
+            at = seen
+            view = replace(view, commits=tuple(replace(c, at=at) for c in view.commits))
+        accepted = tuple(self._log.append(at, view.commits))
         if accepted == view.commits:
             return view, (*applied, *accepted)
         # Another worker decided here first: its word stands, so that both send the same bytes.

@@ -55,8 +55,7 @@ class Controller:
 
         if spans and self._violations(rewritten) > self._violations(history):
             return View(history, scores, (), tuple(refusals), note="the whole became invalid")
-        here = tip(history)
-        commits = tuple(_commit(here, history.members(s), summaries[s]) for s in spans)
+        commits = tuple(_commit(history, history.members(s), summaries[s]) for s in spans)
         return View(rewritten, scores, commits, tuple(refusals), ruling=ruling)
 
     def _scores(self, history: History) -> Mapping[str, float]:
@@ -162,7 +161,21 @@ def summary_of(
 
 
 def tip(history: History) -> str:
-    """The id of the last thing the agent has seen; names the state a decision is made in."""
+    """The id of the last answered interaction: a decision made here holds wherever it stands.
+
+    What the user said behind it is not in the name: some clients write their instruction anew at
+    the end of every request, and a state named by it would never come again.
+    """
+    for segment in reversed(history.segments):
+        if isinstance(segment, Summary):
+            return segment.sources[-1]
+        if isinstance(segment, Interaction) and _is_answered(segment):
+            return segment.id
+    return last_seen(history)
+
+
+def last_seen(history: History) -> str:
+    """The id of the last thing the agent has seen, the user's words too: names one request."""
     for segment in reversed(history.segments):
         if isinstance(segment, Summary):
             return segment.sources[-1]
@@ -171,14 +184,33 @@ def tip(history: History) -> str:
     return ""
 
 
+def decided_at(commit: Commit, history: History) -> bool:
+    """Whether a commit was made in this very state, with the last words of the user in sight."""
+    seen = last_seen(history)
+    if commit.at == seen:
+        return True
+    here = commit.at == tip(history)
+    return here and commit.id == _name(seen, digest(commit.text, *commit.sources))
+
+
+def _is_answered(interaction: Interaction) -> bool:
+    """An open call may still get its result, and the interaction another id with it."""
+    answered = {observation.call_id for observation in interaction.observations}
+    return all(call.id in answered for call in interaction.calls)
+
+
+def _name(seen: str, summary: str) -> str:
+    return digest(seen, summary)[:16]
+
+
 def _window(history: History, start: int, stop: int) -> History:
     return History(history.segments[max(0, start - 1) : stop + 1])
 
 
-def _commit(at: str, members: Sequence[Interaction], summary: Summary) -> Commit:
+def _commit(history: History, members: Sequence[Interaction], summary: Summary) -> Commit:
     return Commit(
-        id=digest(at, summary.id)[:16],
-        at=at,
+        id=_name(last_seen(history), summary.id),
+        at=tip(history),
         sources=summary.sources,
         first=summary.first,
         last=summary.last,
