@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from statecomp.baselines.card import Card
 from statecomp.checkpoint import Checkpoint, Pins
@@ -44,6 +45,8 @@ CARD = Card(
 )
 NOTHING = History(())
 SECRET = "its summary would hold a secret"
+KEPT = "the caller wants one of its messages kept"
+Keep: TypeAlias = Callable[[JsonObject], object]
 
 
 def _always() -> bool:
@@ -107,19 +110,21 @@ class StateComp(Strategy):
         *,
         decide: bool = True,
         now: Circumstances = JUST_AFTER,
+        keep: Keep | None = None,
     ) -> Checkpoint:
         """A request body or message list in; what to send instead, and why, out.
 
         Never raises for what it was sent: whatever goes wrong inside, the history that came in
         goes out and the note says why.  Without `decide` only what was committed before is put
-        back; `prepare` then decides, for the requests that follow.
+        back; `prepare` then decides, for the requests that follow.  A message for which `keep`
+        answers true stays, and with it the interaction it is part of, whatever was committed.
         """
         body: Mapping[str, Any] = source if isinstance(source, Mapping) else {self.wire.key: source}
         raw = None
         try:
             if reason := self.wire.untouchable(body):
                 return _as_it_came(body, self.wire, reason, self._readable(body))
-            raw = self._with_pins(self._reader.read(body))
+            raw = self._with_pins(self._reader.read(body), keep)
             if not decide:
                 return self._rendered(body, raw, *self._standing(raw))
             view, applied = self._decided(raw, now)
@@ -127,6 +132,17 @@ class StateComp(Strategy):
             return self._rendered(body, raw, view, applied)
         except Exception as error:  # noqa: BLE001  nothing here may stop a user's agent
             return _as_it_came(body, self.wire, _told(error), raw)
+
+    async def acheckpoint(
+        self,
+        source: Mapping[str, Any] | Sequence[JsonObject],
+        *,
+        decide: bool = True,
+        now: Circumstances = JUST_AFTER,
+        keep: Keep | None = None,
+    ) -> Checkpoint:
+        """`checkpoint` in a thread: a summariser far away then does not hold up the event loop."""
+        return await asyncio.to_thread(self.checkpoint, source, decide=decide, now=now, keep=keep)
 
     def _decided(self, raw: History, now: Circumstances) -> tuple[View, tuple[Commit, ...]]:
         """What is decided now; where that fails, what was committed before still stands."""
@@ -264,10 +280,12 @@ class StateComp(Strategy):
         history = self._replay(effective, fit)[0]
         return replace(view, history=history, commits=fit, refusals=tuple(refusals))
 
-    def _with_pins(self, raw: History) -> History:
-        if self._pins == Pins():
-            return raw
-        held = {i.id: "pinned by the user" for i in raw.interactions if self._pins.hold(i)}
+    def _with_pins(self, raw: History, keep: Keep | None = None) -> History:
+        held: dict[str, str] = {}
+        if keep is not None:
+            held = {i.id: KEPT for i in raw.interactions if any(map(keep, i.messages))}
+        if self._pins != Pins():
+            held |= {i.id: "pinned by the user" for i in raw.interactions if self._pins.hold(i)}
         return _locked(raw, held)
 
     def _replay(
