@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
@@ -13,6 +12,7 @@ from statecomp.controller.controller import last_seen, tip
 from statecomp.controller.economics import JUST_AFTER
 from statecomp.controller.spans import Gates
 from statecomp.history.history import History
+from statecomp.history.interaction import JsonObject
 from statecomp.ledger.commits import CommitLog, MemoryLog
 from statecomp.ledger.open import open_ledger
 from statecomp.proxy.regret import RegretMeter
@@ -20,7 +20,6 @@ from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat import OpenAIChat
 from tests.words import OneLiner, WordScorer, chat_of, history_of, shape
 
-Messages = list[dict[str, Any]]
 INSTRUCTION = {"role": "user", "content": "Respond with the next action."}
 NOTICE = {"role": "user", "content": "And look at the other file too."}
 
@@ -33,7 +32,7 @@ def test_the_prefix_of_a_client_that_moves_its_instruction_is_rewritten_once_a_s
     """As DSPy does."""
     comp = aged()
     spans: list[tuple[int, int]] = []
-    before: Messages = []
+    before: list[JsonObject] = []
     for steps in range(1, 21):
         checkpoint = comp.checkpoint([*chat_of("p" + "r" * steps), INSTRUCTION])
         spans += [(commit.first, commit.last) for commit in checkpoint.commits]

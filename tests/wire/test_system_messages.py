@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
@@ -15,6 +16,7 @@ from hypothesis.strategies import DrawFn
 from statecomp.compressor import StateComp
 from statecomp.controller.age import AgeScorer
 from statecomp.controller.spans import Gates
+from statecomp.history.interaction import JsonObject
 from statecomp.proxy.scripted.messages_rules import check
 from statecomp.proxy.scripted.refusals import STRICT, Refused
 from statecomp.strategy import Scorer
@@ -58,10 +60,10 @@ def engine(scorer: Scorer, **more: Any) -> StateComp:
     return StateComp(scorer, **given)
 
 
-def word_of(messages: list[Message]) -> str:
+def word_of(messages: Sequence[JsonObject]) -> str:
     """What was sent, drawn: `k` a kept step, `R` a record, `-` the line before a record."""
 
-    def letter(message: Message) -> str:
+    def letter(message: JsonObject) -> str:
         if message == LINE:
             return "-"
         if message["role"] == "system":
@@ -151,7 +153,7 @@ def reminded(draw: DrawFn) -> list[Message]:
     return out
 
 
-def accepted(messages: list[Message]) -> bool:
+def accepted(messages: Sequence[JsonObject]) -> bool:
     """By the scripted provider's own reading of the rules."""
     try:
         check({"model": "claude", "messages": messages}, {"anthropic-version": "2023"}, STRICT)
