@@ -21,7 +21,8 @@ from statecomp.proxy.scripted.messages_rules import check
 from statecomp.proxy.scripted.refusals import STRICT, Refused
 from statecomp.strategy import Scorer
 from statecomp.tokens import ESTIMATE, count_message
-from statecomp.wire.anthropic import LEAD_IN, Anthropic
+from statecomp.wire.anthropic import Anthropic
+from statecomp.wire.anthropic_system import LEAD_IN
 from statecomp.wire.assemble import parse
 from statecomp.wire.protocol import Placement
 from tests.wire.histories import Message, anthropic_messages
@@ -31,6 +32,7 @@ WIRE = Anthropic()
 GATES = Gates(longer_than=0, min_source_tokens=0)
 LASTING = {"role": "system", "content": "Be brief."}
 PASSING = {"role": "system", "content": "Mind the time.", "clear_at": "next_user_message"}
+COUNT = {"role": "system", "content": "<total_tokens>14990665 tokens left</total_tokens>"}
 LINE = {"role": "assistant", "content": [{"type": "text", "text": LEAD_IN}]}
 USER = {"role": "user", "content": "go on"}
 
@@ -43,8 +45,9 @@ def step(number: int, tool: str) -> list[Message]:
 
 
 def drawn(word: str) -> list[Message]:
-    """`u` the user, `r` a ready and `k` a kept step, `S` a system message, `s` one of one turn."""
-    single = {"u": USER, "S": LASTING, "s": PASSING}
+    """`u` the user, `r` a ready and `k` a kept step, `S` a system message, `s` one of one turn,
+    `c` a count of the tokens left."""
+    single = {"u": USER, "S": LASTING, "s": PASSING, "c": COUNT}
     numbers = count()
     messages: list[Message] = []
     for letter in word:
@@ -67,7 +70,7 @@ def word_of(messages: Sequence[JsonObject]) -> str:
         if message == LINE:
             return "-"
         if message["role"] == "system":
-            return "s" if "clear_at" in message else "S"
+            return "c" if "tokens" in message["content"] else "s" if "clear_at" in message else "S"
         if message["role"] == "assistant":
             return "k"
         if "[Record of" in json.dumps(message):
@@ -91,6 +94,10 @@ def word_of(messages: Sequence[JsonObject]) -> str:
         ("uksrrk", "uks-Rk"),
         ("usrrk", "us-Rk"),  # behind no turn it stays
         ("urrSrsrk", "uRS-Rk"),
+        ("ucrcrcrckc", "uc-Rkc"),  # a count of tokens goes when it is old
+        ("uSrcrcrckc", "uS-Rkc"),
+        ("uSrcrcrck", "uS-Rk"),
+        ("urrkckcrrk", "uRkckc-Rk"),
     ],
 )
 def test_the_step_behind_a_system_message_goes_like_any_other(word: str, expected: str) -> None:
@@ -149,7 +156,7 @@ def reminded(draw: DrawFn) -> list[Message]:
         following = given[place + 1 : place + 2]
         fits = message["role"] == "user" and all(m["role"] == "assistant" for m in following)
         if fits and draw(st.booleans()):
-            out.append(dict(draw(st.sampled_from([LASTING, PASSING]))))
+            out.append(dict(draw(st.sampled_from([LASTING, PASSING, COUNT]))))
     return out
 
 

@@ -26,6 +26,7 @@ from statecomp.wire.anthropic_blocks import (
 )
 from statecomp.wire.anthropic_body import kept_elsewhere
 from statecomp.wire.anthropic_rules import ROLES, violations
+from statecomp.wire.anthropic_system import lasts_one_turn, lead_in, newest_user
 from statecomp.wire.content import (
     block_text,
     blocks,
@@ -38,7 +39,6 @@ from statecomp.wire.thinking import THINKING, allow_stale_thinking, forbids_rewr
 
 USER_KINDS = ("text", "image", "document", "search_result")
 SYSTEM_KINDS = ("mid_conv_system", "tool_addition", "tool_removal")
-LEAD_IN = "(What I did next is in the record that follows.)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Anthropic:
 
     def groups(self, messages: Sequence[JsonObject], start: int = 0) -> Iterator[Group]:
         place = start
-        newest = max((n for n, m in enumerate(messages) if m.get("role") == "user"), default=0)
+        newest = newest_user(messages)
         while place < len(messages):
             stop = end_of_turn(messages, place)
             turn = messages[place:stop]
@@ -78,12 +78,7 @@ class Anthropic:
         return ({"role": self.placement.role, "content": [{"type": "text", "text": text}]},)
 
     def lead_in(self, before: JsonObject) -> tuple[JsonObject, ...]:
-        """A system message is accepted only behind the user and before the assistant, so where a
-        span stood behind one, something of the assistant's must still stand there.
-        """
-        if before.get("role") != "system" or self.placement.role != "user":
-            return ()
-        return ({"role": "assistant", "content": [{"type": "text", "text": LEAD_IN}]},)
+        return lead_in(before) if self.placement.role == "user" else ()
 
     def edit_observations(self, messages: Sequence[JsonObject], edit: Edit) -> list[JsonObject]:
         return [_edited(message, edit) for message in messages]
@@ -207,14 +202,6 @@ def reasons_outside(
     behind = messages[stop].get("role") if stop < len(messages) else ""
     if behind == "system" and placement.role == "assistant":
         yield "the system message behind it must follow a message of the user"
-
-
-def lasts_one_turn(message: JsonObject) -> bool:
-    """Whether a system message is read until the user's next message and never again.
-
-    From then on it stands for nothing, and goes with the turn it stands behind.
-    """
-    return message.get("role") == "system" and message.get("clear_at") == "next_user_message"
 
 
 def _is_compacted(message: Any) -> bool:
