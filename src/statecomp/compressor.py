@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from statecomp.baselines.card import Card
 from statecomp.checkpoint import Checkpoint, Pins
 from statecomp.controller.circumstances import JUST_AFTER, Circumstances
-from statecomp.controller.controller import Controller, tip
+from statecomp.controller.controller import Controller, decided_at, last_seen, tip
 from statecomp.controller.holds import NO_HOLDS, holds_of
 from statecomp.controller.prices import PriceBook
 from statecomp.controller.replaying import Replayer
@@ -27,7 +28,7 @@ from statecomp.strategy import Refusal, Scorer, Strategy, Summarizer, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.detect import wire_named
 from statecomp.wire.incremental import Reader, Shelf
-from statecomp.wire.placement import rehome_markers, render
+from statecomp.wire.placement import lead_in_tokens, rehome_markers, render
 from statecomp.wire.protocol import Placement, Wire
 
 CARD = Card(
@@ -40,6 +41,8 @@ CARD = Card(
 )
 NOTHING = History(())
 SECRET = "its summary would hold a secret"
+KEPT = "the caller wants one of its messages kept"
+Keep: TypeAlias = Callable[[JsonObject], object]
 
 
 def _always() -> bool:
@@ -89,6 +92,7 @@ class StateComp(Strategy):
         self._secret = secret
         self._holds = chosen.holds if holds is None else holds
         self._window = window
+        self._count = count
         self._account = account or SideAccount()
         self._reader = Reader(self.wire, count, shelf=shelf)
         self._replayer = Replayer(self.wire, count)
@@ -113,19 +117,21 @@ class StateComp(Strategy):
         *,
         decide: bool = True,
         now: Circumstances = JUST_AFTER,
+        keep: Keep | None = None,
     ) -> Checkpoint:
         """A request body or message list in; what to send instead, and why, out.
 
         Never raises for what it was sent: whatever goes wrong inside, the history that came in
         goes out and the note says why.  Without `decide` only what was committed before is put
-        back; `prepare` then decides, for the requests that follow.
+        back; `prepare` then decides, for the requests that follow.  A message for which `keep`
+        answers true stays, and with it the interaction it is part of, whatever was committed.
         """
         body: Mapping[str, Any] = source if isinstance(source, Mapping) else {self.wire.key: source}
         raw = None
         try:
             if reason := self.wire.untouchable(body):
                 return _as_it_came(body, self.wire, reason, self._readable(body))
-            raw = self._with_pins(self._reader.read(body))
+            raw = self._with_pins(self._reader.read(body), keep)
             if not decide:
                 return self._rendered(body, raw, *self._standing(raw))
             view, applied = self._decided(raw, now)
@@ -133,6 +139,17 @@ class StateComp(Strategy):
             return self._rendered(body, raw, view, applied)
         except Exception as error:  # noqa: BLE001  nothing here may stop a user's agent
             return _as_it_came(body, self.wire, _told(error), raw)
+
+    async def acheckpoint(
+        self,
+        source: Mapping[str, Any] | Sequence[JsonObject],
+        *,
+        decide: bool = True,
+        now: Circumstances = JUST_AFTER,
+        keep: Keep | None = None,
+    ) -> Checkpoint:
+        """`checkpoint` in a thread: a summariser far away then does not hold up the event loop."""
+        return await asyncio.to_thread(self.checkpoint, source, decide=decide, now=now, keep=keep)
 
     def _decided(self, raw: History, now: Circumstances) -> tuple[View, tuple[Commit, ...]]:
         """What is decided now; where that fails, what was committed before still stands."""
@@ -153,18 +170,17 @@ class StateComp(Strategy):
         self, body: Mapping[str, Any], raw: History, view: View, applied: tuple[Commit, ...]
     ) -> Checkpoint:
         came = body[self.wire.key]
-        here = tip(raw)
-        known = any(commit.at == here for commit in applied) or self._idle.get(here) is not None
+        known = any(decided_at(commit, raw) for commit in applied)
         checkpoint = Checkpoint(
             messages=list(came),
             raw_tokens=raw.tokens,
-            sent_tokens=view.history.tokens,
+            sent_tokens=view.history.tokens + lead_in_tokens(view.history, self.wire, self._count),
             view=view,
             note=view.note,
             body=body,
             raw=raw,
             applied=applied,
-            settled=known,
+            settled=known or self._idle.get(last_seen(raw)) is not None,
         )
         if not view.history.summaries:
             return checkpoint
@@ -210,13 +226,13 @@ class StateComp(Strategy):
         self, raw: History, now: Circumstances, wanted: Callable[[], bool]
     ) -> tuple[View, tuple[Commit, ...]]:
         """What was committed before, then Algorithm 1 on what that leaves."""
-        here = tip(raw)
+        seen = last_seen(raw)
         ids = [segment.id for segment in raw.segments]
         commits = self._log.find(ids)
         effective, applied = self._replayer.replay(raw, commits)
-        if any(commit.at == here for commit in commits):
+        if any(decided_at(commit, raw) for commit in commits):
             return View(effective, note="decided before at this state"), applied
-        if (idle := self._idle.get(here)) is not None:
+        if (idle := self._idle.get(seen)) is not None:
             return replace(idle, history=effective), applied
         holds = holds_of(raw, applied) if self._holds else NO_HOLDS
         stays = {**holds.reasons, **self._held(ids)}
@@ -224,11 +240,16 @@ class StateComp(Strategy):
         if not view.commits:
             # A scorer that failed may work the next time; only an answer is worth remembering.
             if view.scores:
-                self._idle.put(here, replace(view, history=NOTHING))
+                self._idle.put(seen, replace(view, history=NOTHING))
             return view, applied
         if not wanted():
             return View(effective, note="decided too late: nothing was committed"), applied
-        accepted = tuple(self._log.append(here, view.commits))
+        at = tip(raw)
+        if any(commit.at == at for commit in commits):
+            # Decided there before the user spoke again: this holds from the user's words on.
+            at = seen
+            view = replace(view, commits=tuple(replace(c, at=at) for c in view.commits))
+        accepted = tuple(self._log.append(at, view.commits))
         if accepted == view.commits:
             return view, (*applied, *accepted)
         # Another worker decided here first: its word stands, so that both send the same bytes.
@@ -269,10 +290,12 @@ class StateComp(Strategy):
         history = self._replayer.replay(effective, fit)[0]
         return replace(view, history=history, commits=fit, refusals=tuple(refusals))
 
-    def _with_pins(self, raw: History) -> History:
-        if self._pins == Pins():
-            return raw
-        held = {i.id: "pinned by the user" for i in raw.interactions if self._pins.hold(i)}
+    def _with_pins(self, raw: History, keep: Keep | None = None) -> History:
+        held: dict[str, str] = {}
+        if keep is not None:
+            held = {i.id: KEPT for i in raw.interactions if any(map(keep, i.messages))}
+        if self._pins != Pins():
+            held |= {i.id: "pinned by the user" for i in raw.interactions if self._pins.hold(i)}
         return _locked(raw, held)
 
 

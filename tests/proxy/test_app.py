@@ -249,15 +249,6 @@ def test_hands_off_means_the_bytes_that_came(
     assert [record.fields["note"] for record in caplog.records] == [why, why]  # type: ignore[attr-defined]  # set by the proxy
 
 
-def test_an_encoded_body_passes_as_it_is() -> None:
-    packed = gzip.compress(json.dumps({"messages": chat_of("prrrr")}).encode())
-    with running() as proxy:
-        headers = {**KEY, "content-encoding": "gzip"}
-        proxy.client.post("/v1/chat/completions", content=packed, headers=headers)
-        assert proxy.received[0].body == packed
-        assert proxy.received[0].header("content-encoding") == ["gzip"]
-
-
 @pytest.mark.parametrize("extra", [{"previous_response_id": "r1"}, {"conversation": "c"}])
 def test_a_history_that_lives_on_the_server_is_not_touched(extra: dict[str, Any]) -> None:
     with running() as proxy:

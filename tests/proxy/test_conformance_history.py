@@ -254,6 +254,46 @@ def test_p16_messages_open_with_the_user_and_system_messages_keep_their_place(
     assert any(map(is_summary, last))
 
 
+def test_p16_reminders_every_five_steps_do_not_keep_the_steps_behind_them(proxy: Proxied) -> None:
+    """Opus sessions of Claude Code."""
+    reminder = {"role": "system", "content": "Keep the list of tasks up to date."}
+    messages = [*CLAUDE.user(TASK), reminder]
+    for start in range(0, 20, 5):
+        messages += [*CLAUDE.run(5, start=start), reminder]
+    converse(proxy, CLAUDE, [*messages, *CLAUDE.run(2, start=20)])
+    assert proxy.refusals == []
+    last = sent(proxy.received[-1])
+    behind = [last[place + 2] for place, message in enumerate(last) if message == reminder]
+    assert [is_summary(message) for message in behind] == [True, True, True, True, False]
+
+
+def test_reasoning_kept_on_the_server_is_no_reason_to_keep_its_turns(proxy: Proxied) -> None:
+    """The Vercel AI SDK with its default `store`: reasoning is sent as references."""
+    items: list[Message] = []
+    for item in RESPONSES.run(10):
+        stored = item["type"] == "reasoning"
+        items.append({"type": "item_reference", "id": item["id"]} if stored else item)
+        if item["type"] == "function_call":
+            items[-1] = {key: value for key, value in item.items() if key != "id"}
+    for stop in [n for n, item in enumerate(items) if item["type"] == "item_reference"][1:]:
+        body = RESPONSES.body([*RESPONSES.user(TASK), *items[:stop]], store=True)
+        assert proxy.post(RESPONSES, body).status_code == 200
+    last = sent(proxy.received[-1])
+    assert any(map(is_summary, last))
+    assert sum(item.get("type") == "item_reference" for item in last) == 3
+
+
+def test_a_client_that_asks_for_all_thinking_to_be_kept_is_served_like_any_other(
+    proxy: Proxied,
+) -> None:
+    """Claude Code with thinking on, its default."""
+    asked = {"edits": [{"type": "clear_thinking_20251015", "keep": "all"}]}
+    converse(proxy, CLAUDE, [*CLAUDE.user(TASK), *CLAUDE.run(8)], context_management=asked)
+    assert proxy.refusals == []
+    assert any(map(is_summary, sent(proxy.received[-1])))
+    assert proxy.received[-1].body["context_management"] == asked
+
+
 def test_p16_responses_notes_are_messages_of_the_user_with_input_text(proxy: Proxied) -> None:
     converse(proxy, RESPONSES, [*RESPONSES.user(TASK), *RESPONSES.run(10)])
     notes = [m for m in sent(proxy.received[-1]) if is_summary(m)]

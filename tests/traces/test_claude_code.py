@@ -85,6 +85,48 @@ def test_times_usage_and_unknown_records_are_kept_beside_the_messages() -> None:
     assert [e["type"] for e in kept["events"]] == ["file-history-snapshot", "novelty"]
 
 
+def attached(uuid: str, parent: str, *words: str, role: str = "system") -> dict[str, Any]:
+    wrapped = [{"content": f"<system-reminder>\n{text}\n</system-reminder>"} for text in words]
+    about = {"type": "attachment", "attachment": {"type": "reminder"}, "renderedRole": role}
+    return {**about, "uuid": uuid, "parentUuid": parent, "sessionId": "s1", "rendered": wrapped}
+
+
+def test_what_was_sent_as_the_system_is_a_message_in_its_place() -> None:
+    """As 2.1.326 writes it down; the words of a reminder stood in no tags when they were sent."""
+    session = [
+        line("user", "u1", None, "Fix the bug"),
+        attached("x1", "u1", "The date is 1 May."),
+        line("user", "u2", "x1", "In app.py, that is"),
+        attached("x2", "u2", "You may use tools."),
+        attached("x3", "x2", "Only for people.", role="user"),
+        said("a1", "x3", call("t1", command="cat app.py"), "msg1"),
+        said("a2", "a1", call("t2", command="cat test.py"), "msg1"),
+        line("user", "r1", "a1", [result("t1", "app text")]),
+        line("user", "r2", "a2", [result("t2", "test text")]),
+        attached("x4", "r2", "12 tokens left", "Be brief."),
+        {"type": "attachment", "uuid": "x5", "parentUuid": "x4", "renderedRole": "system"},
+        said("a3", "x5", text("Done."), "msg2"),
+    ]
+    (run,) = imported(claude_code, session)
+    assert [m["role"] for m in run.messages] == [
+        *("user", "user", "system", "assistant", "user", "system", "assistant"),
+    ]
+    told = [m["content"] for m in run.messages if m["role"] == "system"]
+    assert told == ["The date is 1 May.\n\nYou may use tools.", "12 tokens left\n\nBe brief."]
+    assert not any(i.locked for i in history_of(run).interactions)
+    without = imported(claude_code, [r for r in session if r["type"] != "attachment"])
+    assert [i.id for i in history_of(without[0]).interactions] == [
+        i.id for i in history_of(run).interactions
+    ]
+
+
+def test_requests_written_down_a_second_time_are_left_out() -> None:
+    blob = {"type": "api-request-blob", "hash": "h", "message": {"role": "user", "content": "big"}}
+    (run,) = imported(claude_code, [*SESSION, blob, {"type": "api-request-shape", "shape": {}}])
+    assert "big" not in str(recorded(run))
+    assert recorded(run)["unknown"] == {"novelty": 1}
+
+
 def test_a_compaction_ends_a_run_and_its_summary_begins_the_next() -> None:
     boundary = {
         "type": "system",

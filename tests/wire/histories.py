@@ -195,13 +195,18 @@ def _responses_turn(scribe: Scribe, missing: int) -> list[Message]:
     items: list[Message] = []
     if scribe.maybe():
         summary = [{"type": "summary_text", "text": scribe.words()}]
-        reasoning = {"type": "reasoning", "id": scribe.fresh("rs"), "summary": summary}
-        items.append({**reasoning, "encrypted_content": "gAAA"})
+        name = scribe.fresh("rs")
+        reasoning = {"type": "reasoning", "id": name, "summary": summary}
+        stored = {"type": "item_reference", "id": name}
+        items.append(stored if scribe.maybe() else {**reasoning, "encrypted_content": "gAAA"})
     pairs = [_responses_pair(scribe) for _ in scribe.some(3)]
     if not pairs or scribe.maybe():
         content = [{"type": "output_text", "text": scribe.words(), "annotations": []}]
-        message = {"type": "message", "id": scribe.fresh("msg"), "role": "assistant"}
-        items.append({**message, "status": "completed", "content": content})
+        name = scribe.fresh("msg")
+        message = {"type": "message", "id": name, "role": "assistant"}
+        stored = {"type": "item_reference", "id": name}
+        whole = {**message, "status": "completed", "content": content}
+        items.append(stored if scribe.draw(st.integers(0, 3)) == 0 else whole)
     outputs = scribe.shuffled([output for _, output in pairs])
     return [*items, *(call for call, _ in pairs), *outputs[missing:]]
 

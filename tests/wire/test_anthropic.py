@@ -172,12 +172,12 @@ def test_only_the_thinking_of_the_live_tool_loop_is_locked() -> None:
     assert locks(assistant(call("a")), user(result("a"))) == [""]
 
 
-def test_a_turn_that_a_system_message_leans_on_is_locked() -> None:
+def test_a_system_message_locks_only_a_turn_whose_record_could_not_stand_before_it() -> None:
     before = (assistant(call("a")), user(result("a")))
     behind = (assistant(call("b")), user(result("b")))
     messages = (*before, {"role": "system", "content": "x"}, *behind, user())
-    reason = "a system message beside it needs its neighbours"
-    assert locks(*messages) == ["", reason]
+    assert locks(*messages) == ["", ""]
+    reason = "the system message behind it must follow a message of the user"
     assert locks(*messages, wire=Anthropic(Placement("assistant"))) == [reason, ""]
 
 
@@ -296,8 +296,9 @@ def test_editing_observations_touches_nothing_else() -> None:
 @pytest.mark.parametrize(
     ("request_body", "words"),
     [
-        ({"context_management": {"edits": []}, "messages": []}, "context_management"),
-        ({"compaction": {"type": "auto"}, "messages": []}, "compaction is set"),
+        ({"compaction": {"type": "auto"}, "messages": []}, "(compaction)"),
+        ({"thread": {"type": "continue", "previous_message_id": "m"}, "messages": []}, "newest"),
+        ({"thread": {"type": "create"}, "messages": []}, ""),
         ({"messages": [assistant({"type": "compaction"})]}, "compaction block"),
         ({"container": "c_1", "messages": [user(), assistant(text("compaction"))]}, ""),
         ({"messages": "nonsense"}, ""),
@@ -309,6 +310,48 @@ def test_a_history_the_provider_edits_is_not_touched(
     reason = WIRE.untouchable(request_body)
     assert words in reason
     assert bool(reason) is bool(words)
+
+
+KEEP_ALL = {"type": "clear_thinking_20251015", "keep": "all"}
+KEEP_TWO = {**KEEP_ALL, "keep": {"type": "thinking_turns", "value": 2}}
+
+
+@pytest.mark.parametrize(
+    "management",
+    [
+        None,
+        {},
+        {"edits": None},
+        {"edits": []},
+        {"edits": [KEEP_ALL]},
+        {"edits": [{**KEEP_ALL, "keep": {"type": "all"}}]},
+        {"edits": [KEEP_ALL, KEEP_ALL]},
+    ],
+)
+def test_an_edit_list_that_keeps_everything_is_not_in_the_way(management: Any) -> None:
+    assert WIRE.untouchable({"context_management": management, "messages": [user()]}) == ""
+
+
+@pytest.mark.parametrize(
+    "management",
+    [
+        {"edits": [{"type": "clear_thinking_20251015"}]},  # how much is kept is the model's default
+        {"edits": [KEEP_TWO]},
+        {"edits": [{"type": "clear_tool_uses_20250919"}]},
+        {"edits": [{"type": "clear_tool_uses_20250919", "keep": "all"}]},
+        {"edits": [{"type": "compact_20260112"}]},
+        {"edits": [KEEP_ALL, {"type": "clear_tool_uses_20250919"}]},
+        {"edits": [KEEP_ALL, "?"]},
+        {"edits": "all"},
+        {"edits": [KEEP_ALL], "budget": 5},
+        ["?"],
+    ],
+)
+def test_an_edit_that_clears_anything_is_the_providers_to_make(management: Any) -> None:
+    reason = WIRE.untouchable({"context_management": management, "messages": [user()]})
+    assert reason == (
+        "the client has the provider clear parts of this history itself (context_management)"
+    )
 
 
 def summarised(history: History, position: int) -> History:

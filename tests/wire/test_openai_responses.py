@@ -134,8 +134,7 @@ def test_an_unknown_item_is_never_part_of_what_is_replaced() -> None:
     ("item", "role"),
     [
         ({"type": "compaction", "encrypted_content": "gAAA"}, "compaction"),
-        ({"type": "item_reference", "id": "msg_1"}, "item_reference"),
-        ({"id": "msg_1"}, "item_reference"),
+        ({"type": "item_reference", "id": "cmp_1"}, "compaction"),
         ({"type": "additional_tools", "role": "developer", "tools": []}, "additional_tools"),
         ({"type": "message", "role": "developer", "content": "x"}, "developer"),
         ({"role": "system", "content": "x"}, "system"),
@@ -157,9 +156,67 @@ def test_open_calls_approvals_and_loaded_tools_lock_a_turn() -> None:
     assert locks(USER, {"type": "web_search_call", "id": "w"}, said("x")) == [""]
 
 
+def ref(name: str) -> dict[str, Any]:
+    return {"type": "item_reference", "id": name}
+
+
+ELSEWHERE = "part of it lives on the server"
+
+
+def test_a_reference_belongs_to_the_turn_it_stands_in() -> None:
+    assert turns(USER, ref("rs_1"), call("a"), output("a"), ref("rs_2"), ref("msg_1")) == [1, 3, 2]
+    assert turns(USER, ref("msg_1"), ref("rs_1"), call("a"), output("a"), USER) == [1, 1, 3, 1]
+    assert turns(USER, ref("rs_1"), ref("fc_1"), ref("fc_2"), output("a"), output("b")) == [1, 5]
+    assert turns(USER, {"id": "fc_1"}, output("a"), {"id": "fc_2"}, output("b")) == [1, 2, 2]
+
+
+def test_reasoning_that_the_server_keeps_goes_with_its_turn() -> None:
+    """As the Vercel AI SDK sends it with `store` on: calls and outputs are all here."""
+    turn = (ref("rs_1"), call("a"), call("b"), output("b"), output("a"))
+    assert locks(USER, *turn, ref("rs_2"), call("c"), output("c")) == ["", ""]
+    assert WIRE.check([USER, *turn]) == []
+
+
+def test_a_turn_whose_words_or_calls_the_server_keeps_is_locked_and_no_other() -> None:
+    plain = (ref("rs_1"), call("a"), output("a"))
+    assert locks(USER, *plain, ref("rs_2"), ref("fc_1"), output("b")) == ["", ELSEWHERE]
+    assert locks(
+        USER, ref("msg_1"), call("a"), output("a"), *plain[:1], call("b"), output("b")
+    ) == [
+        ELSEWHERE,
+        "",
+    ]
+    assert locks(USER, ref("ws_1"), ref("msg_1"), USER) == [ELSEWHERE]
+    assert locks(USER, ref("mcpr_1"), {**APPROVED, "approval_request_id": "mcpr_1"}) == [ELSEWHERE]
+
+
+def test_reasoning_here_there_or_dropped_makes_no_other_turn() -> None:
+    items = [USER, call("a"), output("a"), USER]
+    names = [s.id for s in parse(items, WIRE).segments]
+    for thought in (REASONING, ref("rs_1"), ref("rs_9")):
+        again = parse([USER, thought, *items[1:]], WIRE)
+        assert [s.id for s in again.segments] == names
+    hidden = [
+        parse([USER, ref(name), output("a")], WIRE).segments[1].id for name in ("fc_1", "fc_2")
+    ]
+    assert hidden[0] != hidden[1]
+
+
+def test_an_output_may_answer_what_only_the_server_knows() -> None:
+    assert WIRE.check([USER, ref("rs_1"), ref("fc_1"), output("a")]) == []
+    orphan = [USER, ref("fc_1"), output("a"), USER, output("b")]
+    assert [(v.rule, v.place) for v in WIRE.check(orphan)] == [("orphan-result", "input[4]")]
+    alone = [USER, ref("rs_1"), USER]
+    assert [(v.rule, v.place) for v in WIRE.check(alone)] == [("reasoning-alone", "input[1]")]
+    twice = [USER, ref("rs_1"), call("a"), output("a"), ref("rs_1"), said("x")]
+    assert [v.rule for v in WIRE.check(twice)] == ["item-id"]
+
+
 @pytest.mark.parametrize(
     ("items", "place", "words"),
     [
+        ([USER, ref("rs_1"), output("a")], "input[2].call_id", "'a', which no item"),
+        ([ref("fc_1"), output("a"), output("a")], "input[2].call_id", "answered already"),
         ([USER, output("a")], "input[1]", "answers no call"),
         ([call("a"), output("a"), output("a")], "input[2].call_id", "answered already"),
         ([call("a"), output("b")], "input[1].call_id", "'b', which no item"),
@@ -256,7 +313,8 @@ def test_editing_observations_keeps_the_structure_each_output_must_have() -> Non
         ({"context_management": [{"type": "compaction"}], "input": []}, "context_management"),
         ({"input": "hello"}, "no history"),
         ({"input": [{"type": "compaction", "encrypted_content": "x"}]}, "compaction item"),
-        ({"input": [{"type": "item_reference", "id": "x"}]}, "item reference"),
+        ({"input": [USER, {"id": "cmp_1"}]}, "compaction item"),
+        ({"input": [USER, {"type": "item_reference", "id": "rs_1"}, {"id": "msg_1"}]}, ""),
         ({"input": [USER], "previous_response_id": None, "conversation": None}, ""),
         ({"input": [1, "x"]}, ""),
     ],

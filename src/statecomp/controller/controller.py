@@ -17,7 +17,7 @@ from statecomp.llm.verify import verify
 from statecomp.strategy import Refusal, Ruling, Scorer, Summarizer, View
 from statecomp.tokens import ESTIMATE, TokenCounter, count_message
 from statecomp.wire.assemble import digest
-from statecomp.wire.placement import render
+from statecomp.wire.placement import lead_in_tokens, render
 from statecomp.wire.protocol import Wire
 
 
@@ -57,8 +57,7 @@ class Controller:
         view = replace(view, refusals=tuple(refusals))
         if spans and self._violations(rewritten) > self._violations(history):
             return replace(view, note="the whole became invalid")
-        here = tip(history)
-        commits = tuple(_commit(here, history.members(s), summaries[s]) for s in spans)
+        commits = tuple(_commit(history, history.members(s), summaries[s]) for s in spans)
         return replace(view, history=rewritten, commits=commits, ruling=ruling)
 
     def _scores(self, history: History) -> Mapping[str, float]:
@@ -134,13 +133,13 @@ class Controller:
         the end.
         """
         source = sum(segment.tokens for segment in current.segments[span.start : span.stop])
-        summary = trial.segments[span.start]
-        if summary.tokens >= source:
-            raise SummaryFailed(f"{summary.tokens} tokens would replace {source}")
+        there = _window(trial, span.start, span.start + 1)
+        written = trial.segments[span.start].tokens + lead_in_tokens(there, self.wire, self.count)
+        if written >= source:
+            raise SummaryFailed(f"{written} tokens would replace {source}")
         opening = not any(s.messages for s in current.segments[: max(0, span.start - 1)])
         before = self._violations(_window(current, span.start, span.stop), opening)
-        after = self._violations(_window(trial, span.start, span.start + 1), opening)
-        if after > before:
+        if self._violations(there, opening) > before:
             raise SummaryFailed("the replacement would break a protocol rule")
 
     def _violations(self, history: History, opening: bool = True) -> int:
@@ -164,7 +163,21 @@ def summary_of(
 
 
 def tip(history: History) -> str:
-    """The id of the last thing the agent has seen; names the state a decision is made in."""
+    """The id of the last answered interaction: a decision made here holds wherever it stands.
+
+    What the user said behind it is not in the name: some clients write their instruction anew at
+    the end of every request, and a state named by it would never come again.
+    """
+    for segment in reversed(history.segments):
+        if isinstance(segment, Summary):
+            return segment.sources[-1]
+        if isinstance(segment, Interaction) and _is_answered(segment):
+            return segment.id
+    return last_seen(history)
+
+
+def last_seen(history: History) -> str:
+    """The id of the last thing the agent has seen, the user's words too: names one request."""
     for segment in reversed(history.segments):
         if isinstance(segment, Summary):
             return segment.sources[-1]
@@ -173,14 +186,33 @@ def tip(history: History) -> str:
     return ""
 
 
+def decided_at(commit: Commit, history: History) -> bool:
+    """Whether a commit was made in this very state, with the last words of the user in sight."""
+    seen = last_seen(history)
+    if commit.at == seen:
+        return True
+    here = commit.at == tip(history)
+    return here and commit.id == _name(seen, digest(commit.text, *commit.sources))
+
+
+def _is_answered(interaction: Interaction) -> bool:
+    """An open call may still get its result, and the interaction another id with it."""
+    answered = {observation.call_id for observation in interaction.observations}
+    return all(call.id in answered for call in interaction.calls)
+
+
+def _name(seen: str, summary: str) -> str:
+    return digest(seen, summary)[:16]
+
+
 def _window(history: History, start: int, stop: int) -> History:
     return History(history.segments[max(0, start - 1) : stop + 1])
 
 
-def _commit(at: str, members: Sequence[Interaction], summary: Summary) -> Commit:
+def _commit(history: History, members: Sequence[Interaction], summary: Summary) -> Commit:
     return Commit(
-        id=digest(at, summary.id)[:16],
-        at=at,
+        id=_name(last_seen(history), summary.id),
+        at=tip(history),
         sources=summary.sources,
         first=summary.first,
         last=summary.last,

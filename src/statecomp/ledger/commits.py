@@ -20,8 +20,8 @@ MAX_REFUSED = 4096
 class Commit:
     """One span that was replaced: where it was decided, what it stood for, what stands there now.
 
-    `at` is the id of the last thing the agent had seen.  The commit holds for every history that
-    contains `at`, that is, for every continuation of the state it was decided in.
+    `at` is the id of the last interaction that was answered then.  The commit holds for every
+    history that contains `at`, that is, for every continuation of the state it was decided in.
     """
 
     id: str

@@ -23,6 +23,7 @@ from statecomp.proxy.outgoing import (
     STALE,
     STALE_NOTE,
     Outgoing,
+    Unreadable,
     asking,
     blames_thinking,
     read_refusal,
@@ -38,6 +39,7 @@ from statecomp.proxy.stream import (
     relay,
     while_connected,
 )
+from statecomp.proxy.unpacking import unpacked
 from statecomp.proxy.upstream import (
     Headers,
     Route,
@@ -228,7 +230,7 @@ class Door:
         if reason := self._hands_off(headers):
             exchange.note = reason
             return None
-        look = await self.views.of(route.protocol, headers, body)
+        look = await self._view(route, headers, body)
         if isinstance(look, str):
             exchange.note = look
             return None
@@ -246,13 +248,21 @@ class Door:
         exchange.note = look.checkpoint.note
         return look
 
+    async def _view(self, route: Route, headers: Mapping[bytes, bytes], body: bytes) -> Look | str:
+        """What to send, or why it goes out as it came."""
+        if encoding := headers.get(b"content-encoding", b"").decode("latin-1"):
+            most = self.settings.limits.body_bytes
+            try:
+                body = await asyncio.to_thread(unpacked, body, encoding, most)
+            except Unreadable as error:
+                return str(error)
+        return await self.views.of(route.protocol, headers, body)
+
     def _hands_off(self, headers: Mapping[bytes, bytes]) -> str:
         if self.settings.mode == "off":
             return "the proxy is off"
         if headers.get(b"x-statecomp-bypass", b"0") not in (b"0", b""):
             return "the client asked for it (x-statecomp-bypass)"
-        if headers.get(b"content-encoding", b"identity") != b"identity":
-            return "the request body is encoded"
         return ""
 
     def _decide_behind(self, look: Look, exchange: Exchange) -> None:

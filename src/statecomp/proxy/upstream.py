@@ -95,8 +95,11 @@ def returned(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
 
 
 def with_added(headers: Headers, added: Mapping[str, str]) -> Headers:
-    """Headers a rewritten body needs; lists such as `anthropic-beta` are made longer."""
-    result = list(headers)
+    """Headers of a rewritten body, which goes out as plain text, whatever it came packed in.
+
+    Lists such as `anthropic-beta` are made longer.
+    """
+    result = [(name, value) for name, value in headers if name != b"content-encoding"]
     for name, value in ((n.lower().encode(), v.encode()) for n, v in added.items()):
         present = [v for n, v in result if n == name]
         if any(value in (part.strip() for part in v.split(b",")) for v in present):

@@ -5,7 +5,9 @@ next begins with the summary the model was given (and the messages the compactio
 `recorded.continues` names the run before it.  A sub-agent (its own file, or side-chain records in
 the session's file) is a run of its own in its parent's group; `recorded.parent` names the parent.
 A conversation that was rewound and taken another way is one run a way: what the model saw on each.
-Records that are no messages (attachments, hooks, titles, snapshots) are in `recorded.events`.
+Records that are no messages (attachments, hooks, titles, snapshots) are in `recorded.events`, but
+for the requests newer versions write down a second time.  Where an attachment says how it was sent
+to the model as the system's words, it is a message too; older versions do not keep those words.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ KNOWN = frozenset(
     | {"file-history-snapshot", "custom-title", "ai-title", "agent-name", "last-prompt", "tag"}
     | {"permission-mode", "pr-link", "mode", "worktree-state", "agent-setting", "agent-color"}
     | {"content-replacement", "marble-origami-commit", "marble-origami-snapshot", "speculation"}
+    | {"atis-latch", "tools-used", "cost-state", "api-request"}
 )
+REPEATED = ("api-request-blob", "api-request-shape")
 
 
 def recognises(records: Sequence[Any]) -> bool:
@@ -76,7 +80,7 @@ def _thread_runs(
         return
     main = f"{NAME}-{session or tree.nodes[0].uuid or 'session'}"
     base = f"{main}-agent-{agent}" if agent else main
-    events = [record for record in records if not _is_message(record)]
+    events = [r for r in records if not _is_message(r) and r.get("type") not in REPEATED]
     context = {
         "session": session,
         "agent": agent,
@@ -115,7 +119,7 @@ def _windows(
     before = ""
     for place, window in enumerate(windows):
         nodes = tree.with_preserved(window)
-        entries = paired_anthropic([entry for node in nodes for entry in node.entries()])
+        entries = paired_anthropic(_system_last(entry for n in nodes for entry in n.entries()))
         name = run_id if place == 0 else f"{run_id}.{place + 1}"
         about = dict(recorded) if place == 0 else without(("events", "unknown"), recorded)
         about |= {"continues": before, "compaction": window[0].compaction}
@@ -123,6 +127,26 @@ def _windows(
             about["unasked"] = [node.message for node in unasked]
         yield build(replace(origin, task=task), name, "anthropic", _plain(entries), about)
         before = name
+
+
+def _system_last(entries: Iterable[Entry]) -> list[Entry]:
+    """What was said as the system goes out in one message, behind all of the user's."""
+    out: list[Entry] = []
+    said: list[Entry] = []
+    for entry in entries:
+        if entry.message["role"] == "system":
+            said.append(entry)
+            continue
+        if entry.message["role"] == "assistant":
+            out += _joined(said)
+            said = []
+        out.append(entry)
+    return [*out, *_joined(said)]
+
+
+def _joined(said: Sequence[Entry]) -> list[Entry]:
+    text = "\n\n".join(str(entry.message["content"]) for entry in said)
+    return [Entry({"role": "system", "content": text}, said[0].about)] if said else []
 
 
 def _cut(path: Sequence[Node]) -> list[list[Node]]:

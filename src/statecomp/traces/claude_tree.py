@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from statecomp.history.interaction import JsonObject
-from statecomp.traces.records import Entry, mapping, only, without
-from statecomp.wire.anthropic_blocks import kind_of
-from statecomp.wire.content import blocks
+from statecomp.traces.records import Entry, listed, mapping, only, without
+from statecomp.wire.anthropic_blocks import REMINDER, kind_of
+from statecomp.wire.content import blocks, text_of
 
 # What every line repeats of the session or says only to link lines; the rest is kept by message.
 _LINKS = frozenset(
@@ -25,10 +25,13 @@ _LINKS = frozenset(
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """The lines of one message, and the lines with the results of its calls."""
+    """The lines of one message, those with the results of its calls, and what was then said as the
+    system.
+    """
 
     lines: list[Mapping[str, Any]]
     results: list[Mapping[str, Any]] = field(default_factory=list)
+    reminders: list[Mapping[str, Any]] = field(default_factory=list)
     parent: Node | None = None
     compaction: Mapping[str, Any] | None = None
 
@@ -70,6 +73,17 @@ class Node:
         for line in self.results:
             message = {"role": "user", "content": line["message"].get("content")}
             yield Entry(message, _beside(line))
+        for line in self.reminders:
+            about = only(("timestamp", "uuid"), line)
+            yield Entry({"role": "system", "content": _rendered(line)}, about)
+
+
+def _rendered(line: Mapping[str, Any]) -> str:
+    """The words of an attachment as they were sent: as the system's they stand in no tags."""
+    texts = (text_of(mapping(part).get("content")) for part in listed(line.get("rendered")))
+    opening, closing = REMINDER
+    bare = (text.strip().removeprefix(opening).removesuffix(closing).strip() for text in texts)
+    return "\n\n".join(filter(None, bare))
 
 
 def _beside(line: Mapping[str, Any]) -> dict[str, Any]:
@@ -150,6 +164,10 @@ class _Maker:
         self._links[uuid] = str(before or "")
         if record.get("subtype") == "compact_boundary":
             self._boundary = mapping(record.get("compactMetadata"))
+        if record.get("renderedRole") == "system" and _rendered(record):
+            owner = self._before(record)
+            if owner is not None:
+                owner.reminders.append(record)
         message = record.get("message")
         if record.get("type") not in ("user", "assistant") or not isinstance(message, Mapping):
             return

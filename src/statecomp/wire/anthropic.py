@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -24,7 +24,9 @@ from statecomp.wire.anthropic_blocks import (
     results_of,
     thought_in,
 )
+from statecomp.wire.anthropic_body import kept_elsewhere
 from statecomp.wire.anthropic_rules import ROLES, violations
+from statecomp.wire.anthropic_system import lasts_one_turn, lead_in, newest_user
 from statecomp.wire.content import (
     block_text,
     blocks,
@@ -51,6 +53,7 @@ class Anthropic:
 
     def groups(self, messages: Sequence[JsonObject], start: int = 0) -> Iterator[Group]:
         place = start
+        newest = newest_user(messages)
         while place < len(messages):
             stop = end_of_turn(messages, place)
             turn = messages[place:stop]
@@ -59,7 +62,10 @@ class Anthropic:
             elif turn[0]["role"] == "assistant":
                 inside = reasons_inside(turn, unanswered(turn, place))
                 outside = reasons_outside(messages, place, stop, self.placement)
-                yield interaction(turn, locked=next(chain(inside, outside), ""))
+                read = interaction(turn, locked=next(chain(inside, outside), ""))
+                if stop < newest and lasts_one_turn(messages[stop]):
+                    read, stop = replace(read, messages=(*turn, messages[stop])), stop + 1
+                yield read
             else:
                 yield pinned(turn, str(turn[0]["role"]))
             place = stop
@@ -71,17 +77,18 @@ class Anthropic:
         # A list, so that a cache marker can hang on the block.
         return ({"role": self.placement.role, "content": [{"type": "text", "text": text}]},)
 
+    def lead_in(self, before: JsonObject) -> tuple[JsonObject, ...]:
+        return lead_in(before) if self.placement.role == "user" else ()
+
     def edit_observations(self, messages: Sequence[JsonObject], edit: Edit) -> list[JsonObject]:
         return [_edited(message, edit) for message in messages]
 
     def untouchable(self, body: Mapping[str, Any]) -> str:
-        if body.get("context_management"):
-            return "the provider edits this history itself (context_management is set)"
-        if body.get("compaction"):
-            return "the provider compacts this history itself (compaction is set)"
+        if reason := kept_elsewhere(body):
+            return reason
         messages = body.get(self.key)
         if isinstance(messages, list | tuple) and any(map(_is_compacted, messages)):
-            return "the provider has compacted this history (it holds a compaction block)"
+            return "the provider has summarised this history already (it holds a compaction block)"
         return forbids_rewriting(body, messages if isinstance(messages, list | tuple) else ())
 
     def adapt(self, body: Mapping[str, Any], messages: Sequence[JsonObject], first: int) -> Adapted:
@@ -192,11 +199,9 @@ def reasons_outside(
     later = (messages[after].get("role") for after in range(stop, len(messages)))
     if has_thinking(messages[place]) and all(role == "system" for role in later):
         yield "its thinking belongs to the live tool loop"
-    # A system message is accepted only behind a user message and before an assistant message.
-    before = placement.role == "user" and place > 0 and messages[place - 1].get("role") == "system"
-    behind = placement.role == "assistant" and stop < len(messages)
-    if before or (behind and messages[stop].get("role") == "system"):
-        yield "a system message beside it needs its neighbours"
+    behind = messages[stop].get("role") if stop < len(messages) else ""
+    if behind == "system" and placement.role == "assistant":
+        yield "the system message behind it must follow a message of the user"
 
 
 def _is_compacted(message: Any) -> bool:

@@ -49,6 +49,9 @@ class OpenAIChat:
     def write_summary(self, text: str) -> tuple[JsonObject, ...]:
         return ({"role": self.placement.role, "content": text},)
 
+    def lead_in(self, before: JsonObject) -> tuple[JsonObject, ...]:
+        return ()
+
     def edit_observations(self, messages: Sequence[JsonObject], edit: Edit) -> list[JsonObject]:
         return [
             edited_content(message, edit) if message.get("role") in RESULT_ROLES else message

@@ -19,6 +19,9 @@ from statecomp.wire.responses_items import (
     has_own_output,
     identity,
     is_compaction,
+    is_kept_on_server,
+    is_message,
+    is_reasoning,
     kind_of,
     maker_of,
     needs_output,
@@ -26,6 +29,10 @@ from statecomp.wire.responses_items import (
     output_text,
 )
 from statecomp.wire.responses_rules import violations
+
+ELSEWHERE = (
+    "the history lives on the server ({} is set), so this request holds only its newest part"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,24 +71,27 @@ class OpenAIResponses:
         content: Any = [{"type": "input_text", "text": text}] if role == "user" else text
         return ({"type": "message", "role": role, "content": content},)
 
+    def lead_in(self, before: JsonObject) -> tuple[JsonObject, ...]:
+        return ()
+
     def edit_observations(self, messages: Sequence[JsonObject], edit: Edit) -> list[JsonObject]:
         return [_edited(item, edit) for item in messages]
 
     def untouchable(self, body: Mapping[str, Any]) -> str:
         if body.get("previous_response_id"):
-            return "the history lives on the server (previous_response_id is set)"
+            return ELSEWHERE.format("previous_response_id")
         if body.get("conversation"):
-            return "the history lives on the server (conversation is set)"
+            return ELSEWHERE.format("conversation")
         if body.get("context_management"):
-            return "the provider edits this history itself (context_management is set)"
+            return "the client has the provider shorten this history itself (context_management)"
         items = body.get(self.key)
         if isinstance(items, str):
-            return "the input is a plain string: there is no history in it"
+            return "the input is one plain text: there is no history in it"
         for item in items if isinstance(items, list | tuple) else ():
             if isinstance(item, Mapping) and is_compaction(item):
-                return "the provider has compacted this history (it holds a compaction item)"
-            if isinstance(item, Mapping) and kind_of(item) == "item_reference":
-                return "part of the history lives on the server (it holds an item reference)"
+                return (
+                    "the provider has summarised this history already (it holds a compaction item)"
+                )
         return ""
 
     def adapt(self, body: Mapping[str, Any], messages: Sequence[JsonObject], first: int) -> Adapted:
@@ -130,11 +140,11 @@ def end_of_turn(items: Sequence[JsonObject], place: int) -> int:
             waiting.discard(answers(item))
             done = True
         elif maker is Maker.MODEL:
-            again = done or (said and kind_of(item) in ("reasoning", "message"))
+            again = done or (said and (is_reasoning(item) or is_message(item)))
             goes_on = waiting or str(item.get("approval_request_id")) in seen
             if again and not goes_on:
                 return stop
-            said = said or kind_of(item) == "message"
+            said = said or is_message(item)
             seen.add(call_id_of(item))
             waiting |= {call_id_of(item)} if needs_output(item) else set()
     return len(items)
@@ -144,12 +154,14 @@ def unanswered(turn: Sequence[JsonObject], place: int) -> list[JsonObject]:
     """Calls of a turn that wait for an output; raises InvalidHistory for one without its call."""
     made: dict[str, JsonObject] = {}
     answered: set[str] = set()
+    hidden = any(map(is_kept_on_server, turn))  # a call of which only the server knows the name
     for here, item in enumerate(turn, start=place):
         if maker_of(item) is Maker.MODEL:
             made[call_id_of(item)] = item
         elif maker_of(item) is Maker.OUTPUT:
             call_id = answers(item)
-            if call_id in answered or not call_id or call_id not in made:
+            known = call_id in made or hidden
+            if call_id in answered or not call_id or not known:
                 problem = (
                     "answers a call that was answered already"
                     if call_id in answered
@@ -164,8 +176,8 @@ def interaction(turn: Sequence[JsonObject], waiting: Sequence[JsonObject]) -> Gr
     made = [item for item in turn if maker_of(item) is Maker.MODEL]
     return Group(
         messages=tuple(turn),
-        essence=[identity(item) for item in turn if kind_of(item) != "reasoning"],
-        reasoning=_joined(_thought(item) for item in made if kind_of(item) == "reasoning"),
+        essence=[identity(item) for item in turn if not is_reasoning(item)],
+        reasoning=_joined(_thought(item) for item in made if is_reasoning(item)),
         said=_joined(text_of(i.get("content")) for i in made if kind_of(i) == "message"),
         calls=tuple(call_of(item) for item in made if _is_call(item)),
         observations=tuple(
@@ -183,6 +195,8 @@ def _reasons(turn: Sequence[JsonObject], waiting: Sequence[JsonObject]) -> Itera
         if kind_of(item) == "mcp_approval_request":
             yield f"the approval {call_id_of(item)!r} is pending"
         yield f"the call {call_id_of(item)!r} has no output yet"
+    if any(map(is_kept_on_server, turn)):
+        yield "part of it lives on the server"
     kinds = {kind_of(item) for item in turn}
     if "mcp_approval_response" in kinds:
         yield "the user's own decision stands in it"

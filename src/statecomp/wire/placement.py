@@ -8,16 +8,42 @@ from itertools import groupby
 
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, JsonObject, Summary
+from statecomp.tokens import TokenCounter, count_message
 from statecomp.wire.content import blocks, markers
 from statecomp.wire.protocol import Wire
 
 
 def render(history: History, wire: Wire) -> list[JsonObject]:
     """The message list to send; kept messages are the very objects that came in."""
-    if not wire.placement.merge or wire.placement.role != "user" or not history.summaries:
+    if not history.summaries:
         return history.messages
+    messages = [message for _, message in _placed(history, wire)]
+    if not wire.placement.merge or wire.placement.role != "user":
+        return messages
     summaries = {id(m) for summary in history.summaries for m in summary.messages}
-    return list(_merged(history.messages, summaries))
+    return list(_merged(messages, summaries))
+
+
+def lead_in_tokens(history: History, wire: Wire, count: TokenCounter) -> int:
+    """What rendering adds to the tokens of the segments."""
+    if not history.summaries:
+        return 0
+    return sum(count_message(message, count) for own, message in _placed(history, wire) if not own)
+
+
+def _placed(history: History, wire: Wire) -> Iterator[tuple[bool, JsonObject]]:
+    """Every message in order, and whether a segment holds it.
+
+    The same segments always give the same messages: what was cached stays cached.
+    """
+    before: JsonObject | None = None
+    for segment in history.segments:
+        if isinstance(segment, Summary) and before is not None:
+            for message in wire.lead_in(before):
+                yield False, message
+        for message in segment.messages:
+            yield True, message
+            before = message
 
 
 def _merged(messages: Sequence[JsonObject], summaries: set[int]) -> Iterator[JsonObject]:

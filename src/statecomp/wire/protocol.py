@@ -87,6 +87,10 @@ class Wire(Protocol):
 
     def write_summary(self, text: str) -> tuple[JsonObject, ...]: ...
 
+    def lead_in(self, before: JsonObject) -> tuple[JsonObject, ...]:
+        """What must stand between this message and a summary; mostly nothing."""
+        ...
+
     def edit_observations(self, messages: Sequence[JsonObject], edit: Edit) -> list[JsonObject]:
         """An interaction's messages with each observation's text passed through.
 

@@ -11,9 +11,10 @@ from statecomp.history.interaction import Call, JsonObject, Observation
 from statecomp.wire.content import strip_markers, text_of
 
 PINNED_ROLES = ("system", "developer", "user")
-# Written by the client or standing for what the server holds: never part of what the model did.
-PINNED_TYPES = ("item_reference", "additional_tools", "configuration_update")
-MADE_TYPES = ("reasoning", "mcp_list_tools", "mcp_approval_request", "program")
+# Written by the client: never part of what the model did.
+PINNED_TYPES = ("additional_tools", "configuration_update")
+# A reference stands for something the model made and the server keeps.
+MADE_TYPES = ("reasoning", "mcp_list_tools", "mcp_approval_request", "program", "item_reference")
 ANSWERED_TYPES = frozenset(
     {"function_call", "custom_tool_call", "computer_call", "local_shell_call", "shell_call"}
     | {"apply_patch_call", "mcp_approval_request", "program"}
@@ -57,7 +58,26 @@ def maker_of(item: JsonObject) -> Maker:
 
 
 def is_compaction(item: JsonObject) -> bool:
-    return kind_of(item).startswith("compaction")
+    return kind_of(item).startswith("compaction") or _refers_to(item, "cmp_")
+
+
+def is_reasoning(item: JsonObject) -> bool:
+    """Reasoning, whether it is here or kept on the server: nothing in it can be read."""
+    return kind_of(item) == "reasoning" or _refers_to(item, "rs_")
+
+
+def is_message(item: JsonObject) -> bool:
+    return kind_of(item) == "message" or _refers_to(item, "msg_")
+
+
+def is_kept_on_server(item: JsonObject) -> bool:
+    """A reference to words, a call or its output, which only the server can read."""
+    return kind_of(item) == "item_reference" and not is_reasoning(item)
+
+
+def _refers_to(item: JsonObject, prefix: str) -> bool:
+    """The prefix of an id tells what kind of item it names."""
+    return kind_of(item) == "item_reference" and str(item.get("id")).startswith(prefix)
 
 
 def needs_output(item: JsonObject) -> bool:

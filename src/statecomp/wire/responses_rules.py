@@ -10,6 +10,8 @@ from statecomp.wire.responses_items import (
     Maker,
     answers,
     call_id_of,
+    is_kept_on_server,
+    is_reasoning,
     kind_of,
     maker_of,
     needs_output,
@@ -31,10 +33,13 @@ def _pairing_violations(items: Sequence[JsonObject]) -> Iterator[Violation]:
     waiting: dict[str, str] = {}  # open call id -> where it was made
     optional: set[str] = set()  # calls that may do without an output
     answered: set[str] = set()
+    hidden = False  # whether the server keeps something that an output may answer
     for place, item in enumerate(items):
         here, maker, call_id = f"input[{place}]", maker_of(item), call_id_of(item)
+        hidden = maker is not Maker.CLIENT and (hidden or is_kept_on_server(item))
         if maker is Maker.OUTPUT:
-            yield from _output_violations(answers(item), here, {*waiting, *optional}, answered)
+            known = {*waiting, *optional, *([answers(item)] if hidden else [])}
+            yield from _output_violations(answers(item), here, known, answered)
             waiting.pop(answers(item), None)
             answered.add(answers(item))
         elif maker is Maker.CLIENT:
@@ -73,7 +78,7 @@ def _unanswered(waiting: Mapping[str, str]) -> Iterator[Violation]:
 def _reasoning_violations(items: Sequence[JsonObject]) -> Iterator[Violation]:
     """Reasoning is accepted only together with the item it led to."""
     for place, item in enumerate(items):
-        if kind_of(item) != "reasoning":
+        if not is_reasoning(item):
             continue
         follows = [maker_of(after) for after in items[place + 1 : place + 2]]
         if follows not in ([Maker.MODEL], [Maker.UNKNOWN]):

@@ -48,6 +48,9 @@ class TextAction:
     def write_summary(self, text: str) -> tuple[JsonObject, ...]:
         return ({"role": self.placement.role, "content": text},)
 
+    def lead_in(self, before: JsonObject) -> tuple[JsonObject, ...]:
+        return ()
+
     def edit_observations(self, messages: Sequence[JsonObject], edit: Edit) -> list[JsonObject]:
         return [
             message if message.get("role") == "assistant" else edited_content(message, edit)

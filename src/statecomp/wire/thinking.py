@@ -19,6 +19,17 @@ from statecomp.wire.protocol import Adapted
 THINKING = ("thinking", "redacted_thinking")
 HEADERS = {"anthropic-beta": "thinking-binding-controls-2026-08-01"}
 DROP = "drop_block"
+REFUSED = {
+    "thinking": (
+        "the client's thinking setting is not adaptive, "
+        "and this model then refuses its own thinking behind any change"
+    ),
+    "thinking.block_binding": (
+        "the client wants its request refused if anything before the model's thinking has changed "
+        "(thinking.block_binding)"
+    ),
+}
+"""The fields that forbid a rewrite, in words for a person."""
 
 # The first version of each family that checks what stands before a thinking block.
 _BINDING_SINCE = {"fable": (5, 1), "opus": (5, 5), "sonnet": (5, 5), "haiku": (5, 5)}
@@ -77,5 +88,5 @@ def forbids_rewriting(body: Mapping[str, Any], messages: Sequence[JsonObject]) -
     try:
         allow_stale_thinking(body, readable, 0)
     except InvalidHistory as error:
-        return str(error)
+        return REFUSED[error.field]
     return ""
