@@ -7,24 +7,23 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from statecomp.config.options import Options
-from statecomp.history.trajectory import Trajectory
 
 
 @dataclass(frozen=True)
 class SameRouters:
-    """Runs with an equal answer have the same unseen router in every one of these folders.
+    """Tasks with an equal answer have the same unseen router in every one of these folders.
 
-    A session has one scorer for all its runs, so that router must have seen none of them.
+    A session has one scorer for all its runs, so that router must have seen none of their tasks.
     """
 
     folders: tuple[str, ...]
 
-    def __call__(self, run: Trajectory) -> tuple[str, ...]:
+    def __call__(self, task: str) -> tuple[str, ...]:
         if not self.folders:
             return ()
         # Only with numpy, and then the strategies were checked before.
         shipped = import_module("statecomp.router.shipped")
-        return tuple(shipped.unseen_router(folder, run.group) for folder in self.folders)
+        return tuple(shipped.unseen_router(folder, task) for folder in self.folders)
 
 
 def same_routers(specs: Iterable[str]) -> SameRouters:

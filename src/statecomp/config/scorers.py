@@ -16,6 +16,7 @@ from statecomp.controller.age import AgeScorer
 from statecomp.controller.spans import Gates
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
+from statecomp.replay.sessions import labels_of
 from statecomp.strategy import Scorer
 
 ROUTED = Gates(longer_than=0, min_source_tokens=300, unsafe_tokens=24_000)
@@ -44,7 +45,7 @@ def scoring(spec: str) -> Scoring:
         if not rest:
             raise BadInput("names no file; write labels:PATH", field="scorer")
         labels = _labels(rest)
-        return Scoring(lambda run: LabelScorer(labels.get(run.id, {})))
+        return Scoring(lambda run: LabelScorer(labels_of(run, labels)))
     if name == "router":
         return _router(rest)
     if name == "folds":

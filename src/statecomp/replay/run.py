@@ -118,10 +118,28 @@ def checkpoints(history: History) -> list[tuple[int, int, Interaction]]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What must be known of all runs before the first is played; `names` its actions use."""
+
+    id: str
+    protocol: str
+    domain: str
+    group: str
+    interactions: int
+    names: frozenset[str]
+
+
+def survey(run: Trajectory) -> Survey:
+    history = parse(run.messages, wire_named(run.protocol))
+    names = frozenset[str]().union(*map(action_identifiers, history.interactions))
+    return Survey(run.id, run.protocol, run.domain, run.group, len(history.interactions), names)
+
+
 def used_identifiers(run: Trajectory) -> tuple[str, frozenset[str]]:
     """The run's group and what its actions use, to tell the common from the telling."""
-    history = parse(run.messages, wire_named(run.protocol))
-    return run.group, frozenset().union(*map(action_identifiers, history.interactions))
+    found = survey(run)
+    return found.group, found.names
 
 
 def replay_run(

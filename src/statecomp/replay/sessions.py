@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from statecomp.annotate.labels import Label, Labels
 from statecomp.errors import BadInput
@@ -26,8 +26,6 @@ from statecomp.traces.records import NO_RESULT, Entry
 from statecomp.wire.content import blocks, text_of
 from statecomp.wire.detect import wire_named
 from statecomp.wire.protocol import Group, Wire
-
-Item = TypeVar("Item")
 
 MIXED = "mixed"
 OPENING_ROLES = ("system", "developer")
@@ -56,42 +54,51 @@ class Session(Trajectory):
     parts: tuple[Part, ...] = ()
 
 
-def anything(run: Trajectory) -> Hashable:
-    """Every run may stand beside every other."""
+class Described(Protocol):
+    """What decides which runs stand together; also known of runs that are not in memory."""
+
+    @property
+    def protocol(self) -> str: ...
+
+    @property
+    def domain(self) -> str: ...
+
+    @property
+    def group(self) -> str: ...
+
+
+Run = TypeVar("Run", bound=Described)
+
+
+def anything(task: str) -> Hashable:
+    """Every task may stand beside every other."""
     return None
 
 
 def joined(
-    runs: Iterable[Trajectory], size: int, key: Callable[[Trajectory], Hashable] = anything
+    runs: Iterable[Trajectory], size: int, key: Callable[[str], Hashable] = anything
 ) -> Iterator[Session]:
-    """Sessions of `size` runs of one protocol and one `key`, in the order the runs come.
-
-    Runs of one domain stand together as long as there are enough of them; what is left over is
-    joined across domains, and the last session of each kind may be shorter.
-    """
-
-    def must_agree(run: Trajectory) -> Hashable:
-        return run.protocol, key(run)
-
-    return map(session_of, batches(runs, size, must_agree, lambda run: run.domain))
+    """Sessions of `size` runs of one protocol, in the order the runs come."""
+    return map(session_of, batches(runs, size, key))
 
 
 def batches(
-    items: Iterable[Item],
-    size: int,
-    must_agree: Callable[[Item], Hashable],
-    should_agree: Callable[[Item], Hashable],
-) -> Iterator[list[Item]]:
-    """Batches of `size` as they fill up, and at the end smaller ones of what is left."""
-    waiting: dict[tuple[Hashable, Hashable], list[Item]] = {}
-    for item in items:
-        kind = must_agree(item), should_agree(item)
-        waiting.setdefault(kind, []).append(item)
+    runs: Iterable[Run], size: int, key: Callable[[str], Hashable] = anything
+) -> Iterator[list[Run]]:
+    """Which runs become one session: `size` of one protocol, whose groups have an equal `key`.
+
+    Runs of one domain stand together as long as there are enough of them; what is left over is
+    joined across domains, and the last batch of each kind may be smaller.
+    """
+    waiting: dict[tuple[Hashable, str], list[Run]] = {}
+    for run in runs:
+        kind = (run.protocol, key(run.group)), run.domain
+        waiting.setdefault(kind, []).append(run)
         if len(waiting[kind]) == size:
             yield waiting.pop(kind)
-    left: dict[Hashable, list[Item]] = {}
-    for (must, _), some in waiting.items():
-        left.setdefault(must, []).extend(some)
+    left: dict[Hashable, list[Run]] = {}
+    for (must_agree, _), some in waiting.items():
+        left.setdefault(must_agree, []).extend(some)
     for rest in left.values():
         yield from (rest[start : start + size] for start in range(0, len(rest), size))
 
