@@ -41,7 +41,14 @@ from statecomp.replay.table import Row, rows, rows_by_domain
 from statecomp.traces.jsonl import read_runs
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-PLAIN = ("window:keep=10", "mask:keep=10", "periodic:every=5", "statecomp:scorer=age:after=3")
+LABELS = DATA / "expert_labels.jsonl"
+PLAIN = (
+    "window:keep=10",
+    "mask:keep=10",
+    "periodic:every=5",
+    "statecomp:scorer=age:after=3",
+    f"statecomp:scorer=labels:{LABELS}",
+)
 ROUTED = (
     "statecomp:scorer=folds:{}",
     "statecomp:scorer=folds:{},economics=on",
@@ -90,6 +97,10 @@ def line(row: Row) -> str:
     )
 
 
+def short(spec: str) -> str:
+    return spec.replace("scorer=folds:{}", "router").replace(f"scorer=labels:{LABELS}", "labels")
+
+
 def percent(share: float | None) -> str:
     return "-" if share is None else f"{share:.1%}"
 
@@ -110,20 +121,18 @@ def main() -> None:
         print("skipped: the recorded runs are not beside this checkout")
         return
     usual = (*PLAIN, *ROUTED) if options.folds else PLAIN
-    specs = {
-        spec.replace("scorer=folds:{}", "router"): spec.replace("{}", options.folds or "")
-        for spec in options.strategy or (*usual, *(options.also or ()))
-    }
+    chosen = options.strategy or (*usual, *(options.also or ()))
+    specs = {short(spec): spec.replace("{}", options.folds or "") for spec in chosen}
     runs = [r for r in read_runs(DATA / "trajectories.jsonl.gz") if not isinstance(r, BadInput)]
-    labels = read_labels(DATA / "expert_labels.jsonl")
+    labels = read_labels(LABELS)
     common = common_identifiers(map_runs(used_identifiers, runs, options.jobs))
     job = Job(specs, common, labels)
-    chosen = [run for run in runs if run.id in labels][:: options.every]
+    labelled = [run for run in runs if run.id in labels][:: options.every]
     if not options.sessions_only:
-        results = list(map_runs(job, chosen, options.jobs))
+        results = list(map_runs(job, labelled, options.jobs))
         show("runs", results, by_domain=options.by_domain)
     if options.join > 1:
-        sessions = joined(chosen, options.join, same_routers(specs.values()))
+        sessions = joined(labelled, options.join, same_routers(specs.values()))
         results = list(map_runs(job, sessions, options.jobs))
         show("sessions", results, by_domain=options.by_domain)
 

@@ -170,6 +170,7 @@ def steps_table(steps: Sequence[Step]) -> list[dict[str, Any]]:
             "missing": list(step.missing),
             "refusals": [asdict(refusal) for refusal in step.refusals],
             "note": step.note,
+            "timing": asdict(step.timing),
         }
         for step in steps
     ]

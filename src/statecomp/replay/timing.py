@@ -152,6 +152,22 @@ class Judge:
         return self._held[segment.id]
 
 
+@dataclass(frozen=True, slots=True)
+class LabelSource:
+    """Where labels came from: only the file can tell who or what set them."""
+
+    file: str
+    annotators: tuple[str, ...]
+
+    @classmethod
+    def of(cls, file: str, labels: Labels) -> LabelSource:
+        given = (label.annotator for by_number in labels.values() for label in by_number.values())
+        return cls(file, tuple(sorted(set(filter(None, given)))))
+
+    def as_json(self) -> dict[str, Any]:
+        return {"file": self.file, "annotators": list(self.annotators)}
+
+
 def plain(text: str) -> str:
     """Without escapes and line breaks: labels quote the raw wire, records do not."""
     return " ".join(text.replace("\\n", " ").replace("\\", "").split())
