@@ -22,17 +22,22 @@ Messages = list[dict[str, Any]]
 
 
 def run_of(
-    name: str, messages: Messages, protocol: str = "openai-chat", **about: str
+    name: str,
+    messages: Messages,
+    protocol: str = "openai-chat",
+    *,
+    domain: str = "",
+    group: str = "",
 ) -> Trajectory:
-    return Trajectory(name, tuple(messages), protocol, **about)
+    return Trajectory(name, tuple(messages), protocol, domain, group)
 
 
 def said(role: str, text: str) -> dict[str, Any]:
     return {"role": role, "content": text}
 
 
-def drawn(name: str, word: str = "prr", **about: str) -> Trajectory:
-    return run_of(name, chat_of(word), **about)
+def drawn(name: str, word: str = "prr", *, domain: str = "", group: str = "") -> Trajectory:
+    return run_of(name, chat_of(word), domain=domain, group=group)
 
 
 def anthropic(*ids: str, answered: bool = True) -> Messages:

@@ -203,7 +203,7 @@ class _Raw(Strategy):
 
 def _play(strategy: Strategy, stage: _Stage, *, keep_messages: bool) -> tuple[Step, ...]:
     steps = []
-    previous = History(())
+    previous, judge = History(()), stage.judge.anew()
     for (place, message, interaction), output in zip(stage.stops, stage.outputs, strict=True):
         prefix = History(stage.history.segments[:place])
         view = strategy.before_request(prefix)
@@ -226,7 +226,7 @@ def _play(strategy: Strategy, stage: _Stage, *, keep_messages: bool) -> tuple[St
                 standing=standing,
                 note=view.note,
                 messages=tuple(render(view.history, stage.wire)) if keep_messages else (),
-                timing=stage.judge.at(number, view.history, standing.kept),
+                timing=judge.at(number, view.history, standing.kept),
             )
         )
         previous = view.history

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from statecomp.annotate.labels import Label, Labels
 from statecomp.errors import BadInput
@@ -237,12 +237,12 @@ def _free(name: str, taken: set[str]) -> str:
 def _named(holder: JsonObject, name: Callable[[str], str]) -> JsonObject:
     """A message or block whose ids went through `name`; arguments of calls are not looked into."""
     changed = {key: name(holder[key]) for key in ID_KEYS if isinstance(holder.get(key), str)}
-    lists = {
+    parts: dict[str, Any] = {
         key: [_named(entry, name) if isinstance(entry, Mapping) else entry for entry in holder[key]]
         for key in ("tool_calls", "content")
         if isinstance(holder.get(key), list | tuple)
     }
     caller = holder.get("caller")
     if isinstance(caller, Mapping) and isinstance(caller.get("tool_id"), str):
-        lists["caller"] = {**caller, "tool_id": name(caller["tool_id"])}
-    return {**holder, **changed, **lists}
+        parts["caller"] = {**caller, "tool_id": name(caller["tool_id"])}
+    return {**holder, **changed, **parts}

@@ -8,7 +8,7 @@ cut one does too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from statecomp.annotate.labels import Labels
@@ -117,6 +117,10 @@ class Judge:
             places = tuple(strings.setdefault(string, len(strings)) for string in wanted)
             marks.append(Mark(number, label.boundary, _last(run, number, interactions), places))
         return cls(tuple(marks), tuple(strings), _labelled(run, labels))
+
+    def anew(self) -> Judge:
+        """For another strategy, whose edits may carry the ids of this one's."""
+        return replace(self, _held={})
 
     def at(self, checkpoint: int, view: History, kept: frozenset[int]) -> Timing:
         """What is sent at a checkpoint; `kept` are the interactions that stand whole in it."""
