@@ -10,6 +10,7 @@ from datetime import date
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from statecomp.controller.survival import Survival
 
 from statecomp.compressor import StateComp
 from statecomp.controller.age import AgeScorer
@@ -17,7 +18,6 @@ from statecomp.controller.controller import Controller
 from statecomp.controller.economics import JUST_AFTER, Circumstances, Economics
 from statecomp.controller.prices import PriceBook, Prices
 from statecomp.controller.spans import Gates
-from statecomp.controller.survival import Survival
 from statecomp.errors import BadInput, SummaryFailed
 from statecomp.history.facts import FactIndex
 from statecomp.history.history import History

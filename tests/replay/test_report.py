@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from html.parser import HTMLParser
 from pathlib import Path
@@ -26,6 +27,7 @@ from statecomp.replay.report import (
 )
 from statecomp.replay.run import Replay, RunReplay, Standing, Step
 from statecomp.replay.table import hindsight_share, rows, rows_by_domain
+from statecomp.replay.timing import LabelSource, Timing
 from statecomp.strategy import Refusal
 
 PRICES = Prices("model-x", date(2025, 1, 2), 3.0, 0.3, 3.75, 15.0, 300)
@@ -185,6 +187,31 @@ def test_the_page_says_when_counts_are_an_estimate() -> None:
     assert embedded(page([run("a")], counter="tiktoken:o200k_base"))["estimate"] is False
 
 
+def judged(result: RunReplay, timing: Timing) -> RunReplay:
+    """The run with labels: what each strategy did to the pairs of its last checkpoint."""
+    replays = [
+        replace(r, steps=(*r.steps[:-1], replace(r.steps[-1], timing=timing)))
+        for r in result.replays
+    ]
+    return replace(result, replays=tuple(replays), labelled=1)
+
+
+def test_timing_is_there_with_labels_and_says_where_they_came_from() -> None:
+    results = [judged(run("a"), Timing(8, 2, 10, 5, 4, 3)), run("b", "web")]
+    data = embedded(page(results, labels=LabelSource("expert.jsonl", ("b0", "b1"))))
+    assert data["labels"] == {"file": "expert.jsonl", "annotators": ["b0", "b1"]}
+    assert (data["labelled"], data["recorded"]) == (1, 2)
+    timing = data["rows"][1]["timing"]
+    assert (timing["premature"], timing["ready_taken"], timing["must_keep_in_view"]) == (
+        0.25,
+        0.5,
+        0.75,
+    )
+    code, web = data["domains"]
+    assert (code["rows"][1]["timing"]["keep_pairs"], web["rows"][1]["timing"]) == (8, None)
+    assert embedded(page([run("a")]))["labels"] is None
+
+
 @pytest.mark.parametrize("results", [[], [run("a")]])
 def test_hostile_text_adds_no_element_and_can_be_written(results: list[RunReplay]) -> None:
     plain = page(results)
@@ -250,6 +277,21 @@ def test_a_browser_draws_the_grid_and_runs_nothing_from_the_data(tmp_path: Path)
     # The same text as markup would have been noticed.
     _, elements = opened(text.replace("<main>", f"<main><script>{ATTACK}</script>"), tmp_path)
     assert any("data-owned" in names for _, names in elements)
+
+
+@pytest.mark.skipif(BROWSER is None, reason="chromium is not installed on this machine")
+def test_a_browser_draws_timing_where_there_are_labels_and_only_there(tmp_path: Path) -> None:
+    session = replace(judged(run("a"), Timing(8, 2, 10, 5, 4, 3)), recorded=4)
+    results = [session, run("b", "web")]
+    dom, _ = opened(page(results, labels=LabelSource(HOSTILE, (HOSTILE,))), tmp_path)
+    assert 'data-drawn="yes"' in dom
+    assert "Saved against premature" in dom
+    assert "25.0\u00a0%" in dom or "25.0 %" in dom
+    assert "There are labels for 1 of 5 runs" in dom
+    assert "2 sessions" in dom
+    assert not re.search('<div id="timing" hidden', dom)
+    dom, _ = opened(page([run("a")]), tmp_path)
+    assert re.search('<div id="timing" hidden', dom)
 
 
 def opened(text: str, folder: Path) -> tuple[str, list[tuple[str, dict[str, str | None]]]]:

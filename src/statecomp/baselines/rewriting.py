@@ -79,8 +79,13 @@ def edited(
     count: TokenCounter,
     mark: str,
 ) -> Interaction:
-    """The interaction with its observations passed through `edit`; `mark` names what was done."""
+    """The interaction with its observations passed through `edit`; `mark` names what was done.
+
+    Where nothing changes it is the very interaction, which is still whole and still cached.
+    """
     messages = tuple(wire.edit_observations(interaction.messages, edit))
+    if all(new is old for new, old in zip(messages, interaction.messages, strict=True)):
+        return interaction
     return replace(
         interaction,
         id=digest(interaction.id, mark),

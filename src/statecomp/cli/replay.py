@@ -4,28 +4,36 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
 
 import click
 
+from statecomp.annotate.labels import Labels
 from statecomp.cli.engine import ChosenRuns, engine_options, progress
 from statecomp.cli.files import refuse, write_lines, write_text
+from statecomp.cli.labels import blamed, labels_in
 from statecomp.cli.price_book import read_price_book
-from statecomp.cli.replay_tables import domain_table, mechanics_table, saved_table
+from statecomp.cli.replay_tables import closing, meaning, tables
 from statecomp.cli.terminal import show, warn
 from statecomp.config import Settings, strategy_factory
+from statecomp.config.folds import SameRouters, same_routers
 from statecomp.controller.prices import Prices
 from statecomp.engines.engine import Engine
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
+from statecomp.replay.document import replay_document
 from statecomp.replay.report import report_html
-from statecomp.replay.run import RunReplay, replay_run, used_identifiers
+from statecomp.replay.run import NO_LABELS, RunReplay, Survey, replay_run, survey
 from statecomp.replay.safety import common_identifiers
-from statecomp.replay.table import hindsight_share, rows, rows_by_domain, steps_table
-from statecomp.tokens import TokenCounter, counter_for
+from statecomp.replay.sessions import batches, checked, joined
+from statecomp.replay.timing import LabelSource
+from statecomp.tokens import counter_for
+
+Surveys = Sequence[Survey | BadInput]
+"""One for each run that could be read; those that are no history are passed over later."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +45,7 @@ class Job:
     model: str
     tokenizer: str
     prices: Prices
+    labels: Labels
     keep_messages: bool
 
     def __call__(self, run: Trajectory) -> RunReplay:
@@ -44,7 +53,12 @@ class Job:
         settings = Settings(count, os.environ, self.prices)
         factories = {spec: strategy_factory(spec, settings) for spec in self.specs}
         return replay_run(
-            run, factories, self.common, count=count, keep_messages=self.keep_messages
+            run,
+            factories,
+            self.common,
+            labels=self.labels,
+            count=count,
+            keep_messages=self.keep_messages,
         )
 
 
@@ -56,6 +70,18 @@ class Job:
     multiple=True,
     metavar="SPEC",
     help="May be given several times; 'none' is always the reference.",
+)
+@click.option(
+    "--labels",
+    "label_file",
+    type=click.Path(path_type=Path),
+    help="When each interaction could be replaced, as `statecomp annotate` writes it.",
+)
+@click.option(
+    "--join",
+    type=click.IntRange(2),
+    metavar="N",
+    help="Every N runs become one long session: one thing asked for after another.",
 )
 @click.option("--views", type=click.Path(path_type=Path), help="Write what would have been sent.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write all numbers.")
@@ -70,6 +96,8 @@ class Job:
 def replay(
     runs: tuple[Path, ...],
     specs: tuple[str, ...],
+    label_file: Path | None,
+    join: int | None,
     views: Path | None,
     json_file: Path | None,
     report: Path | None,
@@ -110,25 +138,51 @@ def replay(
     A step is broken when the recorded action uses an identifier the agent had learned from an
     observation and that stands nowhere in what would have been sent.
 
+    With --labels, of the pairs (interaction i, checkpoint k), k >= i+2: premature is the share
+    replaced of those that the labels still keep at k, ready taken the share replaced of those
+    they call READY; an interaction that is masked or cut is replaced.  must_keep in view is, over
+    all checkpoints, the share of the labelled strings of earlier interactions that stands
+    anywhere in what is sent.  Runs without labels are left out of these and counted.
+
+    With --join, runs of one protocol, and of one domain as far as they go, are played as one
+    conversation in the order of the files; dearer and worst are then those of whole sessions.  A
+    later run's system message is dropped where it was said before, and else becomes part of its
+    first user message; a call that was left open gets "[no result recorded]"; call ids stay
+    unique.  Labels are judged within the run they were set in; what was READY stays so.  With
+    scorer=folds:FOLDER only runs are joined that one router has not seen.
+
     \b
     Examples:
       statecomp replay samples/*.jsonl --strategy window:keep=10 --strategy mask:keep=10
       statecomp replay runs.jsonl.gz --strategy statecomp --jobs 2 --report report.html
+      statecomp replay runs.jsonl.gz --labels labels.jsonl --strategy periodic --strategy statecomp
+      statecomp replay runs.jsonl.gz --labels labels.jsonl --join 4 --strategy statecomp
     """
     count = counter_for(model, tokenizer=tokenizer)
     billed = _prices(prices, model)
     chosen = tuple(dict.fromkeys(specs or ("statecomp",)))
     for spec in chosen:
         strategy_factory(spec, Settings(count, os.environ, billed))
-    job = Job(chosen, frozenset(), model, tokenizer, billed, keep_messages=views is not None)
-    results = _replay_all(ChosenRuns(runs, limit, domain), job, engine, skip_bad)
+    labels = labels_in(label_file) if label_file else NO_LABELS
+    source = LabelSource.of(label_file.name, labels) if label_file else None
+    job = Job(chosen, frozenset(), model, tokenizer, billed, labels, views is not None)
+    recorded = ChosenRuns(runs, limit, domain)
+    surveys = _surveyed(recorded, engine, skip_bad)
+    if label_file:
+        _check_labels(label_file, labels, surveys)
+    results = _replay_all(recorded, surveys, job, engine, join)
     if views:
         _write_views(views, results)
     if json_file:
-        _write_json(json_file, results, billed, count)
+        document = replay_document(results, billed, count, source)
+        write_text(json_file, json.dumps(document, indent=1) + "\n")
     if report:
-        write_text(report, report_html(results, billed, title=_title(runs), counter=count.name))
-    _print(results, billed, count)
+        title = _title(runs)
+        page = report_html(results, billed, title=title, counter=count.name, labels=source)
+        write_text(report, page)
+    show(*tables(results, billed, source), closing(results, billed, count))
+    if source:
+        show(meaning(source))
 
 
 def _title(runs: Sequence[Path]) -> str:
@@ -145,26 +199,38 @@ def _prices(path: Path | None, model: str) -> Prices:
     return book.of(model)
 
 
-def _replay_all(recorded: ChosenRuns, job: Job, engine: Engine, skip_bad: bool) -> list[RunReplay]:
-    """Reads the files twice rather than hold every run: what is common is known at the end."""
-    outcomes = _used_by_each(recorded, engine, skip_bad)
-    used = [outcome for outcome in outcomes if not isinstance(outcome, BadInput)]
-    if not used:
+def _replay_all(
+    recorded: ChosenRuns, surveys: Surveys, job: Job, engine: Engine, join: int | None
+) -> list[RunReplay]:
+    """Reads the files again rather than hold every run: what is common is known at the end."""
+    known = [found for found in surveys if isinstance(found, Survey)]
+    if not known:
         raise BadInput("not one run could be read as a history")
-    job = replace(job, common=common_identifiers(used))
+    job = replace(job, common=common_identifiers((found.group, found.names) for found in known))
     again = (run for run in recorded if isinstance(run, Trajectory))
-    sound = compress(again, [not isinstance(outcome, BadInput) for outcome in outcomes])
-    with progress("replaying", len(used)) as watch:
-        results = list(engine.map(job, sound, watch=watch))
-    if len(results) != len(used):
+    sound = compress(again, [isinstance(found, Survey) for found in surveys])
+    items: Iterable[Trajectory] = sound
+    total = len(known)
+    if join:
+        together = same_routers(job.specs)
+        items = joined(sound, join, together)
+        total = sum(1 for _ in batches(known, join, together))
+        if total == len(known):
+            raise _nothing_joins(together)
+    with progress("replaying", total) as watch:
+        results = list(engine.map(job, items, watch=watch))
+    if sum(result.recorded for result in results) != len(known):
         raise BadInput("the runs changed while they were read; start again")
     return results
 
 
-def _used_by_each(
-    recorded: ChosenRuns, engine: Engine, skip_bad: bool
-) -> list[tuple[str, frozenset[str]] | BadInput]:
-    """For each run that can be read what its agent used, or why it is no history."""
+def _nothing_joins(together: SameRouters) -> BadInput:
+    router = " and a router that has not seen them" if together.folders else ""
+    return BadInput(f"no two of these runs share a protocol{router}, so none can be joined")
+
+
+def _surveyed(recorded: ChosenRuns, engine: Engine, skip_bad: bool) -> Surveys:
+    """For each run that can be read what is in it, or why it is no history."""
 
     def readable() -> Iterator[Trajectory]:
         for run in recorded:
@@ -174,7 +240,7 @@ def _used_by_each(
                 yield run
 
     with progress("reading") as watch:
-        outcomes = [*engine.map(_used, readable(), watch=watch)]
+        outcomes = [*engine.map(_survey, readable(), watch=watch)]
         if not outcomes:
             raise recorded.nothing()
         # After all were read, so that the first complaint is the same on every engine.
@@ -184,12 +250,22 @@ def _used_by_each(
     return outcomes
 
 
-def _used(run: Trajectory) -> tuple[str, frozenset[str]] | BadInput:
+def _survey(run: Trajectory) -> Survey | BadInput:
     """Also the place where a run that is no history is found out, before any work is done."""
     try:
-        return used_identifiers(run)
+        return survey(run)
     except BadInput as problem:
         return problem.at(file=run.source)
+
+
+def _check_labels(path: Path, labels: Labels, surveys: Surveys) -> None:
+    """Labels of other runs are found out before any work is done."""
+    known = [found for found in surveys if isinstance(found, Survey) and found.id in labels]
+    if not known:
+        raise BadInput("holds no label of these runs; their ids must be the same", file=str(path))
+    with blamed(path):
+        for found in known:
+            checked(labels[found.id], found.interactions)
 
 
 def _write_views(path: Path, results: Sequence[RunReplay]) -> None:
@@ -206,45 +282,3 @@ def _write_views(path: Path, results: Sequence[RunReplay]) -> None:
         for step in replayed.steps
     )
     write_lines(path, lines)
-
-
-def _write_json(
-    path: Path, results: Sequence[RunReplay], prices: Prices, count: TokenCounter
-) -> None:
-    document = {
-        "tokens": {"counter": count.name, "exact": count.exact},
-        "prices": {"model": prices.model, "as_of": prices.as_of.isoformat()},
-        "hindsight_share": hindsight_share(results),
-        "strategies": [row.as_json() for row in rows(results, prices)],
-        "domains": {
-            domain: [row.as_json() for row in table]
-            for domain, table in rows_by_domain(results, prices).items()
-        },
-        "runs": [
-            {
-                "id": result.id,
-                "domain": result.domain,
-                "interactions": result.interactions,
-                "raw_tokens": list(result.raw_tokens),
-                "strategies": {
-                    replayed.strategy: steps_table(replayed.steps) for replayed in result.replays
-                },
-            }
-            for result in results
-        ],
-    }
-    write_text(path, json.dumps(document, indent=1) + "\n")
-
-
-def _print(results: Sequence[RunReplay], prices: Prices, count: TokenCounter) -> None:
-    lines = rows(results, prices)
-    show(saved_table(lines), mechanics_table(lines))
-    domains = rows_by_domain(results, prices)
-    if len(domains) > 1:
-        show(domain_table(domains))
-    exact = "exact" if count.exact else "estimated"
-    show(
-        f"Hindsight could drop {hindsight_share(results):.1%} and break nothing.  "
-        f"Tokens are {exact} ({count.name}); dollars are {prices.model} list prices of "
-        f"{prices.as_of} with prompt caching."
-    )

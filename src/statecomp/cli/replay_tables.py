@@ -2,19 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from statecomp.replay.table import Row
+from statecomp.controller.prices import Prices
+from statecomp.replay.run import RunReplay
+from statecomp.replay.table import Row, hindsight_share, rows, rows_by_domain
+from statecomp.replay.timing import LabelSource
+from statecomp.tokens import TokenCounter
+
+
+def tables(
+    results: Sequence[RunReplay], prices: Prices, labels: LabelSource | None
+) -> Iterator[Table]:
+    """All of them; by domain where there are several, timing where labels say when."""
+    lines, domains = rows(results, prices), rows_by_domain(results, prices)
+    yield saved_table(lines)
+    yield mechanics_table(lines)
+    if labels:
+        yield timing_table(lines)
+    if len(domains) > 1:
+        yield domain_table(domains)
+    if labels and len(domains) > 1:
+        yield timing_domain_table(domains)
+
+
+def closing(results: Sequence[RunReplay], prices: Prices, count: TokenCounter) -> str:
+    exact = "exact" if count.exact else "estimated"
+    return (
+        f"Hindsight could drop {hindsight_share(results):.1%} and break nothing.  "
+        f"Tokens are {exact} ({count.name}); dollars are {prices.model} list prices of "
+        f"{prices.as_of} with prompt caching.  Dearer is the share of runs that cost more, worst "
+        "the change of dollars in the run that did worst."
+    )
 
 
 def saved_table(lines: Sequence[Row]) -> Table:
     """What each strategy costs and breaks, against the run as it was recorded."""
     first = lines[0]
+    joined = f"{first.runs} sessions of " if first.recorded > first.runs else ""
     table = _table(
-        f"{first.runs} runs, {first.checkpoints} checkpoints",
+        f"{joined}{first.recorded} runs, {first.checkpoints} checkpoints",
         ("strategy", "tokens", "saved", "side", "cached", "dollars", "", "broken", "95 %"),
     )
     raw, cached = first.raw, first.raw.cached / first.raw.input if first.raw.input else 0.0
@@ -37,22 +67,80 @@ def saved_table(lines: Sequence[Row]) -> Table:
 
 
 def mechanics_table(lines: Sequence[Row]) -> Table:
-    """How often each strategy rewrote, and how far in front."""
-    columns = ("strategy", "commits", "refusals", "cache breaks", "unchanged in front")
-    table = _table("rewrites", columns)
+    """How often each strategy rewrote, how much stood unchanged in front, and who paid for it."""
+    columns = ("commits", "refusals", "cache breaks", "in front", "dearer", "worst")
+    table = _table("rewrites, and runs that cost more", ("strategy", *columns))
     for row in lines:
         front = "-" if row.first_change is None else f"{row.first_change:.0%}"
         table.add_row(
-            row.strategy, f"{row.commits:,}", f"{row.refusals:,}", f"{row.damage:,}", front
+            row.strategy,
+            f"{row.commits:,}",
+            f"{row.refusals:,}",
+            f"{row.damage:,}",
+            front,
+            f"{row.dearer_share:.0%}",
+            f"{row.worst:+.0%}",
         )
     return table
 
 
+def timing_table(lines: Sequence[Row]) -> Table:
+    """When each strategy replaced, against labels that say when it could."""
+    first = lines[0]
+    table = _table(
+        f"timing, by labels for {first.labelled} of {first.recorded} runs",
+        ("strategy", "premature", "ready taken", "must_keep in view"),
+    )
+    for row in lines:
+        timing = row.timing
+        table.add_row(
+            row.strategy,
+            _percent(timing.premature_share),
+            _percent(timing.taken_share),
+            _percent(timing.found_share),
+        )
+    return table
+
+
+def meaning(labels: LabelSource) -> str:
+    """What the timing table says, and how far to trust it."""
+    named = f" by {_listed(labels.annotators)}" if labels.annotators else ""
+    return (
+        "Premature: of the pairs of an interaction and a checkpoint two or more later that the "
+        "labels still keep, the share no longer whole in what is sent; ready taken: the same of "
+        "those they call READY; must_keep in view: of the strings they want kept, the share that "
+        f"is sent.  The labels are those of {labels.file}, set{named}: a program, a language "
+        "model or people, which only the file can tell."
+    )
+
+
+def _listed(names: Sequence[str], most: int = 3) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def timing_domain_table(domains: Mapping[str, Sequence[Row]]) -> Table:
+    return _by_domain("premature / ready taken by domain", domains, _timing_cell)
+
+
+def _timing_cell(row: Row) -> str:
+    return f"{_percent(row.timing.premature_share)} / {_percent(row.timing.taken_share)}"
+
+
 def domain_table(domains: Mapping[str, Sequence[Row]]) -> Table:
-    table = _table("saved / broken by domain", ("strategy", *domains))
+    return _by_domain("saved / broken by domain", domains, _saved_cell)
+
+
+def _saved_cell(row: Row) -> str:
+    return f"{row.saved:.1%} / {row.broken_share:.2%}"
+
+
+def _by_domain(
+    title: str, domains: Mapping[str, Sequence[Row]], cell: Callable[[Row], str]
+) -> Table:
+    table = _table(title, ("strategy", *domains))
     for place, row in enumerate(next(iter(domains.values()))):
-        cells = [f"{d[place].saved:.1%} / {d[place].broken_share:.2%}" for d in domains.values()]
-        table.add_row(row.strategy, *cells)
+        table.add_row(row.strategy, *(cell(rows[place]) for rows in domains.values()))
     return table
 
 
@@ -62,6 +150,10 @@ def _table(title: str, columns: Sequence[str]) -> Table:
     for name in columns[1:]:
         table.add_column(name, justify="right", no_wrap=True)
     return table
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.1%}"
 
 
 def _short(tokens: int) -> str:

@@ -14,6 +14,7 @@ from statecomp.config.options import Options
 from statecomp.controller.age import AgeScorer
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
+from statecomp.replay.sessions import labels_of
 from statecomp.strategy import Scorer
 
 Scoring: TypeAlias = Callable[[Trajectory], Scorer]
@@ -32,7 +33,7 @@ def scoring(spec: str) -> Scoring:
         if not rest:
             raise BadInput("names no file; write labels:PATH", field="scorer")
         labels = _labels(rest)
-        return lambda run: LabelScorer(labels.get(run.id, {}))
+        return lambda run: LabelScorer(labels_of(run, labels))
     if name == "router":
         shipped = _routing()
         return lambda run: cast(Scorer, shipped.open_scorer(rest))

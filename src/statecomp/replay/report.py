@@ -19,6 +19,7 @@ from statecomp.controller.prices import Prices
 from statecomp.replay.accounting import Bill, dollars_of
 from statecomp.replay.run import Replay, RunReplay, Standing, Step
 from statecomp.replay.table import hindsight_share, rows, rows_by_domain
+from statecomp.replay.timing import LabelSource
 from statecomp.tokens import ESTIMATE
 
 TITLE_MARK = "{{title}}"
@@ -41,14 +42,18 @@ def report_html(
     *,
     title: str,
     counter: str,
+    labels: LabelSource | None = None,
     detailed: int = 40,
 ) -> str:
     """The page as text; it can always be written as UTF-8.
 
-    `counter` names the token counter.  All runs are in the tables, `detailed` of them get a grid.
+    `counter` names the token counter, `labels` what timing is judged by.  All runs are in the
+    tables, `detailed` of them get a grid.
     """
     page = files("statecomp.replay").joinpath("report.html").read_text("utf-8")
-    data = report_data(results, prices, title=title, counter=counter, detailed=detailed)
+    data = report_data(
+        results, prices, title=title, counter=counter, labels=labels, detailed=detailed
+    )
     # Split before anything is filled in: what is filled in may itself contain a mark.
     head, _, tail = page.partition(DATA_MARK)
     shown = _CONTROL.sub("\ufffd", _encodable(title))
@@ -56,7 +61,13 @@ def report_html(
 
 
 def report_data(
-    results: Sequence[RunReplay], prices: Prices, *, title: str, counter: str, detailed: int
+    results: Sequence[RunReplay],
+    prices: Prices,
+    *,
+    title: str,
+    counter: str,
+    detailed: int,
+    labels: LabelSource | None = None,
 ) -> dict[str, Any]:
     """Everything the page shows, as JSON."""
     chosen = choose_detailed(results, detailed)
@@ -67,6 +78,9 @@ def report_data(
         "counter": counter,
         "estimate": counter == ESTIMATE.name,
         "prices": {**asdict(prices), "as_of": prices.as_of.isoformat()},
+        "recorded": sum(result.recorded for result in results),
+        "labels": labels.as_json() if labels else None,
+        "labelled": sum(result.labelled for result in results),
         "interactions": sum(result.interactions for result in results),
         "checkpoints": sum(len(result.raw_tokens) for result in results),
         "raw": {**asdict(raw), "dollars": dollars},

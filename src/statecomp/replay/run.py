@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
+from statecomp.annotate.labels import Labels
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, JsonObject
 from statecomp.history.trajectory import Trajectory
 from statecomp.replay.accounting import Bill, common_prefix
 from statecomp.replay.safety import Dependencies, action_identifiers
+from statecomp.replay.sessions import Session
+from statecomp.replay.timing import UNJUDGED, Judge, Timing
 from statecomp.strategy import Refusal, Ruling, Strategy, View
 from statecomp.tokens import ESTIMATE, TokenCounter, count_message
 from statecomp.wire.assemble import parse
@@ -18,6 +22,7 @@ from statecomp.wire.placement import render
 from statecomp.wire.protocol import Wire
 
 StrategyFactory = Callable[[Trajectory, Wire], Strategy]
+NO_LABELS: Labels = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,7 @@ class Step:
     ruling: Ruling | None = None
     note: str = ""
     messages: tuple[JsonObject, ...] = ()
+    timing: Timing = UNJUDGED
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,10 @@ class Replay:
     def broken(self) -> tuple[Step, ...]:
         return tuple(step for step in self.steps if step.missing)
 
+    @property
+    def timing(self) -> Timing:
+        return sum((step.timing for step in self.steps), UNJUDGED)
+
 
 @dataclass(frozen=True)
 class RunReplay:
@@ -83,6 +93,8 @@ class RunReplay:
     hindsight_tokens: int
     labels: tuple[str, ...]  # one line for each interaction, for people
     replays: tuple[Replay, ...]
+    recorded: int = 1  # runs it is made of
+    labelled: int = 0  # how many of those have labels
 
     @property
     def raw(self) -> Bill:
@@ -106,10 +118,28 @@ def checkpoints(history: History) -> list[tuple[int, int, Interaction]]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What must be known of all runs before the first is played; `names` its actions use."""
+
+    id: str
+    protocol: str
+    domain: str
+    group: str
+    interactions: int
+    names: frozenset[str]
+
+
+def survey(run: Trajectory) -> Survey:
+    history = parse(run.messages, wire_named(run.protocol))
+    names = frozenset[str]().union(*map(action_identifiers, history.interactions))
+    return Survey(run.id, run.protocol, run.domain, run.group, len(history.interactions), names)
+
+
 def used_identifiers(run: Trajectory) -> tuple[str, frozenset[str]]:
     """The run's group and what its actions use, to tell the common from the telling."""
-    history = parse(run.messages, wire_named(run.protocol))
-    return run.group, frozenset().union(*map(action_identifiers, history.interactions))
+    found = survey(run)
+    return found.group, found.names
 
 
 def replay_run(
@@ -117,40 +147,53 @@ def replay_run(
     factories: Mapping[str, StrategyFactory],
     common: frozenset[str],
     *,
+    labels: Labels = NO_LABELS,
     count: TokenCounter = ESTIMATE,
     keep_messages: bool = False,
 ) -> RunReplay:
     """Play a recorded run through each strategy.  Messages are parsed and counted once."""
     wire = wire_named(run.protocol)
     history = parse(run.messages, wire, count)
-    dependencies = Dependencies.of(history, common)
-    stops = checkpoints(history)
-    outputs = [_output_tokens(i, count) for _, _, i in stops]
-    raw = _play(_Raw(), history, stops, outputs, dependencies, wire, keep_messages=False)
+    stage = _Stage(
+        history,
+        checkpoints(history),
+        Dependencies.of(history, common),
+        Judge.of(run, history, labels),
+        wire,
+        count,
+    )
+    raw = _play(_Raw(), stage, keep_messages=False)
     return RunReplay(
         id=run.id,
         domain=run.domain,
         group=run.group,
         interactions=len(history.interactions),
         raw_bills=tuple(step.bill for step in raw),
-        hindsight_tokens=sum(dependencies.hindsight(place) for place, _, _ in stops),
+        hindsight_tokens=sum(stage.dependencies.hindsight(place) for place, _, _ in stage.stops),
         labels=tuple(_label(i) for i in history.interactions),
         replays=tuple(
-            Replay(
-                name,
-                _play(
-                    factory(run, wire),
-                    history,
-                    stops,
-                    outputs,
-                    dependencies,
-                    wire,
-                    keep_messages=keep_messages,
-                ),
-            )
+            Replay(name, _play(factory(run, wire), stage, keep_messages=keep_messages))
             for name, factory in factories.items()
         ),
+        recorded=len(run.parts) if isinstance(run, Session) else 1,
+        labelled=stage.judge.runs,
     )
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """What is the same for every strategy that plays a run."""
+
+    history: History
+    stops: Sequence[tuple[int, int, Interaction]]
+    dependencies: Dependencies
+    judge: Judge
+    wire: Wire
+    count: TokenCounter
+
+    @cached_property
+    def outputs(self) -> list[int]:
+        return [_output_tokens(interaction, self.count) for _, _, interaction in self.stops]
 
 
 class _Raw(Strategy):
@@ -158,39 +201,32 @@ class _Raw(Strategy):
         return View(history)
 
 
-def _play(
-    strategy: Strategy,
-    history: History,
-    stops: Sequence[tuple[int, int, Interaction]],
-    outputs: Sequence[int],
-    dependencies: Dependencies,
-    wire: Wire,
-    *,
-    keep_messages: bool,
-) -> tuple[Step, ...]:
+def _play(strategy: Strategy, stage: _Stage, *, keep_messages: bool) -> tuple[Step, ...]:
     steps = []
-    previous = History(())
-    for (place, message, interaction), output in zip(stops, outputs, strict=True):
-        prefix = History(history.segments[:place])
+    previous, judge = History(()), stage.judge.anew()
+    for (place, message, interaction), output in zip(stage.stops, stage.outputs, strict=True):
+        prefix = History(stage.history.segments[:place])
         view = strategy.before_request(prefix)
+        standing, number = _standing(view, prefix), interaction.number
         same, cached = common_prefix(previous, view.history)
         changed, _ = common_prefix(prefix, view.history)
         whole = changed == len(prefix.segments) == len(view.history.segments)
         steps.append(
             Step(
-                checkpoint=interaction.number,
+                checkpoint=number,
                 message=message,
                 bill=_bill(view, cached, output),
                 segments=len(prefix.segments),
                 first_change=None if whole else changed,
                 rewrote=same < len(previous.segments),
-                missing=() if whole else dependencies.missing(interaction.number, view.history),
+                missing=() if whole else stage.dependencies.missing(number, view.history),
                 refusals=view.refusals,
                 commits=len(view.commits),
                 ruling=view.ruling,
-                standing=_standing(view, prefix),
+                standing=standing,
                 note=view.note,
-                messages=tuple(render(view.history, wire)) if keep_messages else (),
+                messages=tuple(render(view.history, stage.wire)) if keep_messages else (),
+                timing=judge.at(number, view.history, standing.kept),
             )
         )
         previous = view.history

@@ -11,6 +11,7 @@ from statecomp.controller.prices import Prices
 from statecomp.replay.accounting import Bill, dollars_of
 from statecomp.replay.run import Replay, RunReplay, Step
 from statecomp.replay.safety import bootstrap_interval
+from statecomp.replay.timing import UNJUDGED, Timing
 
 SAME = 1 + 1e-9
 """Sums of floats that differ by less are one sum in two orders."""
@@ -23,7 +24,8 @@ class Row:
     `saved` is the direct saving, side calls included: the recorded requests are fixed, so a changed
     path is not part of it.  `damage` counts requests that changed what an earlier one had sent.
     `dearer` counts runs that cost more than uncompressed, `lost_dollars` is what all of them lost
-    and `worst` the share by which the worst of them did.
+    and `worst` the change of dollars in the run that did worst, which may have saved.
+    `recorded` runs were played, in `runs` conversations; `timing` is that of the `labelled` ones.
     """
 
     strategy: str
@@ -43,6 +45,9 @@ class Row:
     refusals: int
     damage: int
     first_change: float | None  # mean share of the raw prefix that stays in front of it
+    recorded: int = 0
+    labelled: int = 0
+    timing: Timing = UNJUDGED
 
     @property
     def saved(self) -> float:
@@ -72,6 +77,7 @@ class Row:
             "cached_share": self.cached_share,
             "dollars_saved": self.dollars_saved,
             "dearer_share": self.dearer_share,
+            "timing": self.timing.as_json() if self.labelled else None,
         }
 
 
@@ -111,7 +117,8 @@ def _row(place: int, results: Sequence[RunReplay], prices: Prices) -> Row:
     raw = sum((result.raw for result in results), Bill())
     spent = [dollars_of((step.bill for step in replay.steps), prices) for replay in replays]
     whole = [dollars_of(result.raw_bills, prices) for result in results]
-    over = [(now, then) for now, then in zip(spent, whole, strict=True) if now > then * SAME]
+    both = list(zip(spent, whole, strict=True))
+    over = [(now, then) for now, then in both if now > then * SAME]
     low, high = bootstrap_interval([(len(r.broken), len(r.steps)) for r in replays])
     return Row(
         strategy=replays[0].strategy,
@@ -123,7 +130,7 @@ def _row(place: int, results: Sequence[RunReplay], prices: Prices) -> Row:
         raw_dollars=sum(whole),
         dearer=len(over),
         lost_dollars=sum(now - then for now, then in over),
-        worst=max((now / then - 1 for now, then in over), default=0.0),
+        worst=max((now / then - 1 for now, then in both if then), default=0.0),
         broken=sum(len(replay.broken) for replay in replays),
         broken_low=low,
         broken_high=high,
@@ -131,6 +138,9 @@ def _row(place: int, results: Sequence[RunReplay], prices: Prices) -> Row:
         refusals=sum(len(step.refusals) for step in steps),
         damage=sum(step.rewrote for step in steps),
         first_change=_mean_first_change(replays),
+        recorded=sum(result.recorded for result in results),
+        labelled=sum(result.labelled for result in results),
+        timing=sum((replay.timing for replay in replays), UNJUDGED),
     )
 
 
@@ -160,6 +170,7 @@ def steps_table(steps: Sequence[Step]) -> list[dict[str, Any]]:
             "missing": list(step.missing),
             "refusals": [asdict(refusal) for refusal in step.refusals],
             "note": step.note,
+            "timing": asdict(step.timing),
         }
         for step in steps
     ]
