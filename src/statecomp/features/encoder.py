@@ -42,7 +42,7 @@ class EncoderSettings:
     batch_tokens: int = 8_192
 
 
-def open_encoder(settings: EncoderSettings = EncoderSettings()) -> FrozenEncoder:  # noqa: B008
+def open_encoder(settings: EncoderSettings = EncoderSettings()) -> FrozenEncoder:
     """Loads the model; the default one is first converted into the user's cache, once."""
     preset = presets.PRESETS.get(settings.model)
     source = _source(settings.model, preset)

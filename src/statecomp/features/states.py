@@ -70,7 +70,7 @@ class StateReader:
     def __init__(
         self,
         encoder: FrozenEncoder,
-        settings: ReaderSettings = ReaderSettings(),  # noqa: B008
+        settings: ReaderSettings = ReaderSettings(),
     ) -> None:
         self._encoder = encoder
         self._window = min(settings.window, encoder.context)
