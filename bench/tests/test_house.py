@@ -12,7 +12,7 @@ HOUSE = House(
     Path(statecomp_bench.__file__).parent,
     layers=[
         ["cli"],
-        ["figures", "matched"],
+        ["figures", "matched", "sessions"],
         ["tables", "suite", "acting"],
         ["tasks", "agent", "asking", "results"],
         ["task", "steps", "sight"],

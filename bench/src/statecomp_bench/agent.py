@@ -96,8 +96,17 @@ class Agent:
         A `run` handed in is filled, so that a failed one can still be looked at.
         """
         run = run or Run([])
+        self.begin(run)
+        return self.go_on(run, instruction, max_steps)
+
+    def begin(self, run: Run) -> None:
+        """An empty conversation with the system's words."""
         run.messages[:] = [{"role": "system", "content": SYSTEM}]
-        run.messages.append({"role": "user", "content": instruction})
+
+    def go_on(self, run: Run, words: str, max_steps: int) -> Run:
+        """The user says something; until the model answers without a call, or steps are used up."""
+        run.ended = STEP_LIMIT
+        run.messages.append({"role": "user", "content": words})
         for _ in range(max_steps):
             message = self._step(run)
             run.messages.append(message)

@@ -8,6 +8,7 @@ from statecomp.cli.terminal import run
 from statecomp_bench import __version__
 from statecomp_bench.cli.ablate import ablate
 from statecomp_bench.cli.run import list_tasks, run_bench
+from statecomp_bench.cli.session import session_command
 from statecomp_bench.cli.tables import COMMANDS
 from statecomp_bench.cli.workbuddy import workbuddy
 
@@ -22,7 +23,7 @@ def app() -> None:
     """
 
 
-for command in (run_bench, list_tasks, *COMMANDS, workbuddy, ablate):
+for command in (run_bench, list_tasks, session_command, *COMMANDS, workbuddy, ablate):
     app.add_command(command)
 
 
