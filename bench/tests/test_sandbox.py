@@ -58,7 +58,7 @@ def test_what_cannot_be_done_is_said(box: Sandbox) -> None:
     assert "no JSON object" in environment.call(Call("c", "shell", "[]"))
     assert "no tool named" in environment.call(Call("c", "fly", "{}"))
     assert (
-        say(box, "python", code="1 / 0").splitlines()[1] == '  File "<script>", line 1, in <module>'
+        say(box, "python", code="1 / 0").splitlines()[1] == '  File "<stdin>", line 1, in <module>'
     )
 
 

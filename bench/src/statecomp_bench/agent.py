@@ -81,12 +81,14 @@ class Agent:
         environment: Environment,
         wire: Wire,
         count: TokenCounter = ESTIMATE,
+        system: str = SYSTEM,
     ) -> None:
         self._model = model
         self._strategy = strategy
         self._environment = environment
         self._wire = wire
         self._count = count
+        self._system = system
         self._reader = Reader(wire, count)
         self._previous = History(())
 
@@ -101,7 +103,7 @@ class Agent:
 
     def begin(self, run: Run) -> None:
         """An empty conversation with the system's words."""
-        run.messages[:] = [{"role": "system", "content": SYSTEM}]
+        run.messages[:] = [{"role": "system", "content": self._system}]
 
     def go_on(self, run: Run, words: str, max_steps: int) -> Run:
         """The user says something; until the model answers without a call, or steps are used up."""
@@ -122,7 +124,7 @@ class Agent:
         """One request: the strategy's view goes out, an assistant message comes back."""
         tools = self._tools()
         extra = _guarded("strategy", self._strategy.extra_system_text)
-        content = f"{SYSTEM}\n\n{extra}" if extra else SYSTEM
+        content = f"{self._system}\n\n{extra}" if extra else self._system
         if run.messages[0]["content"] != content:
             run.messages[0] = {"role": "system", "content": content}
         history = self._reader.read({self._wire.key: run.messages})

@@ -74,8 +74,9 @@ NAMES = frozenset(str(tool["function"]["name"]) for tool in TOOLS)
 class Environment:
     """Calls against one sandbox, with the machine's own paths kept out of sight."""
 
-    def __init__(self, sandbox: Sandbox) -> None:
+    def __init__(self, sandbox: Sandbox, most_chars: int = MOST_CHARS) -> None:
         self._sandbox = sandbox
+        self._most_chars = most_chars
         self._hung = 0
 
     def call(self, call: Call) -> str:
@@ -93,7 +94,7 @@ class Environment:
             self._hung += 1
             if self._hung >= self._sandbox.limits.hangs:
                 raise SandboxFailed(f"{self._hung} tool calls hung and were killed")
-        return self._shown(answer.text)
+        return self.shown(answer.text)
 
     def _real(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         root = str(self._sandbox.root)
@@ -102,13 +103,14 @@ class Environment:
             for key, value in arguments.items()
         }
 
-    def _shown(self, text: str) -> str:
+    def shown(self, text: str) -> str:
+        """Text as the agent reads it: without paths of this machine, and cut in the middle."""
         text = text.replace(str(self._sandbox.root), SHOWN_ROOT)
         text = text.replace(str(self._sandbox.root.parent), "")
         text = text.replace(sysconfig.get_path("stdlib"), SHOWN_LIBRARY)
         text = ELAPSED.sub(r"\1 0.0s", text).rstrip("\n")
-        if len(text) <= MOST_CHARS:
+        if len(text) <= self._most_chars:
             return text
-        half = MOST_CHARS // 2
+        half = self._most_chars // 2
         left_out = len(text) - 2 * half
         return f"{text[:half]}\n[... {left_out} characters left out ...]\n{text[-half:]}"

@@ -209,5 +209,5 @@ def _python(code: str) -> None:
     sys.path[:] = [os.getcwd(), *sys.path[1:]]  # noqa: PTH109
     sys.argv = ["-"]
     names = {"__name__": "__main__", "__builtins__": __builtins__}
-    compiled = compile(code, "<script>", "exec")
+    compiled = compile(code, "<stdin>", "exec")
     exec(compiled, names)  # noqa: S102  this is the python tool, and we are inside the sandbox
