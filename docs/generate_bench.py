@@ -2,7 +2,7 @@
 
     python docs/generate_bench.py [--results DIR ...] [--matched DIR ...] [--seeds DIR ...]
 
-Tables are computed where results folders of `statecomp bench run` are given and kept as JSON in
+Tables are computed where results folders of `statecomp-bench run` are given and kept as JSON in
 docs/results/bench.json, so that the page can be written again without them; figures are drawn then
 too.  Results of several acting models make the table across models; the first model named in them
 is the page's own.  `--seeds` are further seeds of a few methods, for a table of these alone.
@@ -17,11 +17,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from statecomp.bench.tables import Bench, read_bench, rows, rows_by_model
-from statecomp.cli.bench_sheets import main_sheet, models_sheet, published_sheets
-from statecomp.cli.bench_tables import chosen_runs, pictures, tables, trajectory_of
-from statecomp.cli.sheet import Cell, Sheet, written
 from statecomp.errors import BadInput
+from statecomp_bench.cli.sheet import Cell, Sheet, written
+from statecomp_bench.cli.sheets import main_sheet, models_sheet, published_sheets
+from statecomp_bench.cli.tables import chosen_runs, pictures, tables, trajectory_of
+from statecomp_bench.tables import Bench, read_bench, rows, rows_by_model
 
 DOCS = Path(__file__).resolve().parent
 KEPT, PAGE = Path("results") / "bench.json", Path("results.md")
@@ -40,8 +40,8 @@ system. Compare rows of one table with each other; of the paper's own numbers, a
 directions compare.
 """
 SIMULATED = """\
-The acting model is a script bound to
-what it is shown (`bench/acting.py`): a simulation that knows each task's plan and no value of it.\
+The acting model is a script bound to what it is shown
+(`statecomp_bench/acting.py`): a simulation that knows each task's plan and no value of it.\
 """
 REAL = "The acting models are those named in the tables."
 STRATEGIES = (
@@ -62,14 +62,14 @@ def commands() -> str:
         for specs in (STRATEGIES, ACROSS, NEAR)
     )
     return f"""\
-statecomp bench run --seeds 11 -o bench/ {every}
+statecomp-bench run --seeds 11 -o bench-runs/ {every}
 for variant in {" ".join(VARIANTS)}; do
-  statecomp bench run --seeds 11 --model scripted:$variant -o bench/ {across}
+  statecomp-bench run --seeds 11 --model scripted:$variant -o bench-runs/ {across}
 done
-statecomp bench matched bench/ --model scripted > specs.txt
-statecomp bench run --seeds 11 $(sed 's/^/--strategy /' specs.txt) -o bench-matched/
-statecomp bench run --seeds 31..33 -o bench-seeds/ {near}
-python docs/generate_bench.py --results bench/ --matched bench-matched/ --seeds bench-seeds/
+statecomp-bench matched bench-runs/ --model scripted > specs.txt
+statecomp-bench run --seeds 11 $(sed 's/^/--strategy /' specs.txt) -o bench-matched/
+statecomp-bench run --seeds 31..33 -o bench-seeds/ {near}
+python docs/generate_bench.py --results bench-runs/ --matched bench-matched/ --seeds bench-seeds/
 """
 
 

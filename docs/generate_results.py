@@ -19,10 +19,10 @@ from statecomp.annotate.labels import Labels, read_labels
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.router.trees import SHIPPED
-from statecomp.study import curves, figures, tables, writing
-from statecomp.study.sample import Sample
-from statecomp.study.table import Table, from_json
 from statecomp.traces.jsonl import read_runs
+from statecomp.vectors.sample import Sample
+from statecomp_bench.study import curves, figures, tables, writing
+from statecomp_bench.study.table import Table, from_json
 
 DOCS = Path(__file__).resolve().parent
 DATA = DOCS.parents[1] / "shared" / "data"

@@ -1,18 +1,18 @@
-"""An agent at work behind the proxy: `python -m samples.demo_agent [NAME] [--store FILE]`.
+"""An agent at work behind the proxy: `python -m samples.demo_agent [--store FILE]`.
 
-A plain loop around the `openai` package, with tools that really run.  The model is a recording
-of the same task, played by the scripted upstream, which is as strict as a provider and meters
-tokens as one; so nothing leaves this machine, and both runs below take the same course.
+A day's work in one conversation (`statecomp-bench session`), once directly and once through the
+proxy: the bench's agent, its requests sent by the `openai` package, its tools really run.  The
+model is scripted and bound to what each request shows it, so what the proxy takes away changes
+what the agent does next.  The provider around it is as strict as a real one and meters tokens as
+one; nothing leaves this machine.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -23,44 +23,52 @@ from typing import Any
 
 import openai
 
-from samples.recorder.__main__ import RUNS, system_prompt
-from samples.recorder.tools import TOOLS, Workspace, observe
+from statecomp.baselines.none import NoCompression
 from statecomp.controller.prices import Prices, shipped_prices
+from statecomp.history.interaction import JsonObject
 from statecomp.proxy.scripted.app import Received, ScriptedUpstream
 from statecomp.proxy.scripted.serving import free_port, serving
-from statecomp.proxy.scripted.turns import recorded
+from statecomp.proxy.scripted.turns import Body, Turn, recorded
 from statecomp.replay.accounting import Bill, dollars_of
+from statecomp_bench.models import Reply
+from statecomp_bench.sessions.acting import SessionModel
+from statecomp_bench.sessions.day import SEED, day
+from statecomp_bench.sessions.session import Held, hold
 
 MODEL = "gpt-5"
 PATIENCE_S = 60.0
-MOST_STEPS = 200
+SESSION = day()
 
 
-def work(name: str, url: str) -> tuple[int, bool]:
-    """Do the task with the model at this address: steps taken, and whether the check passes."""
-    scenario, style = RUNS[name]
-    tools: Any = [{"type": "function", "function": {"name": tool}} for tool in TOOLS]
-    messages: list[Any] = [
-        {"role": "system", "content": system_prompt(style)},
-        {"role": "user", "content": scenario.task},
-    ]
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        openai.OpenAI(base_url=f"{url}/v1", api_key="sk-demo-not-a-secret") as client,
-    ):
-        workspace = Workspace.make(Path(folder))
-        scenario.build(workspace)
-        for step in range(1, MOST_STEPS):
-            answer = client.chat.completions.create(model=MODEL, messages=messages, tools=tools)
-            message: dict[str, Any] = answer.choices[0].message.to_dict()
-            messages.append(message)
-            if not message.get("tool_calls"):
-                return step, scenario.check(workspace)
-            for call in message["tool_calls"]:
-                function = call["function"]
-                text = observe(workspace, function["name"], json.loads(function["arguments"]))
-                messages.append({"role": "tool", "tool_call_id": call["id"], "content": text})
-    raise RuntimeError("the agent did not come to an end")
+class Day:
+    """Plays the model of a provider: the session's own, asked anew with every request."""
+
+    last = 1_000  # far behind the end: the model itself ends each task
+
+    def __init__(self) -> None:
+        self._model = SessionModel(SESSION, SEED)
+
+    def turn(self, body: Body, step: int) -> Turn:
+        message = self._model.reply(body["messages"], body["tools"]).message
+        return recorded([message])[0]
+
+
+class Sdk:
+    """The model at an address, as the bench's agent asks for it; all that a user would change."""
+
+    def __init__(self, url: str) -> None:
+        self._client = openai.OpenAI(base_url=f"{url}/v1", api_key="sk-demo-not-a-secret")
+
+    def reply(self, messages: Sequence[JsonObject], tools: Sequence[JsonObject]) -> Reply:
+        sent: Any = list(messages)
+        known: Any = list(tools)
+        answer = self._client.chat.completions.create(model=MODEL, messages=sent, tools=known)
+        return Reply(answer.choices[0].message.to_dict())
+
+
+def work(url: str) -> Held:
+    """The whole session with the model at this address; its tools are our own scripts."""
+    return hold(SESSION, Sdk(url), NoCompression(), unprotected=True)
 
 
 @contextmanager
@@ -98,17 +106,12 @@ def bills(requests: Sequence[Received]) -> list[Bill]:
     return [Bill(input=s.input, cached=s.cached, output=s.output) for s in spent]
 
 
-def model(name: str) -> ScriptedUpstream:
-    path = Path(__file__).parent / f"{name}.jsonl"
-    return ScriptedUpstream(recorded(json.loads(path.read_text("utf-8"))["messages"]))
-
-
-def report(label: str, done: tuple[int, bool], spent: Sequence[Bill], prices: Prices) -> None:
-    (steps, passed), total = done, sum(spent, Bill())
+def report(label: str, held: Held, spent: Sequence[Bill], prices: Prices) -> None:
+    done, total = sum(reward == 1.0 for reward in held.rewards.values()), sum(spent, Bill())
     print(
-        f"{label:10} {steps:3} steps, task {'done' if passed else 'NOT done'}: "
+        f"{label:10} {len(spent):3} requests, {done} of {len(held.rewards)} tasks done: "
         f"{total.input:9,} input tokens ({total.cached / total.input:.0%} unchanged), "
-        f"{total.output:6,} output, ${dollars_of(spent, prices):.4f}"
+        f"{total.output:6,} output, ${dollars_of(spent, prices):.2f}"
     )
 
 
@@ -120,16 +123,15 @@ def compare(direct: Sequence[Bill], shorter: Sequence[Bill], prices: Prices) -> 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m samples.demo_agent", description=__doc__)
-    parser.add_argument("name", nargs="?", default="web", choices=["code", "office", "web"])
     parser.add_argument("--store", type=Path, default=Path("demo/ledger.sqlite"))
     options, extra = parser.parse_known_args()  # further options are those of statecomp serve
     options.store.parent.mkdir(parents=True, exist_ok=True)
     prices = shipped_prices().of(MODEL)
-    plain, behind = model(options.name), model(options.name)
+    plain, behind = ScriptedUpstream(Day()), ScriptedUpstream(Day())
     with serving(plain.app) as url:
-        report("direct", work(options.name, url), bills(plain.requests()), prices)
+        report("direct", work(url), bills(plain.requests()), prices)
     with serving(behind.app) as url, proxy(url, options.store, extra) as address:
-        report("statecomp", work(options.name, address), bills(behind.requests()), prices)
+        report("statecomp", work(address), bills(behind.requests()), prices)
         compare(bills(plain.requests()), bills(behind.requests()), prices)
         print(f"refused    {len(behind.refusals)} requests by the strict upstream")
         print(f"look at    {address}/statecomp/")

@@ -33,7 +33,7 @@ def test_the_file_map_names_every_room() -> None:
         if path.name not in ("__pycache__", "__init__.py", "__main__.py", "py.typed")
         and path.name not in ("errors.py", "recent.py")
     }
-    rooms |= {"samples", "benchmarks", "examples", "docs"}
+    rooms |= {"bench", "samples", "benchmarks", "examples", "docs"}
     assert named == rooms
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-import tempfile
 from pathlib import Path
 
 from samples.recorder import code, office, security, web
-from samples.recorder.agent import Message, Scenario, perform
-from samples.recorder.tools import TOOLS, Workspace
+from samples.recorder.agent import Scenario, as_text_actions, perform
+from samples.recorder.workspace import TOOLS, Workspace
+from statecomp_bench.sandbox import Sandbox
 
 RUNS: dict[str, tuple[Scenario, str]] = {
     "code": (code.SCENARIO, "tool-calls"),
@@ -37,17 +37,15 @@ def system_prompt(style: str) -> str:
 def record(name: str, keep: Path | None = None) -> dict[str, object]:
     """One run, as the object a sample file holds."""
     scenario, style = RUNS[name]
-    with tempfile.TemporaryDirectory() as folder:
-        workspace = Workspace.make(Path(folder))
+    with Sandbox(unprotected=True) as sandbox:  # every command of these runs is our own
+        workspace = Workspace(sandbox)
         scenario.build(workspace)
-        opening: list[Message] = [
-            {"role": "system", "content": system_prompt(style)},
-            {"role": "user", "content": scenario.task},
-        ]
-        messages = opening + perform(scenario, style, workspace)
+        messages = perform(scenario, system_prompt(style), workspace)
         success = scenario.check(workspace)
         if keep is not None:
             shutil.copytree(workspace.root, keep / name)
+    if style == "text-action":
+        messages = list(as_text_actions(messages))
     return {
         "id": f"sample-{name}",
         "domain": scenario.domain,

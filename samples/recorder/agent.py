@@ -1,17 +1,25 @@
-"""The loop: a scripted policy says what to do, tools do it, and every message is kept."""
+"""A scripted policy in the place of the bench's acting model, and its run in both styles."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from itertools import takewhile
+from typing import TypeAlias, TypeVar
 
-from samples.recorder.tools import Arguments, Workspace, observe
+from samples.recorder.workspace import RecordedTools, Workspace
+from statecomp.baselines.none import NoCompression
+from statecomp.history.interaction import Call as WireCall
+from statecomp.history.interaction import JsonObject
+from statecomp.wire.openai_chat import OpenAIChat, calls_of
+from statecomp_bench.agent import Agent
+from statecomp_bench.models import Reply
 
 T = TypeVar("T")
-Message: TypeAlias = dict[str, Any]
+Arguments: TypeAlias = Mapping[str, str | int]
+MOST_STEPS = 200
 
 
 @dataclass(frozen=True)
@@ -85,53 +93,63 @@ class Scenario:
     check: Callable[[Workspace], bool]
 
 
-def as_tool_calls(number: int, turn: Turn, workspace: Workspace) -> tuple[list[Message], list[str]]:
-    """One assistant message with all calls of the turn, and one answer to each."""
-    calls, answers, texts = [], [], []
-    for position, call in enumerate(turn.calls, 1):
-        ident = f"call_{number:03d}_{position}"
-        function = {"name": call.tool, "arguments": json.dumps(call.arguments)}
-        calls.append({"id": ident, "type": "function", "function": function})
-        texts.append(observe(workspace, call.tool, call.arguments))
-        answers.append({"role": "tool", "tool_call_id": ident, "content": texts[-1]})
-    return [{"role": "assistant", "content": turn.said, "tool_calls": calls}, *answers], texts
+class Policy:
+    """The acting model of a scenario: each reply is the policy's next turn."""
 
+    def __init__(self, scenario: Scenario) -> None:
+        self._steps = scenario.policy()
+        self._number = 0
 
-def as_text_actions(
-    number: int, turn: Turn, workspace: Workspace
-) -> tuple[list[Message], list[str]]:
-    """One message to a call: this protocol has no parallel calls and no call ids."""
-    messages: list[Message] = []
-    texts = []
-    for position, call in enumerate(turn.calls, 1):
-        said = turn.said if position == 1 else f"Step {number} continues with its next action."
-        messages.append({"role": "assistant", "content": f"{said}\n\n{fenced(call)}"})
-        texts.append(observe(workspace, call.tool, call.arguments))
-        messages.append({"role": "user", "content": f"Observation:\n{texts[-1]}"})
-    return messages, texts
-
-
-def fenced(call: Call) -> str:
-    if call.tool == "shell":
-        return f"```bash\n{call.arguments['command']}\n```"
-    action = {"tool": call.tool, "arguments": call.arguments}
-    return f"```json\n{json.dumps(action)}\n```"
-
-
-STYLES = {"tool-calls": as_tool_calls, "text-action": as_text_actions}
-
-
-def perform(scenario: Scenario, style: str, workspace: Workspace) -> list[Message]:
-    """Every message of one run, from the first turn to the closing words."""
-    policy, render = scenario.policy(), STYLES[style]
-    messages: list[Message] = []
-    number = 1
-    turn = next(policy)
-    while True:
-        kept, texts = render(number, turn, workspace)
-        messages += kept
-        number += 1
+    def reply(self, messages: Sequence[JsonObject], tools: Sequence[JsonObject]) -> Reply:
+        self._number += 1
         try:
-            turn = policy.send(tuple(texts))
+            answers = tuple(str(message["content"]) for message in _newest(messages))
+            turn = self._steps.send(answers) if self._number > 1 else next(self._steps)
         except StopIteration as end:
-            return [*messages, {"role": "assistant", "content": end.value}]
+            return Reply({"role": "assistant", "content": end.value})
+        calls = [
+            {
+                "id": f"call_{self._number:03d}_{position}",
+                "type": "function",
+                "function": {"name": call.tool, "arguments": json.dumps(call.arguments)},
+            }
+            for position, call in enumerate(turn.calls, 1)
+        ]
+        return Reply({"role": "assistant", "content": turn.said, "tool_calls": calls})
+
+
+def _newest(messages: Sequence[JsonObject]) -> list[JsonObject]:
+    """The answers that nobody has reacted to yet."""
+    return [*takewhile(lambda message: message["role"] == "tool", reversed(messages))][::-1]
+
+
+def perform(scenario: Scenario, system: str, workspace: Workspace) -> list[JsonObject]:
+    """Every message of one run, from the system's words to the closing ones."""
+    tools = RecordedTools(workspace)
+    agent = Agent(Policy(scenario), NoCompression(), tools, OpenAIChat(), system=system)
+    return agent.run(scenario.task, MOST_STEPS).messages
+
+
+def as_text_actions(messages: Sequence[JsonObject]) -> Iterator[JsonObject]:
+    """The same run with one message to a call: no parallel calls, and no ids of calls."""
+    number, seen = 0, {m["tool_call_id"]: m["content"] for m in messages if m["role"] == "tool"}
+    for message in messages:
+        calls = calls_of(message) if message["role"] == "assistant" else ()
+        if not calls and message["role"] != "tool":
+            yield message
+        number += bool(calls)
+        for position, call in enumerate(calls, 1):
+            said = (
+                message["content"]
+                if position == 1
+                else f"Step {number} continues with its next action."
+            )
+            yield {"role": "assistant", "content": f"{said}\n\n{_fenced(call)}"}
+            yield {"role": "user", "content": f"Observation:\n{seen[call.id]}"}
+
+
+def _fenced(call: WireCall) -> str:
+    arguments = json.loads(call.arguments)
+    if call.name == "shell":
+        return f"```bash\n{arguments['command']}\n```"
+    return f"```json\n{json.dumps({'tool': call.name, 'arguments': arguments})}\n```"

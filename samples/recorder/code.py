@@ -18,7 +18,7 @@ from samples.recorder.code_fixes import (
     fix_zones,
     regression,
 )
-from samples.recorder.tools import Workspace, run
+from samples.recorder.workspace import Workspace
 
 TEMPLATE = Path(__file__).parent / "workspaces" / "code"
 TASK = (
@@ -37,8 +37,8 @@ def build(workspace: Workspace) -> None:
 
 def check(workspace: Workspace) -> bool:
     """Tests pass, quotes equal the invoice, and what had to stay untouched is untouched."""
-    tests = run(workspace, ["python3", "run_tests.py"])
-    compared = run(workspace, ["sh", "-c", COMPARE])
+    tests = workspace.run("python3 run_tests.py")
+    compared = workspace.run(COMPARE)
     kept = all(
         path.read_bytes() == (workspace.root / "tests" / path.stem).read_bytes()
         for path in (TEMPLATE / "tests").glob("test_*.tmpl")

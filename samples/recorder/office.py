@@ -14,7 +14,7 @@ from samples.recorder.agent import Scenario, Steps, do, first, python, read, she
 from samples.recorder.office_data import expected, generate, generated
 from samples.recorder.office_match import Decisions, reconcile
 from samples.recorder.office_report import report
-from samples.recorder.tools import Workspace
+from samples.recorder.workspace import Workspace
 
 TASK = (
     "Reconcile the receivables of the third quarter in /workspace by the rules of notes/policy.md. "

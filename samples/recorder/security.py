@@ -11,7 +11,7 @@ from samples.recorder.agent import Scenario, Steps, do, first, python, read, she
 from samples.recorder.security_data import digest, flow_total, generate, truth
 from samples.recorder.security_report import audit, deliver
 from samples.recorder.security_trail import Intrusion, quarantine, traffic, web
-from samples.recorder.tools import Workspace
+from samples.recorder.workspace import Workspace
 
 TEMPLATE = Path(__file__).parent / "workspaces" / "security"
 TASK = (

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from samples.recorder.agent import Scenario, Steps, do, first, inspect, read, shell, write
-from samples.recorder.tools import Workspace
 from samples.recorder.web_check import passes
 from samples.recorder.web_data import generate
 from samples.recorder.web_fixes import (
@@ -19,6 +18,7 @@ from samples.recorder.web_fixes import (
     fix_headings,
     fix_links,
 )
+from samples.recorder.workspace import Workspace
 
 HERE = Path(__file__).parent
 TASK = (

@@ -7,10 +7,7 @@ StateCompError
 ├── SummaryFailed         no summary: the span stays as it was
 ├── ChatFailed            llm.chat: a model gave no usable answer
 ├── LedgerFailed          ledger.audit: the ledger cannot be read or written now; requests go on
-├── WorkersLost           engines.engine: workers died, or cannot be reached
-├── ModelFailed           bench.models: the acting model gave no message to act on
-├── RunFailed             bench.agent: a run cannot go on, and is scored 0
-└── SandboxFailed         bench.sandbox: no sandbox, or it could not go on
+└── WorkersLost           engines.engine: workers died, or cannot be reached
 """
 
 from __future__ import annotations

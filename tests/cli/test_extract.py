@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.test_cli import statecomp
 from tests.features.small_model import folder, needs_model
-from tests.study.vectors import run_of
+from tests.vectors.made_up import run_of
 
 pytestmark = needs_model
 RUNS = (run_of("one", 5), run_of("two", 4, "Web"))

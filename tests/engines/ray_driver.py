@@ -21,7 +21,7 @@ from tests.engines.jobs import Arriving, Dying, Halting, counting, only_even
 from tests.router.test_cross import FOLDS, LEARNERS, PAIRS
 
 ROOT = Path(__file__).resolve().parents[2]
-SAMPLES = sorted((ROOT / "samples").glob("*.jsonl"))
+SAMPLES = sorted(p for p in (ROOT / "samples").glob("*.jsonl") if p.stem != "session")
 
 
 def sample_runs() -> list[Trajectory]:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from statecomp import __version__
-from statecomp.cli.ablate import ablate
 from statecomp.cli.annotate import annotate_runs
-from statecomp.cli.bench import bench
 from statecomp.cli.completion import completion
 from statecomp.cli.extract import extract
 from statecomp.cli.figures import figures
@@ -22,11 +18,8 @@ from statecomp.cli.replay import replay
 from statecomp.cli.score import score
 from statecomp.cli.serve import serve
 from statecomp.cli.strategies import strategies
-from statecomp.cli.terminal import complain
+from statecomp.cli.terminal import run
 from statecomp.cli.train import evaluate, train
-from statecomp.errors import StateCompError
-
-BAD_INPUT = 2
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -59,28 +52,11 @@ app.add_command(figures)
 app.add_command(extract)
 app.add_command(train)
 app.add_command(evaluate)
-app.add_command(ablate)
 app.add_command(score)
 app.add_command(models)
 app.add_command(strategies)
-app.add_command(bench)
 app.add_command(completion)
 
 
 def main() -> None:
-    """Run the command; an expected failure is one sentence on standard error."""
-    try:
-        sys.exit(app.main(standalone_mode=False))
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        complain("stopped")
-        sys.exit(130)
-    except StateCompError as error:
-        complain(str(error))
-        sys.exit(BAD_INPUT)
-    except BrokenPipeError:
-        # The reader of our output has gone (`| head`); Python would complain when flushing.
-        sys.stderr.close()
-        sys.exit(0)
+    run(app)

@@ -139,6 +139,6 @@ def _say(construction: str, done: list[Any], layers: tuple[int, ...]) -> None:
 
 def _modules(*names: str) -> list[Any]:
     try:
-        return [import_module(f"statecomp.study.{name}") for name in names]
+        return [import_module(f"statecomp.vectors.{name}") for name in names]
     except ModuleNotFoundError as error:
         raise BadInput(f"{EXTRA} ({error.name} is missing)") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,10 +9,9 @@ from pathlib import Path
 import click
 
 from statecomp.annotate.stats import LabelledRun, labelled_run, last_checkpoints
-from statecomp.cli.ablate import study_module
-from statecomp.cli.files import read_chosen
+from statecomp.cli.files import write_pictures
 from statecomp.cli.labels import RUNS_HELP, blamed, labels_in, readings_of
-from statecomp.cli.terminal import show, warn
+from statecomp.cli.terminal import warn
 from statecomp.errors import BadInput
 
 DRAWING = "statecomp.annotate.figures"
@@ -56,78 +54,7 @@ def labels_command(file: Path, runs: tuple[Path, ...], folder: Path, note: str) 
     note = "; ".join(part for part in (f"{file.name}: {counts}", note) if part)
     # Loaded by name: matplotlib is an extra, and every other command must work without it.
     drawing = import_module(DRAWING)
-    _draw(folder, drawing.label_figures(drawn, note))
-
-
-@figures.command("router")
-@click.argument("file", metavar="LABELS", type=click.Path(path_type=Path))
-@click.option(
-    "--runs", multiple=True, required=True, type=click.Path(path_type=Path), help=RUNS_HELP
-)
-@click.option(
-    "-o", "--output", "folder", required=True, type=click.Path(path_type=Path), help="Folder."
-)
-@click.option("--note", default="", help="A line below each figure, for instance who labelled.")
-@click.option(
-    "--share",
-    "shares",
-    multiple=True,
-    type=click.FloatRange(0.01, 1.0),
-    default=[0.1, 0.25, 0.5, 0.75, 1.0],
-    show_default=True,
-    help="Of the training runs; may be repeated.",
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the folds.")  # fmt: skip
-def router_command(
-    file: Path,
-    runs: tuple[Path, ...],
-    folder: Path,
-    note: str,
-    shares: tuple[float, ...],
-    seed: int,
-) -> None:
-    """Draw how well a router like the shipped one does on runs it did not learn from.
-
-    \b
-    score_distributions   calibrated scores of KEEP and READY pairs
-    precision_coverage    both against the threshold, with the 98 % line
-    calibration           reliability of raw, temperature and Platt scores
-    training_and_length   quality by share of the training runs, and by run length
-
-    Trained and judged on five rotations in which no task is in two parts; thin lines are folds.
-    Pairs with k >= i+2 are shown.
-
-    \b
-    Example:
-      statecomp figures router labels.jsonl --runs runs.jsonl.gz -o figures/
-    """
-    if find_spec("matplotlib") is None:
-        raise BadInput("figures need matplotlib: install statecomp[figures]")
-    curves, representations, tables = (
-        study_module(name) for name in ("curves", "representations", "tables")
-    )
-    known = {run.id: run for run in read_chosen(runs, None, None, skip_bad=False)}
-    pairs = tables.evidence_pairs(known, labels_in(file))
-    study = curves.study_router(
-        pairs,
-        representations.SHIPPED,
-        seed,
-        shares,
-        progress=lambda stage: click.echo(stage, err=True),
-    )
-    counts = f"{len(pairs.runs):,} runs, {len(study.scores):,} pairs with k ≥ i+2, out of fold"
-    note = "; ".join(part for part in (f"{file.name}: {counts}", note) if part)
-    _draw(folder, study_module("figures").router_figures(study, note))
-
-
-def _draw(folder: Path, pictures: Mapping[str, bytes]) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in pictures.items():
-            (folder / name).write_bytes(content)
-            show(str(folder / name))
-    except OSError as error:
-        raise BadInput(f"cannot be written: {error.strerror}", file=str(folder)) from error
+    write_pictures(folder, drawing.label_figures(drawn, note))
 
 
 def _labelled_runs(file: Path, runs: tuple[Path, ...]) -> list[LabelledRun]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
-from statecomp.cli.terminal import warn
+from statecomp.cli.terminal import show, warn
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.traces.jsonl import read_all
@@ -58,3 +58,14 @@ def write_text(path: Path, text: str) -> None:
 
 def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
     write_text(path, "".join(json.dumps(record) + "\n" for record in records))
+
+
+def write_pictures(folder: Path, pictures: Mapping[str, bytes]) -> None:
+    """Files by name, each said when it is there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in pictures.items():
+            (folder / name).write_bytes(content)
+            show(str(folder / name))
+    except OSError as error:
+        raise BadInput(f"cannot be written: {error.strerror}", file=str(folder)) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from io import StringIO
 from typing import TypeVar
@@ -11,7 +12,29 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from statecomp.errors import StateCompError
+
+BAD_INPUT = 2
 Item = TypeVar("Item")
+
+
+def run(command: click.Command) -> None:
+    """Run a command and exit; an expected failure is one sentence on standard error."""
+    try:
+        sys.exit(command.main(standalone_mode=False))
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        complain("stopped")
+        sys.exit(130)
+    except StateCompError as error:
+        complain(str(error))
+        sys.exit(BAD_INPUT)
+    except BrokenPipeError:
+        # The reader of our output has gone (`| head`); Python would complain when flushing.
+        sys.stderr.close()
+        sys.exit(0)
 
 
 def complain(sentence: str) -> None:

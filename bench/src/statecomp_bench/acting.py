@@ -1,0 +1,378 @@
+"""The scripted acting model: knows the plan, sees nothing but the messages it is given.
+
+A simulation, and everything printed from it says so.  Its reply is a pure function of messages,
+tools, plan, habits and seed:
+
+1. Steps with visible traces are done, and steps before the furthest trace are taken as done.  The
+   first other step is its goal, which its words carry until it is reached.  An artefact it does not
+   trust to be there (`Habits.trust`) is looked for once, before a later step drawn from the seed,
+   and made again if no trace of it is in sight: nobody makes the same file for ever.
+2. Every value the goal's arguments ask for must be in sight.  One that is not is asked of a memory
+   tool where a strategy offers one, then fetched again by re-running its source, then, after
+   `Habits.patience` attempts, made up.  Its words carry how often it has tried for this goal, so
+   that the patience ends however little is in sight.  A distorted value is used as it stands.
+3. A rule in sight is kept.  One out of sight is broken, unless the habit of re-reading documents
+   brings it back.  A call that is refused twice is left at that.
+4. Tools of a strategy are used as its `policy` says (`baselines.tools.Use`).
+5. What it says beside each call: some of the fresh values ("service port: 7042"), some of the fresh
+   rules, what it wants and what it does.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any, TypeAlias
+
+from statecomp.baselines.tools import Use
+from statecomp.history.interaction import JsonObject
+from statecomp_bench.asking import (
+    AGAIN,
+    BY_RULES,
+    NUMBER,
+    RULES,
+    arguments_offered,
+    filled,
+    need_of,
+    question,
+    tried_note,
+    tries,
+)
+from statecomp_bench.habits import Habits, draw
+from statecomp_bench.models import Reply
+from statecomp_bench.plan import LINES, PLACE, Fact, Plan, Step
+from statecomp_bench.sight import AIM, ONCE_MORE, Eye, Sight, mentions
+
+UNKNOWN = "unknown"
+LONGEST_STATED = 100
+REFUSED = "That was refused. I still"
+
+Offered: TypeAlias = Mapping[str, frozenset[str]]  # tools and the arguments they take
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What it says and calls next; no calls end the run."""
+
+    said: str
+    calls: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+
+
+class ScriptedModel:
+    def __init__(self, plan: Plan, habits: Habits, seed: int, policy: Sequence[Use] = ()) -> None:
+        self._plan = plan
+        self._habits = habits
+        self._seed = seed
+        self._policy = tuple(policy)
+        self._eye = Eye(plan)
+        self._steps = tuple(_ordered(plan.steps, seed))
+        self._places = {step.id: place for place, step in enumerate(self._steps)}
+        self._doubts = dict(self._looked_for())
+
+    def reply(self, messages: Sequence[JsonObject], tools: Sequence[JsonObject]) -> Reply:
+        offered = arguments_offered(tools)
+        sight = self._eye.look(messages)
+        move = self._tended(sight, offered) or self._next(sight, offered)
+        said = "\n".join(part for part in (*self._findings(sight), move.said) if part)
+        return Reply(_message(said, move.calls, _next_id(sight)))
+
+    def _next(self, sight: Sight, offered: Offered) -> Move:
+        goal = self._goal(sight)
+        if goal is None:
+            return Move(self._plan.closing)
+        doubted = self._doubted(goal, sight)
+        if doubted is None:
+            return self._towards(goal, sight, offered)
+        move = self._towards(doubted, sight, offered)
+        # The goal stays in its words, so that it is not lost over the detour.
+        return Move(f"One thing first, then I {AIM} {goal.title}.\n{move.said}", move.calls)
+
+    def _towards(self, goal: Step, sight: Sight, offered: Offered) -> Move:
+        return (
+            self._recheck(goal, sight)
+            or self._look_again(goal, sight)
+            or self._fetch(goal, sight, offered)
+            or self._reread(goal, sight)
+            or self._act(goal, sight, offered)
+        )
+
+    def _goal(self, sight: Sight) -> Step | None:
+        """What it was after a moment ago, or else the first step behind the furthest trace."""
+        sight.done.update(step.id for step in self._steps if self._recorded(step, sight))
+        wanted = self._wanted(sight)
+        if wanted:
+            return wanted[0]
+        traces = [self._places[name] for name in sight.done]
+        traces += [self._places[name] - 1 for name in sight.aims]
+        rest = self._steps[max(traces, default=-1) + 1 :]
+        return next((step for step in rest if step.id not in sight.done), None)
+
+    def _wanted(self, sight: Sight) -> list[Step]:
+        """Open steps that its last words name as wanted: what the others are for comes first."""
+        said = sight.turns[-1].said if sight.turns else ""
+        places = {step.id: said.find(f"{AIM} {step.title}") for step in self._steps}
+        found = [s for s in self._steps if places[s.id] >= 0 and s.id not in sight.done]
+        return sorted(found, key=lambda step: places[step.id])
+
+    def _doubted(self, goal: Step, sight: Sight) -> Step | None:
+        """An artefact without a trace that it looks for before this goal, and has not yet."""
+        said = sight.turns[-1].said if sight.turns else ""
+        begun = f"{AIM} {goal.title}" in said
+        for step in self._steps[: self._places[goal.id]]:
+            looked_for = self._doubts.get(step.id) == goal.id
+            if looked_for and step.id not in sight.done and (not begun or step.title in said):
+                return step
+        return None
+
+    def _recorded(self, step: Step, sight: Sight) -> bool:
+        """Whether a summary names the step's call with the value that distinguishes it."""
+        template = next(iter(step.arguments.values()), "").partition("\n")[0]
+        if step.id in sight.done or not sight.records or not PLACE.search(template):
+            return False
+        if any(name not in sight.values for name in PLACE.findall(template)):
+            return False
+        shown = self._rendered(template, step, sight)
+        return any(
+            step.tool in line and shown in line
+            for record in sight.records
+            for line in record.splitlines()
+        )
+
+    def _act(self, goal: Step, sight: Sight, offered: Offered) -> Move:
+        """The goal itself, with independent neighbours that are ready too."""
+        together = [goal]
+        for step in self._steps[self._places[goal.id] + 1 :]:
+            ready = step.group == goal.group != "" and step.id not in sight.done
+            if not ready or len(together) > 2 or self._missing(step, sight):
+                break
+            if self._drawn("parallel", step.id) >= self._habits.parallel:
+                break
+            together.append(step)
+        said = " ".join(f"Now I {step.title}." for step in together)
+        last = sight.turns[-1].said if sight.turns else ""
+        if f"Now I {goal.title}." in last or f"{REFUSED} {AIM} {goal.title}" in last:
+            said = f"{ONCE_MORE} {said}"
+        return Move(said, tuple(self._first_call(step, sight, offered) for step in together))
+
+    def _fetch(self, goal: Step, sight: Sight, offered: Offered) -> Move | None:
+        """Bring back the first value that is missing, by memory or by its source."""
+        tried = tries(sight, f"{AIM} {goal.title}")
+        move = self._fetched(goal, sight, offered, tried)
+        if move is None:
+            return None
+        return Move(f"{self._carried(goal, sight)}{tried_note(tried)}{move.said}", move.calls)
+
+    def _fetched(
+        self,
+        step: Step,
+        sight: Sight,
+        offered: Offered,
+        tried: Mapping[str, int],
+        purpose: str = "",
+    ) -> Move | None:
+        missing = self._missing(step, sight)
+        if not missing:
+            return None
+        fact = self._plan.fact[missing[0]]
+        purpose = f"{purpose}I {AIM} {step.title}"
+        aim = f"{purpose} and do not see the {fact.label}."
+        asked = self._asked(fact, sight, offered)
+        if asked is not None:
+            return Move(f"{aim} {asked.said}", asked.calls)
+        if not fact.source or tried.get(fact.label, 0) >= self._habits.patience:
+            return None
+        source = self._plan.step[fact.source]
+        # What the source itself needs comes first; plans have no circles.
+        deeper = self._fetched(source, sight, offered, tried, f"{purpose}, so ")
+        if deeper is not None:
+            return deeper
+        return Move(f"{aim} {AGAIN} I {source.title}.", (self._call(source, sight),))
+
+    def _asked(self, fact: Fact, sight: Sight, offered: Offered) -> Move | None:
+        """A memory tool's turn, unless it is in sight that it was asked for this value."""
+        said = [turn.said for turn in sight.turns]
+        for use in self._policy:
+            asked = f"I ask {use.tool} for the {fact.label}."
+            if use.when == "missing" and use.tool in offered and not mentions(said, asked):
+                arguments = filled(use, need_of(use, fact), sight)
+                if arguments is not None:
+                    return Move(asked, ((use.tool, arguments),))
+        return None
+
+    def _carried(self, goal: Step, sight: Sight) -> str:
+        """Values collected for a goal, repeated so that the next ones do not push them out."""
+        if not self._habits.carries:
+            return ""
+        known = [name for name in self._needs(goal, sight) if name in sight.values]
+        notes = (_statement(self._plan.fact[n].label, sight.values[n]) for n in known)
+        stated = "".join(f"{note}\n" for note in notes if note)
+        return f"I have:\n{stated}" if stated else ""
+
+    def _recheck(self, goal: Step, sight: Sight) -> Move | None:
+        for name in goal.names:
+            rule = self._plan.rule.get(name)
+            if rule is None or not rule.source or name in sight.rules:
+                continue
+            source = self._plan.step[rule.source]
+            said = f"Before I go on I {AIM} {goal.title} {BY_RULES} I {source.title}."
+            tried = tries(sight, f"{AIM} {goal.title}")
+            wanted = self._drawn("recheck", f"{rule.source} {goal.id}") < self._habits.recheck
+            seen = mentions([turn.said for turn in sight.turns], said)
+            if wanted and not seen and tried.get(RULES, 0) < self._habits.patience:
+                return Move(f"{tried_note(tried)}{said}", (self._call(source, sight),))
+        return None
+
+    def _look_again(self, goal: Step, sight: Sight) -> Move | None:
+        """A refused call: what it was told may be wrong, so the source is asked once more."""
+        last = sight.turns[-1] if sight.turns else None
+        if last is None or f"Now I {goal.title}." not in last.said or ONCE_MORE in last.said:
+            return None
+        sources = filter(None, (self._plan.fact[n].source for n in self._needs(goal, sight)))
+        source = next(sources, "")
+        if not source or self._missing(self._plan.step[source], sight):
+            return None
+        said = f"{REFUSED} {AIM} {goal.title}: I {self._plan.step[source].title}."
+        return Move(said, (self._call(self._plan.step[source], sight),))
+
+    def _reread(self, goal: Step, sight: Sight) -> Move | None:
+        sources = [self._plan.fact[n].source for n in self._needs(goal, sight)]
+        if not goal.writes or not any(sources):
+            return None
+        if self._drawn("reread", goal.id) >= self._habits.reread:
+            return None
+        source = self._plan.step[next(filter(None, sources))]
+        said = f"To be sure, before I {AIM} {goal.title}: I {source.title}."
+        if mentions([turn.said for turn in sight.turns], said) or self._missing(source, sight):
+            return None
+        return Move(said, (self._call(source, sight),))
+
+    def _tended(self, sight: Sight, offered: Offered) -> Move | None:
+        """A strategy's tool for too much context, at most once after each step of its own."""
+        last = sight.turns[-1] if sight.turns else None
+        if last is None or not last.calls or not sight.newest:
+            return None
+        if any(use.tool == call.name for use in self._policy for call in last.calls):
+            return None
+        newest = sight.newest[-1]
+        for use in self._policy:
+            if use.tool not in offered:
+                continue
+            bulky = use.when == "bulky" and len(newest) >= use.least and self._used_up(sight)
+            gauge = re.findall(use.pattern, newest) if use.when == "gauge" else []
+            full = bool(gauge) and int(re.sub(r"\D", "", str(gauge[-1])) or 0) >= use.least
+            if bulky or full:
+                arguments = filled(use, "what was found so far", sight)
+                if arguments is not None:
+                    return Move("The context is long; I tidy it up.", ((use.tool, arguments),))
+        return None
+
+    def _used_up(self, sight: Sight) -> bool:
+        """Whether all that the newest observation shows has been put into words before."""
+        fresh = self._eye.fresh(sight.newest[-1])
+        return sight.stated.issuperset(fresh.values) and sight.stated.issuperset(fresh.rules)
+
+    def _findings(self, sight: Sight) -> Iterator[str]:
+        """Some of what the newest observations show, in words."""
+        for text in sight.newest:
+            reading = self._eye.fresh(text)
+            for name in reading.values:
+                if name in sight.stated or self._drawn("restate", name) >= self._habits.restate:
+                    continue
+                yield _statement(self._plan.fact[name].label, sight.values[name])
+            for name in sorted(reading.rules - sight.stated):
+                if self._drawn("quote", name) < self._habits.quote:
+                    yield f"Rule: {self._plan.rule[name].label}."
+
+    def _needs(self, step: Step, sight: Sight) -> list[str]:
+        """Facts that the step's arguments ask for, through its rules as they stand."""
+        found: list[str] = []
+        for name in step.names:
+            rule = self._plan.rule.get(name)
+            if rule is not None:
+                text = rule.then if name in sight.rules else rule.otherwise
+                found += (n for n in PLACE.findall(text) if n in self._plan.fact)
+            elif name in self._plan.fact:
+                found.append(name)
+        return list(dict.fromkeys(found))
+
+    def _missing(self, step: Step, sight: Sight) -> list[str]:
+        return [name for name in self._needs(step, sight) if name not in sight.values]
+
+    def _call(self, step: Step, sight: Sight) -> tuple[str, Mapping[str, Any]]:
+        return step.tool, {k: self._rendered(t, step, sight) for k, t in step.arguments.items()}
+
+    def _first_call(
+        self, step: Step, sight: Sight, offered: Offered
+    ) -> tuple[str, Mapping[str, Any]]:
+        """With a question, where a tool takes one; who looks a second time wants to see it all."""
+        name, arguments = self._call(step, sight)
+        known = offered.get(name, frozenset())
+        return name, {**arguments, **question(self._policy, step, self._plan, known)}
+
+    def _rendered(self, template: str, step: Step, sight: Sight) -> str:
+        low, high = self._habits.lines
+
+        def value(match: re.Match[str]) -> str:
+            name = match[1]
+            if name == LINES:
+                return str(low + int((high - low) * self._drawn(LINES, step.id)))
+            rule = self._plan.rule.get(name)
+            if rule is not None:
+                chosen = rule.then if name in sight.rules else rule.otherwise
+                return PLACE.sub(value, chosen)
+            return sight.values.get(name, UNKNOWN) if name in self._plan.fact else match[0]
+
+        return PLACE.sub(value, template)
+
+    def _looked_for(self) -> Iterator[tuple[str, str]]:
+        """Artefacts it will not trust, and the later step before which it looks for each."""
+        for place, step in enumerate(self._steps[:-1]):
+            if step.writes and self._drawn("trust", step.id) >= self._habits.trust:
+                later = self._steps[place + 1 :]
+                yield step.id, later[int(len(later) * self._drawn("doubt", step.id))].id
+
+    def _drawn(self, habit: str, name: str) -> float:
+        return draw(self._seed, habit, name)
+
+
+def _ordered(steps: Sequence[Step], seed: int) -> Iterator[Step]:
+    """The steps with independent neighbours shuffled."""
+    place = 0
+    while place < len(steps):
+        stop = place + 1
+        while stop < len(steps) and steps[stop].group == steps[place].group != "":
+            stop += 1
+        block = list(steps[place:stop])
+        Random(f"{seed}/order/{block[0].id}").shuffle(block)
+        yield from block
+        place = stop
+
+
+def _statement(label: str, value: str) -> str:
+    """A value in words, as `sight` reads them back; long ones and blocks nobody repeats."""
+    if "\n" in value or ";" in value or len(value) > LONGEST_STATED:
+        return ""
+    return f"{label}: {value};"
+
+
+def _next_id(sight: Sight) -> int:
+    numbers = (NUMBER.findall(c.id)[-1:] for turn in sight.turns for c in turn.calls)
+    return max((int(found[0]) for found in numbers if found), default=0) + 1
+
+
+def _message(
+    said: str, calls: Sequence[tuple[str, Mapping[str, Any]]], number: int
+) -> dict[str, Any]:
+    entries = [
+        {
+            "id": f"call_{number + place:04d}",
+            "type": "function",
+            "function": {"name": name, "arguments": json.dumps(arguments)},
+        }
+        for place, (name, arguments) in enumerate(calls)
+    ]
+    message: dict[str, Any] = {"role": "assistant", "content": said}
+    return {**message, "tool_calls": entries} if entries else message

@@ -1,0 +1,251 @@
+"""`statecomp-bench ablate`: the paper's study of representations and routers, on your labels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+
+from statecomp.annotate.labels import read_labels
+from statecomp.cli.files import read_chosen, write_pictures, write_text
+from statecomp.cli.labels import RUNS_HELP, labels_in
+from statecomp.cli.terminal import show
+from statecomp.errors import BadInput
+
+EXTRA = "ablations need more libraries: install statecomp[encoder,learn]"
+
+
+@click.group()
+def ablate() -> None:
+    """Compare representations, layers and routers on folds that share no task.
+
+    Features come from `statecomp extract`.  Everything is chosen on train and validation; test
+    labels are read last.
+    """
+
+
+def shared(command: Callable[..., None]) -> Callable[..., None]:
+    """What every ablation asks for."""
+    options = (
+        click.argument("features", nargs=-1, type=click.Path(path_type=Path)),
+        click.option("--runs", multiple=True, required=True, type=click.Path(path_type=Path),
+                     help="The runs the features were made of; may be repeated."),
+        click.option("--labels", required=True, type=click.Path(path_type=Path),
+                     help="A label file, as `statecomp annotate` writes it."),
+        click.option("-o", "--out", type=click.Path(path_type=Path),
+                     help="A folder for the table as Markdown, LaTeX and JSON."),
+        click.option("--layer", type=click.IntRange(1), help="[default: the one with most rows]"),
+        click.option("--seed", type=int, default=0, show_default=True),
+    )  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@ablate.command("representations")
+@shared
+@click.option("--readout", type=click.Choice(["last", "mean"]), default="last", show_default=True)
+def representations_command(
+    features: tuple[Path, ...],
+    runs: tuple[Path, ...],
+    labels: Path,
+    out: Path | None,
+    layer: int | None,
+    seed: int,
+    readout: str,
+) -> None:
+    """Judge every construction in the FEATURES folders, with and without aggregation.
+
+    The paper's ten rows as far as their vectors are there, then ours: every token once, evidence,
+    both.  All rows see the same pairs.
+
+    \b
+    Example:
+      statecomp extract runs.jsonl --labels labels.jsonl -o features/ --limit 20 --layer 4 \\
+        --sample-checkpoints 2 --construction once --construction capped-recent4
+      statecomp-bench ablate representations features/ --runs runs.jsonl --labels labels.jsonl
+    """
+    tables = study_module("tables")
+    table = tables.representation_table(
+        _given(features), _runs(runs), read_labels(labels), layer=layer, readout=readout,
+        seed=seed, progress=_progress,
+    )  # fmt: skip
+    _deliver(table, tables.REPRESENTATION_COLUMNS, out, "representations")
+
+
+@ablate.command("layers")
+@shared
+def layers_command(
+    features: tuple[Path, ...],
+    runs: tuple[Path, ...],
+    labels: Path,
+    out: Path | None,
+    layer: int | None,
+    seed: int,
+) -> None:
+    """Judge each layer and readout of `once` in the FEATURES folders.
+
+    \b
+    Example:
+      statecomp extract runs.jsonl --labels labels.jsonl -o layers/ --layer 4 --layer 12 --layer 30
+      statecomp-bench ablate layers layers/ --runs runs.jsonl --labels labels.jsonl
+    """
+    if layer is not None:
+        raise click.UsageError("this ablation compares layers; leave out --layer")
+    tables = study_module("tables")
+    table = tables.layer_table(
+        _given(features), _runs(runs), read_labels(labels), seed=seed, progress=_progress
+    )
+    _deliver(table, tables.REPRESENTATION_COLUMNS, out, "layers")
+
+
+@ablate.command("routers")
+@shared
+@click.option(
+    "--construction",
+    default="capped-recent4",
+    show_default=True,
+    help="The vectors the paper's routers read.",
+)
+@click.option("--sample-checkpoints", type=click.IntRange(1), default=6, show_default=True,
+              help="Checkpoints of each labelled run for the routers on evidence.")  # fmt: skip
+def routers_command(
+    features: tuple[Path, ...],
+    runs: tuple[Path, ...],
+    labels: Path,
+    out: Path | None,
+    layer: int | None,
+    seed: int,
+    construction: str,
+    sample_checkpoints: int,
+) -> None:
+    """Judge the paper's eleven routers and ours: on vectors of the FEATURES folders, on evidence.
+
+    Without FEATURES only the table on evidence is made.
+
+    \b
+    Example:
+      statecomp-bench ablate routers features/ --runs runs.jsonl --labels labels.jsonl -o tables/
+    """
+    tables, sample = study_module("tables"), learning_module("statecomp.vectors.sample")
+    known, labelled = _runs(runs), read_labels(labels)
+    if features:
+        table = tables.router_table(
+            features, known, labelled, construction=construction, layer=layer, seed=seed,
+            progress=_progress,
+        )  # fmt: skip
+        _deliver(table, tables.ROUTER_COLUMNS, out, "routers")
+    chosen = sample.Sample(sample_checkpoints, None, seed)
+    table = tables.evidence_router_table(known, labelled, chosen, seed=seed, progress=_progress)
+    _deliver(table, tables.ROUTER_COLUMNS, out, "routers-evidence")
+
+
+@ablate.command("figures")
+@click.argument("file", metavar="LABELS", type=click.Path(path_type=Path))
+@click.option(
+    "--runs", multiple=True, required=True, type=click.Path(path_type=Path), help=RUNS_HELP
+)
+@click.option(
+    "-o", "--output", "folder", required=True, type=click.Path(path_type=Path), help="Folder."
+)
+@click.option("--note", default="", help="A line below each figure, for instance who labelled.")
+@click.option(
+    "--share",
+    "shares",
+    multiple=True,
+    type=click.FloatRange(0.01, 1.0),
+    default=[0.1, 0.25, 0.5, 0.75, 1.0],
+    show_default=True,
+    help="Of the training runs; may be repeated.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the folds.")  # fmt: skip
+def figures_command(
+    file: Path,
+    runs: tuple[Path, ...],
+    folder: Path,
+    note: str,
+    shares: tuple[float, ...],
+    seed: int,
+) -> None:
+    """Draw how well a router like the shipped one does on runs it did not learn from.
+
+    \b
+    score_distributions   calibrated scores of KEEP and READY pairs
+    precision_coverage    both against the threshold, with the 98 % line
+    calibration           reliability of raw, temperature and Platt scores
+    training_and_length   quality by share of the training runs, and by run length
+
+    Trained and judged on five rotations in which no task is in two parts; thin lines are folds.
+    Pairs with k >= i+2 are shown.
+
+    \b
+    Example:
+      statecomp-bench ablate figures labels.jsonl --runs runs.jsonl.gz -o figures/
+    """
+    if find_spec("matplotlib") is None:
+        raise BadInput("figures need matplotlib: install statecomp[figures]")
+    curves, representations, tables = (
+        study_module(name) for name in ("curves", "representations", "tables")
+    )
+    known = {run.id: run for run in read_chosen(runs, None, None, skip_bad=False)}
+    pairs = tables.evidence_pairs(known, labels_in(file))
+    study = curves.study_router(
+        pairs,
+        representations.SHIPPED,
+        seed,
+        shares,
+        progress=lambda stage: click.echo(stage, err=True),
+    )
+    counts = f"{len(pairs.runs):,} runs, {len(study.scores):,} pairs with k ≥ i+2, out of fold"
+    note = "; ".join(part for part in (f"{file.name}: {counts}", note) if part)
+    write_pictures(folder, study_module("figures").router_figures(study, note))
+
+
+def _given(features: tuple[Path, ...]) -> tuple[Path, ...]:
+    if not features:
+        raise click.UsageError("name a folder that `statecomp extract` wrote")
+    return features
+
+
+def _runs(paths: tuple[Path, ...]) -> dict[str, Any]:
+    return {run.id: run for run in read_chosen(paths, None, None, skip_bad=False)}
+
+
+def _progress(row: str, fold: int, stage: str) -> None:
+    if stage == "choose" and fold == 1:
+        click.echo(f"{row} ...", err=True)
+
+
+def _deliver(table: Any, columns: tuple[str, ...], out: Path | None, name: str) -> None:
+    writing = study_module("writing")
+    shown = Table(title=table.title, title_justify="left", box=None, pad_edge=False)
+    for place, column in enumerate(writing.header(table, columns)):
+        shown.add_column(column, justify="right" if place else "left")
+    for row in table.rows:
+        shown.add_row(*writing.cells(table, row, columns))
+    show(*(text for text in (writing.warning(table), table.caption) if text), shown)
+    if out:
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadInput(f"cannot be written: {error.strerror}", file=str(out)) from error
+        write_text(out / f"{name}.md", writing.markdown(table, columns))
+        write_text(out / f"{name}.tex", writing.latex(table, columns))
+        write_text(out / f"{name}.json", json.dumps(table.as_json(), indent=1) + "\n")
+
+
+def study_module(name: str) -> Any:
+    return learning_module(f"statecomp_bench.study.{name}")
+
+
+def learning_module(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        raise BadInput(f"{EXTRA} ({error.name} is missing)") from error

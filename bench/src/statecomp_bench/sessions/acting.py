@@ -1,0 +1,60 @@
+"""The scripted model of a session: the plan of the newest request, carried out on what it sees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from statecomp.history.interaction import JsonObject
+from statecomp.wire.content import text_of
+from statecomp.wire.openai_chat import calls_of
+from statecomp_bench.acting import ScriptedModel
+from statecomp_bench.habits import Habits
+from statecomp_bench.models import ModelFailed, Reply
+from statecomp_bench.sessions.session import Errand, Session
+
+# It looks at several things at once, and at less of each than the bench's own habits would.
+HABITS = Habits(parallel=0.9, lines=(20, 50))
+CALL = "call_"
+
+
+class SessionModel:
+    """A pure function of the messages, as `ScriptedModel` is.
+
+    It reads from the newest request on, and the whole conversation where that request looks back.
+    """
+
+    def __init__(self, session: Session, seed: int, habits: Habits = HABITS) -> None:
+        self._models = [
+            (errand, ScriptedModel(errand.case.plan, habits, seed)) for errand in session.errands
+        ]
+
+    def reply(self, messages: Sequence[JsonObject], tools: Sequence[JsonObject]) -> Reply:
+        place, errand, model = self._current(messages)
+        seen = messages if errand.looks_back else messages[place:]
+        reply = model.reply(seen, tools)
+        return Reply(_numbered(reply.message, _last_call(messages)), reply.usage)
+
+    def _current(self, messages: Sequence[JsonObject]) -> tuple[int, Errand, ScriptedModel]:
+        for place in range(len(messages) - 1, -1, -1):
+            if messages[place].get("role") == "user":
+                said = text_of(messages[place].get("content"))
+                for errand, model in self._models:
+                    if errand.words in said:
+                        return place, errand, model
+        raise ModelFailed("no request of the session is in sight")
+
+
+def _last_call(messages: Sequence[JsonObject]) -> int:
+    calls = (call for m in messages if m.get("role") == "assistant" for call in calls_of(m))
+    numbers = (call.id.removeprefix(CALL) for call in calls)
+    return max((int(number) for number in numbers if number.isdecimal()), default=0)
+
+
+def _numbered(message: JsonObject, last: int) -> JsonObject:
+    """The same calls with ids that no earlier errand has."""
+    calls: list[dict[str, Any]] = message.get("tool_calls") or []
+    if not calls:
+        return message
+    named = [{**call, "id": f"{CALL}{n:04d}"} for n, call in enumerate(calls, last + 1)]
+    return {**message, "tool_calls": named}

@@ -1,0 +1,249 @@
+"""What a scripted model can make out in the messages it is given: values, rules, finished steps.
+
+A step that a strategy shows as text (thought, action, observation) is read as a step of its own.
+Nothing is remembered from one request to the next but the reading of identical texts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from statecomp.history.interaction import Call, JsonObject
+from statecomp.history.text import argument_text
+from statecomp.wire.content import text_of
+from statecomp.wire.openai_chat import calls_of
+from statecomp_bench.environment import NAMES
+from statecomp_bench.plan import PLACE, Plan, Step
+
+NUMBERED = re.compile(r"^ *\d+  ", re.MULTILINE)
+# Where one entry of a summary ends and the next begins; values are told apart line by line.
+JOINTS = re.compile(r"; | -> |^\s*[-*] (?:\d+[.:] )?", re.MULTILINE)
+AIM = "want to"
+# "Night hours paid: 4" says nothing about "hours paid".
+APART = r"(?:(?<![^\W\d_] )|(?<=[Tt]he )|(?<=and ))"
+PREFIX_CHARS, SHORTEST_PIECE = 28, 6
+ERROR = "error:"
+ONCE_MORE = "Once more:"
+CODE = (",", ")", "||", "' ", "',", '" ', '",')
+FLAT = re.compile(
+    r"^(?:Thought: (.*?)\n)?^Action: (.*?)\n^Observation: (.*)", re.MULTILINE | re.DOTALL
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One text, read with one plan in mind."""
+
+    values: Mapping[str, str]
+    rules: frozenset[str]
+    told: frozenset[str]  # steps it says were taken
+    aims: frozenset[str]  # steps it says are wanted
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One visible assistant message with what answered it."""
+
+    said: str
+    calls: tuple[Call, ...]
+    answers: tuple[str, ...]
+
+
+@dataclass
+class Sight:
+    """Everything a plan's reader sees in one request."""
+
+    values: dict[str, str] = field(default_factory=dict)
+    rules: set[str] = field(default_factory=set)
+    done: set[str] = field(default_factory=set)
+    aims: set[str] = field(default_factory=set)  # steps that were wanted or tried
+    stated: set[str] = field(default_factory=set)  # facts and rules that somebody put into words
+    turns: list[Turn] = field(default_factory=list)
+    newest: tuple[str, ...] = ()  # the observations that nobody has reacted to yet
+    texts: list[str] = field(default_factory=list)
+    records: list[str] = field(default_factory=list)  # words that are neither task nor its own
+
+
+class Eye:
+    """Reads messages with one plan in mind."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._facts = [
+            (fact.name, re.compile(fact.pattern, re.MULTILINE), _stated(fact.label))
+            for fact in plan.facts
+        ]
+        self._rules = [
+            (rule.name, re.compile(f"{rule.pattern}|{_words(rule.label)}", re.IGNORECASE))
+            for rule in plan.rules
+        ]
+        titles = {step.id: _words(step.title) for step in plan.steps}
+        self._titles = {
+            name: re.compile(rf"({AIM} )?{title}", re.IGNORECASE) for name, title in titles.items()
+        }
+        self._calls = _call_patterns(plan.steps)
+        self._observation = lru_cache(maxsize=4096)(self._read_observation)
+        self._told = lru_cache(maxsize=4096)(self._read_words)
+
+    @property
+    def quotable(self) -> frozenset[str]:
+        """Steps that a summary which quotes calls would show."""
+        return frozenset(self._calls)
+
+    def look(self, messages: Sequence[JsonObject]) -> Sight:
+        sight = Sight()
+        names: dict[str, str] = {}  # of the tools behind call ids
+        for message in messages:
+            text, role = text_of(message.get("content")), message.get("role")
+            if role == "assistant":
+                calls = calls_of(message)
+                names.update((call.id, call.name) for call in calls)
+                sight.turns.append(Turn(text, calls, ()))
+                shown = "\n".join(f"{c.name} {argument_text(c.arguments)}" for c in calls)
+                self._take(sight, self._observation(shown), stated=False)
+                self._said(sight, text)
+            elif role == "tool" and names.get(str(message.get("tool_call_id"))) in NAMES:
+                self._answer(sight, text)
+                self._take(sight, self._observation(text), stated=False)
+            elif flat := FLAT.search(text):
+                self._flat_step(sight, flat[1] or "", flat[2], flat[3])
+            else:
+                reading = self._told(text)
+                self._take(sight, reading, stated=True)
+                sight.done |= reading.told
+                sight.aims |= reading.aims
+                sight.records.append(text)
+                if role == "tool":
+                    self._answer(sight, text)
+            sight.texts.append(text)
+        sight.done |= self._finished(sight.turns)
+        sight.newest = sight.turns[-1].answers if sight.turns else ()
+        return sight
+
+    def _flat_step(self, sight: Sight, said: str, action: str, seen: str) -> None:
+        sight.turns.append(Turn(said, (), (seen,)))
+        self._said(sight, said)
+        for text in (action, seen):
+            self._take(sight, self._observation(text), stated=False)
+
+    def _said(self, sight: Sight, text: str) -> None:
+        reading = self._told(text)
+        self._take(sight, reading, stated=True)
+        # A call that was refused is no finished step, and yet says how far the work has come.
+        sight.aims |= reading.aims | reading.told
+
+    def _take(self, sight: Sight, reading: Reading, *, stated: bool) -> None:
+        sight.values.update(reading.values)
+        sight.rules |= reading.rules
+        if stated:
+            sight.stated.update(reading.values, reading.rules)
+
+    def _answer(self, sight: Sight, text: str) -> None:
+        if sight.turns:
+            last = sight.turns[-1]
+            sight.turns[-1] = Turn(last.said, last.calls, (*last.answers, text))
+
+    def _finished(self, turns: Sequence[Turn]) -> set[str]:
+        """Steps with a visible call of their own; a refused call counts the second time."""
+        done: set[str] = set()
+        refused: set[str] = set()
+        for turn in turns:
+            for name in self._told(turn.said).told:
+                failed = bool(turn.answers) and all(a.startswith(ERROR) for a in turn.answers)
+                if failed and name not in refused and ONCE_MORE not in turn.said:
+                    refused.add(name)
+                else:
+                    done.add(name)
+        return done
+
+    def fresh(self, text: str) -> Reading:
+        """What one observation shows."""
+        return self._observation(text)
+
+    def _read_observation(self, text: str) -> Reading:
+        plain = NUMBERED.sub("", text)
+        values = {
+            name: value
+            for name, pattern, _ in self._facts
+            if (value := _last(pattern, plain)) is not None
+        }
+        rules = frozenset(name for name, pattern in self._rules if pattern.search(plain))
+        return Reading(values, rules, frozenset(), frozenset())
+
+    def _read_words(self, text: str) -> Reading:
+        """Words of the agent, of a summary, or of the task: values may be stated by label."""
+        parted = JOINTS.sub("\n", text)
+        # Most names are in no text: looking for them as words is much faster than the patterns.
+        words = " ".join(text.split())
+        lowered = words.lower()
+        values = {}
+        for name, pattern, stated in self._facts:
+            value = _last(stated, text) if self._plan.fact[name].label in words else None
+            value = value or _last(pattern, text)
+            if not value and parted != text:
+                value = _last(pattern, parted)
+            if value is not None:
+                values[name] = value
+        rules = frozenset(name for name, pattern in self._rules if pattern.search(text))
+        told: set[str] = set()
+        aims: set[str] = set()
+        for name, title in self._titles.items():
+            if self._plan.step[name].title.lower() in lowered:
+                for match in title.finditer(text):
+                    (aims if match[1] else told).add(name)
+        told.update(
+            name
+            for name, (piece, pattern) in self._calls.items()
+            if piece in words and pattern.search(text)
+        )
+        return Reading(values, rules, frozenset(told), frozenset(aims))
+
+
+def _last(pattern: re.Pattern[str], text: str) -> str | None:
+    """The last value; where a quoted program prints a label, code follows, and that is none."""
+    value = None
+    for match in pattern.finditer(text):
+        found = match[1].strip()
+        value = value if found.startswith(CODE) else found
+    return value
+
+
+def _stated(label: str) -> re.Pattern[str]:
+    """The agent's own way to put a value into words; see `acting`."""
+    value = r"(?:is|was|=|:)\s?[`\"']?([^;\n]+?)[`\"']?\.?(?:;|$)"
+    return re.compile(rf"{APART}{_words(label)}\s?{value}", re.MULTILINE)
+
+
+def _words(text: str) -> str:
+    """The words of a text whatever stands between them; a summary may wrap its lines."""
+    return r"\s+".join(map(re.escape, text.split()))
+
+
+def _call_patterns(steps: Sequence[Step]) -> dict[str, tuple[str, re.Pattern[str]]]:
+    """How a summary that quotes calls would show each step, by a piece that no other step has."""
+    owners: dict[tuple[str, str], set[str]] = {}
+    for step in steps:
+        for piece in _pieces(step):
+            owners.setdefault((step.tool, piece), set()).add(step.id)
+    patterns = {}
+    for step in steps:
+        own = [piece for piece in _pieces(step) if owners[step.tool, piece] == {step.id}]
+        if own:
+            shown = re.compile(rf"\b{step.tool}\b.{{0,160}}?{_words(own[0])}")
+            patterns[step.id] = own[0], shown
+    return patterns
+
+
+def _pieces(step: Step) -> list[str]:
+    """What stands literally in a step's arguments: beginnings, up to where a value would stand."""
+    texts = (piece for text in step.arguments.values() for piece in PLACE.split(text)[::2])
+    pieces = (" ".join(text.split())[:PREFIX_CHARS].strip() for text in texts)
+    return [piece for piece in pieces if len(piece) >= SHORTEST_PIECE]
+
+
+def mentions(texts: Iterator[str] | Sequence[str], words: str) -> int:
+    """How many texts hold these words."""
+    return sum(words in text for text in texts)

@@ -1,0 +1,195 @@
+"""The table of representations: the paper's ten rows (appendix C.3), and ours, on the same pairs.
+
+The paper's names say which vectors a row reads and how it aggregates the prefix: not at all, by a
+GRU, by the same-prefix Top k mean, or by both (Hybrid).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+
+import numpy as np
+
+from statecomp.annotate.labels import Labels
+from statecomp.errors import BadInput
+from statecomp.router.cross import Learner
+from statecomp.router.folds import Fold
+from statecomp.router.pairs import Features, Pairs
+from statecomp.router.train import TrainSettings
+from statecomp.router.trees import SHIPPED
+from statecomp.vectors.shelf import Vectors
+from statecomp_bench.study import blocks
+from statecomp_bench.study.compress import CompressedSettings
+from statecomp_bench.study.gru import GruSettings
+from statecomp_bench.study.table import Entry, Progress, Row, judge_rows
+
+PAPER: Sequence[tuple[str, str, str, str]] = (
+    ("Full Context", "full", "", "0.7000"),
+    ("Recent2", "recent2", "", "0.7101"),
+    ("Recent4", "recent4", "", "0.7340"),
+    ("Local + GRU", "local", "gru", "0.7531"),
+    ("Local + same-prefix Top k", "local", "top", "0.7545"),
+    ("Hybrid", "local", "gru top", "0.6749"),
+    ("Capped Recent4", "capped-recent4", "", "0.7518"),
+    ("Capped Recent4 + GRU", "capped-recent4", "gru", "0.7465"),
+    ("Capped Recent4 + same-prefix Top k", "capped-recent4", "top", "0.7477"),
+    ("Capped Recent4 + Hybrid", "capped-recent4", "gru top", "0.7818"),
+)
+"""Name, construction, aggregation, and the F1 the paper prints for its own data and model."""
+
+BATCH = 128
+"""Small, because a sample has few pairs and an epoch should be many steps."""
+
+
+def networks(seed: int = 0) -> dict[str, Learner]:
+    """What validation chooses from, the same for every row without a GRU."""
+    return {
+        "linear": TrainSettings(hidden=0, batch=BATCH, seed=seed),
+        "mlp128": TrainSettings(hidden=128, batch=BATCH, seed=seed),
+    }
+
+
+@dataclass(frozen=True)
+class Study:
+    """The vectors by construction, all of the same pairs, and their labels."""
+
+    vectors: Mapping[str, Vectors]
+    labels: Labels
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.vectors:
+            raise BadInput("there are no features to compare")
+        first, *others = self.vectors
+        for other in others:
+            if self.vectors[first].pairs_key() != self.vectors[other].pairs_key():
+                problem = f"{first} and {other} were not read at the same pairs; extract both with"
+                raise BadInput(f"{problem} the same runs, sample and seed")
+
+    @property
+    def any(self) -> Vectors:
+        return next(iter(self.vectors.values()))
+
+    def pairs(self, *parts: Features) -> Pairs:
+        return blocks.labelled(self.any, self.labels, parts)
+
+    def entries(self) -> list[Entry]:
+        """The paper's rows for which there are vectors, then ours."""
+        paper = [
+            self._entry(name, construction, aggregation, f1)
+            for name, construction, aggregation, f1 in PAPER
+            if construction in self.vectors
+        ]
+        return [*paper, *self._ours()]
+
+    def _entry(self, name: str, construction: str, aggregation: str, f1: str = "") -> Entry:
+        vectors = self.vectors[construction]
+        recurrent = "gru" in aggregation
+        learners = networks(self.seed)
+        if recurrent:
+            learners = {"gru": GruSettings(dims=vectors.candidate.shape[1], seed=self.seed)}
+
+        def pairs() -> Pairs:
+            parts = [vectors.candidate, vectors.current]
+            parts += [blocks.top_mean(vectors)] if "top" in aggregation else []
+            return self.pairs(*([blocks.state_column(vectors)] if recurrent else []), *parts)
+
+        return Entry(name, pairs, learners, {**costs(vectors), "paper's F1": f1})
+
+    def _ours(self) -> list[Entry]:
+        @cache
+        def evidence() -> Features:
+            return blocks.evidence_of(self.any)
+
+        def age() -> Pairs:
+            return self.pairs(evidence()[:, blocks.evidence_columns(blocks.AGE)])
+
+        def alone() -> Pairs:
+            return self.pairs(evidence())
+
+        trees: dict[str, Learner] = {"trees": SHIPPED}
+        rows = [
+            Entry("Age alone", age, networks(self.seed), NO_MODEL),
+            Entry("Evidence", alone, networks(self.seed), NO_MODEL),
+            Entry("Evidence, boosted trees (the shipped recipe)", alone, trees, NO_MODEL),
+        ]
+        if "once" in self.vectors:
+            rows[:0] = [
+                self._entry("Once", "once", ""),
+                self._entry("Once + same-prefix Top k", "once", "top"),
+            ]
+            rows += self._once_beside(evidence)
+        return rows
+
+    def _once_beside(self, evidence: Callable[[], Features]) -> list[Entry]:
+        once = self.vectors["once"]
+
+        def both() -> Pairs:
+            return self.pairs(once.candidate, once.current, evidence())
+
+        def crossed() -> Pairs:
+            return self.pairs(once.candidate * once.current, once.candidate - once.current)
+
+        def similar() -> Pairs:
+            return self.pairs(evidence(), blocks.similarity(once))
+
+        name = "Once + evidence"
+        squeezed = CompressedSettings(SHIPPED, 2 * once.candidate.shape[1])
+        return [
+            Entry(name, both, networks(self.seed), costs(once)),
+            Entry(f"{name}, boosted trees", both, {"trees": squeezed}, costs(once)),
+            Entry("Once, products and differences", crossed, networks(self.seed), costs(once)),
+            Entry("Evidence + similarity, boosted trees", similar, {"trees": SHIPPED}, costs(once)),
+        ]
+
+
+NO_MODEL = {"tokens a run": "0", "read here": "0", "seconds here": "", "longest input": "0"}
+
+
+def costs(vectors: Vectors) -> dict[str, str]:
+    """What the construction reads of an average run, and what this sample took."""
+    runs = max(1, len(vectors.readings))
+    return {
+        "tokens a run": f"{vectors.cost.apart / runs:,.0f}",
+        "read here": f"{vectors.tokens_read:,}",
+        "seconds here": f"{vectors.seconds:,.0f}",
+        "longest input": f"{vectors.cost.peak:,}",
+    }
+
+
+def judge_representations(
+    study: Study, folds: Sequence[Fold], progress: Progress = lambda row, fold, stage: None
+) -> list[Row]:
+    return judge_rows(study.entries(), folds, progress=progress)
+
+
+def judge_layers(
+    by_layer: Mapping[tuple[int, str], Vectors],
+    labels: Labels,
+    folds: Sequence[Fold],
+    seed: int = 0,
+    progress: Progress = lambda row, fold, stage: None,
+) -> list[Row]:
+    """One row for each layer and readout of `once`: candidate and current state."""
+    entries = [
+        Entry(
+            f"layer {layer}, {readout}",
+            partial(_states, vectors, labels),
+            networks(seed),
+            {"seconds here": f"{vectors.seconds:,.0f}"},
+        )
+        for (layer, readout), vectors in sorted(by_layer.items())
+    ]
+    return judge_rows(entries, folds, progress=progress)
+
+
+def _states(vectors: Vectors, labels: Labels) -> Pairs:
+    return blocks.labelled(vectors, labels, [vectors.candidate, vectors.current])
+
+
+def ready_share(pairs: Pairs) -> float:
+    """Of the pairs with k >= i+2; what a caption says of a sample."""
+    settled = pairs.age >= 2
+    return float(np.mean(pairs.ready[settled])) if settled.any() else 0.0

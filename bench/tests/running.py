@@ -1,0 +1,100 @@
+"""Runs of the bench in this process, for tests."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from statecomp.baselines.none import NoCompression
+from statecomp.strategy import Strategy
+from statecomp.wire.openai_chat import OpenAIChat
+from statecomp_bench.acting import ScriptedModel
+from statecomp_bench.agent import Agent, Run
+from statecomp_bench.environment import Environment
+from statecomp_bench.habits import VARIANTS
+from statecomp_bench.models import Model
+from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.sandbox import Limits, Sandbox, SandboxFailed
+from statecomp_bench.suite import checked
+from statecomp_bench.task import Artefacts, Case, Score, grade, part
+
+
+def sandbox(limits: Limits | None = None) -> Sandbox:
+    """A sandbox, or a skipped test on a kernel that gives none."""
+    try:
+        with Sandbox(limits) as probe:
+            assert probe.protection.files
+    except SandboxFailed as reason:
+        if "Landlock" not in str(reason):
+            raise
+        pytest.skip(str(reason))
+    return Sandbox(limits)
+
+
+def scripted(case: Case, seed: int = 0, variant: str = "") -> ScriptedModel:
+    return ScriptedModel(case.plan, VARIANTS[variant], seed)
+
+
+def run_case(case: Case, model: Model, strategy: Strategy | None = None) -> tuple[Run, Score]:
+    with sandbox() as box:
+        case.write(box.root)
+        agent = Agent(model, strategy or NoCompression(), Environment(box), OpenAIChat())
+        run = agent.run(case.instruction, case.max_steps)
+        return run, checked(case, box)
+
+
+def small_case() -> Case:
+    """Three steps: a rule, a value, and a file that needs both; read again at the end."""
+    filler = "".join(f"option_{n} = {n * n}\n" for n in range(60))
+    plan = Plan(
+        facts=(Fact("port", "service port", r"\bport = (\d+)", "config"),),
+        rules=(
+            Rule("unit", "numbers carry a unit", "numbers carry a unit", " (tcp)", "", "guide"),
+        ),
+        steps=(
+            Step("guide", "read_file", {"path": "docs/guide.md"}, "read the guide"),
+            Step("config", "read_file", {"path": "etc/app.conf"}, "look up the port"),
+            *(
+                Step(f"more_{n}", "read_file", {"path": f"etc/extra{n}.conf"}, f"read extra {n}")
+                for n in range(6)
+            ),
+            Step(
+                "write",
+                "write_file",
+                {"path": "out.txt", "content": "{port}{unit}"},
+                "note it down",
+            ),
+        ),
+    )
+
+    def check(left: Artefacts) -> Score:
+        return grade(
+            part("port", 1, lambda: left.text("out.txt").startswith("7042")),
+            part("unit", 1, lambda: left.text("out.txt").endswith(" (tcp)")),
+        )
+
+    made = {
+        "docs/guide.md": "Here numbers carry a unit.\n",
+        "etc/app.conf": f"{filler}port = 7042\n",
+        **{f"etc/extra{n}.conf": filler for n in range(6)},
+    }
+    return Case(made, "Write the port to out.txt.", plan, check, max_steps=40)
+
+
+def without_rules(case: Case) -> Case:
+    """The same case for an agent that never sees a rule."""
+    # In brackets, because no label may be part of another.
+    rules = tuple(
+        replace(r, pattern=r"(?!)", label=f"nobody says <{r.name}>") for r in case.plan.rules
+    )
+    return replace(case, plan=replace(case.plan, rules=rules))
+
+
+def without_facts(case: Case) -> Case:
+    """The same case for an agent that can make out no value."""
+    facts = tuple(
+        replace(f, pattern=r"((?!))", label=f"nobody says <{f.name}>", source="")
+        for f in case.plan.facts
+    )
+    return replace(case, plan=replace(case.plan, facts=facts))

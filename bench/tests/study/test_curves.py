@@ -1,0 +1,65 @@
+"""The router's curves and figures: every pair out of fold, nested shares of data, same bytes."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from statecomp.router.trees import TreeSettings
+from tests.router.synthetic import pairs_of
+
+curves = pytest.importorskip("statecomp_bench.study.curves", reason="needs statecomp[learn]")
+PAIRS = pairs_of(25, tasks=20)
+FRACTIONS = (0.5, 1.0)
+
+
+@pytest.fixture(scope="module")
+def study() -> object:
+    return curves.study_router(PAIRS, TreeSettings(trees=8, leaves=4), fractions=FRACTIONS)
+
+
+def test_every_settled_pair_is_scored_once_out_of_fold(study: object) -> None:
+    assert isinstance(study, curves.RouterStudy)
+    assert len(study.scores) == int((PAIRS.age >= 2).sum())
+    assert np.isfinite(study.scores).all()
+    assert set(study.fold) == {0, 1, 2, 3, 4}
+    assert set(study.calibrated) == {"raw", "temperature", "platt", "beta"}
+    np.testing.assert_array_equal(study.calibrated["platt"], study.scores)
+
+
+def test_curves_have_a_line_a_fold_and_a_place_a_share(study: object) -> None:
+    assert isinstance(study, curves.RouterStudy)
+    assert study.fractions.places == ("50%", "100%")
+    assert study.lengths.places == ("short", "medium", "long")
+    for shown in (study.fractions, study.lengths):
+        assert {len(folds) for folds in shown.folds.values()} == {5}
+
+
+def test_smaller_shares_lie_within_larger_ones_and_part_no_task() -> None:
+    fold = curves.rotations(PAIRS.catalogue())[0]
+    group = dict(zip(PAIRS.runs, PAIRS.groups, strict=True))
+    parts = [set(curves._with_less(fold, PAIRS, share, 0).train) for share in (0.2, 0.6, 1.0)]
+    assert parts[0] < parts[1] < parts[2] == set(fold.train)
+    for part in parts:
+        assert not {group[name] for name in part} & {group[name] for name in parts[2] - part}
+
+
+@pytest.mark.skipif(find_spec("matplotlib") is None, reason="needs statecomp[figures]")
+def test_the_same_study_draws_the_same_four_figures(study: object) -> None:
+    figures = pytest.importorskip("statecomp_bench.study.figures")
+    one, two = (figures.router_figures(study, "a note with $5") for _ in range(2))
+    assert {name.partition(".")[0] for name in one} == {
+        "score_distributions",
+        "precision_coverage",
+        "calibration",
+        "training_and_length",
+    }
+    for name, content in one.items():
+        if name.endswith(".svg"):
+            assert content == two[name]
+            assert ElementTree.fromstring(content).tag.endswith("svg")
+        else:
+            assert content.startswith(b"\x89PNG")

@@ -1,0 +1,62 @@
+"""The house rules of the bench; it stands on the product, which knows nothing of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import statecomp_bench
+from tests.house import House, rooms_imported
+from tests.test_errors import listed_in, raised_in
+
+HOUSE = House(
+    Path(statecomp_bench.__file__).parent,
+    layers=[
+        ["cli"],
+        ["figures", "matched", "sessions"],
+        ["tables", "suite", "acting"],
+        ["tasks", "agent", "asking", "results"],
+        ["task", "steps", "sight"],
+        ["plan", "habits", "models", "environment", "study", "workbuddy"],
+        ["sandbox", "inside"],
+    ],
+)
+# Doors that a user of the product goes through; a bench measures what stands behind them.
+DOORS = {"dashboard", "adapters"}
+
+
+def test_imports_only_go_down_the_house() -> None:
+    HOUSE.imports_go_down()
+
+
+def test_only_verbs_borrow_from_the_verbs_of_the_product() -> None:
+    for path, tree in HOUSE.sources():
+        borrowed = set(rooms_imported(tree, "statecomp"))
+        assert not borrowed & DOORS, path
+        assert HOUSE.room(path) == "cli" or not borrowed & {"cli", "config"}, path
+
+
+def test_what_runs_inside_the_sandbox_imports_nothing_of_ours() -> None:
+    for path, tree in HOUSE.sources():
+        if HOUSE.room(path) == "inside":
+            assert not [*rooms_imported(tree, "statecomp")], path
+            assert not [*rooms_imported(tree, "statecomp_bench")], path
+
+
+def test_files_and_functions_stay_readable() -> None:
+    HOUSE.things_stay_readable()
+
+
+def test_no_import_hides_inside_a_function_of_our_own() -> None:
+    HOUSE.no_import_hides_in_a_function()
+
+
+def test_folders_are_not_drawers() -> None:
+    HOUSE.folders_are_not_drawers()
+
+
+def test_no_pattern_repeats_a_group_possessively() -> None:
+    HOUSE.no_pattern_repeats_a_group_possessively()
+
+
+def test_the_tree_lists_every_error_of_the_bench() -> None:
+    assert listed_in(statecomp_bench.__doc__) == raised_in(HOUSE.package)

@@ -1,0 +1,84 @@
+"""What holds in every house of this project: what its files may import, and how long they get."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MAX_FILE, MAX_FUNCTION, MAX_FOLDER = 400, 60, 16
+
+
+@dataclass(frozen=True)
+class House:
+    """A package: a room imports only from its own line of `layers` and the lines below it.
+
+    `catalogues` are rooms that may hold more files than others, because they grow with what the
+    package can do.
+    """
+
+    package: Path
+    layers: Sequence[Sequence[str]]
+    catalogues: Mapping[str, int] = field(default_factory=dict)
+
+    def sources(self) -> Iterator[tuple[Path, ast.Module]]:
+        for path in sorted(self.package.rglob("*.py")):
+            yield path, ast.parse(path.read_text("utf-8"))
+
+    def room(self, path: Path) -> str:
+        return path.relative_to(self.package).parts[0].removesuffix(".py")
+
+    def imports_go_down(self) -> None:
+        level = {room: n for n, rooms in enumerate(reversed(self.layers)) for room in rooms}
+        for path, tree in self.sources():
+            mine = self.room(path)
+            for theirs in rooms_imported(tree, self.package.name):
+                if not mine.startswith("__"):
+                    assert level[mine] >= level[theirs], f"{path.name} ({mine}) imports {theirs}"
+
+    def things_stay_readable(self) -> None:
+        for path, tree in self.sources():
+            lines = len(path.read_text("utf-8").splitlines())
+            assert lines <= MAX_FILE, f"{path} has {lines} lines"
+            for node in ast.walk(tree):
+                if isinstance(node, ast.FunctionDef):
+                    length = (node.end_lineno or node.lineno) - node.lineno + 1
+                    documented = len((ast.get_docstring(node) or "").splitlines())
+                    assert length - documented <= MAX_FUNCTION, f"{path}: {node.name}"
+
+    def no_import_hides_in_a_function(self) -> None:
+        for path, tree in self.sources():
+            for node in ast.walk(tree):
+                if isinstance(node, ast.FunctionDef):
+                    inner = [n for n in ast.walk(node) if isinstance(n, ast.ImportFrom)]
+                    ours = [n for n in inner if (n.module or "").startswith("statecomp")]
+                    assert not ours, f"{path}: {node.name} imports {ours[0].module}"
+
+    def folders_are_not_drawers(self) -> None:
+        for folder in {path.parent for path, _ in self.sources()}:
+            files = [p for p in folder.glob("*.py") if not p.name.startswith("__")]
+            assert len(files) <= self.catalogues.get(folder.name, MAX_FOLDER), folder
+
+    def no_pattern_repeats_a_group_possessively(self) -> None:
+        """Python 3.11 before 3.11.5 matches these wrongly (gh-106052), and Debian ships 3.11.2."""
+        for path, tree in self.sources():
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    found = re.search(r"\)(?:[*+?]|\{[\d,]+\}+)\+|\(\?>", node.value)
+                    assert not found, f"{path}:{node.lineno}: {node.value!r}"
+
+
+def modules_imported(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+        elif isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+
+
+def rooms_imported(tree: ast.Module, package: str) -> Iterator[str]:
+    for module in modules_imported(tree):
+        if module.startswith(f"{package}."):
+            yield module.split(".")[1]

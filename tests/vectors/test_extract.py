@@ -1,0 +1,157 @@
+"""Extraction on the real frozen model: what a shard holds, what it costs, and going on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from statecomp.annotate.records import Reading
+from statecomp.errors import BadInput
+from statecomp.history.history import History
+from statecomp.history.trajectory import Trajectory
+from tests.features.small_model import folder, frozen, needs_model
+from tests.vectors.made_up import run_of
+
+pytestmark = needs_model
+LIBRARIES = "the frozen model needs statecomp[encoder,learn]"
+extract = pytest.importorskip("statecomp.vectors.extract", reason=LIBRARIES)
+shelf = pytest.importorskip("statecomp.vectors.shelf", reason=LIBRARIES)
+cost = pytest.importorskip("statecomp.vectors.cost", reason=LIBRARIES)
+states = pytest.importorskip("statecomp.features.states", reason=LIBRARIES)
+sample = pytest.importorskip("statecomp.vectors.sample", reason=LIBRARIES)
+
+RUN, OTHER = run_of("one", 5), run_of("two", 4, "Web")
+LAYERS = (1, 2)
+
+
+def extraction(construction: str, **more: Any) -> Any:
+    settings = {
+        "layers": LAYERS,
+        "encoder": str(folder()),
+        "sample": sample.Sample(2, None),
+        **more,
+    }
+    return extract.Extraction(construction, **settings)
+
+
+def read(construction: str, run: Trajectory = RUN, **more: Any) -> Any:
+    wanted = extraction(construction, **more)
+    return extract.read_run(extract.encoder_for(wanted), run, wanted)
+
+
+def prefix(run: Trajectory, k: int) -> History:
+    segments = Reading.of(run).history.segments
+    place = next(n for n, s in enumerate(segments) if getattr(s, "number", None) == k)
+    return History(segments[:place])
+
+
+def close(one: Any, other: Any) -> bool:
+    return bool(np.abs(one - other).max() <= 1e-3 * np.abs(other).max())
+
+
+@pytest.mark.parametrize("construction", extract.CONSTRUCTIONS)
+def test_a_shard_holds_what_the_features_room_reads_at_the_same_state(construction: str) -> None:
+    shard = read(construction)[2]
+    as_views = "full" if construction == "once" else construction
+    for place, k in enumerate(shard["checkpoints"]):
+        rows = shard["checkpoint"] == k
+        fresh = states.read_views(frozen(2), prefix(RUN, int(k)), as_views)
+        chosen = fresh.candidates[shard["number"][rows] - 1]
+        assert close(shard["candidates"][rows], chosen)
+        assert close(shard["current"][place], fresh.current)
+
+
+def test_every_construction_reads_the_same_pairs() -> None:
+    shards = [read(construction)[1] for construction in extract.CONSTRUCTIONS]
+    for shard in shards[1:]:
+        for name in ("number", "checkpoint", "checkpoints"):
+            assert np.array_equal(shard[name], shards[0][name])
+
+
+def test_layers_read_together_are_those_read_alone() -> None:
+    both = read("once")
+    for layer in LAYERS:
+        alone = read("once", layers=(layer,))
+        assert close(both[layer]["candidates"], alone[layer]["candidates"])
+        assert close(both[layer]["current"], alone[layer]["current"])
+
+
+@pytest.mark.parametrize("construction", extract.CONSTRUCTIONS)
+def test_the_counted_cost_is_what_reading_every_pair_takes(construction: str) -> None:
+    encoder = extract.encoder_for(extraction(construction))
+    history, before = Reading.of(RUN).history, encoder.tokens_read
+    read(construction, sample=sample.ALL)
+    spent = encoder.tokens_read - before
+    counted = cost.cost_of(
+        history, construction, lambda text: len(encoder.tokenize(text)), encoder.context
+    )
+    assert spent == counted.shared
+    assert counted.apart >= counted.shared
+    assert 0 < counted.peak <= encoder.context
+
+
+def test_an_extraction_goes_on_where_it_was_and_leaves_the_same_bytes(tmp_path: Path) -> None:
+    work = extract.ExtractOne(extraction("local"), tmp_path)
+    first = work(RUN)
+    assert not first.found
+    assert first.tokens_read > 0
+    kept = {path.name: path.read_bytes() for path in tmp_path.glob("*.npz")}
+    assert len(kept) == len(LAYERS)
+    assert work(RUN).found
+    assert not work(OTHER).found
+    assert all((tmp_path / name).read_bytes() == held for name, held in kept.items())
+    next(tmp_path.glob("*.npz")).unlink()  # as if killed between the layers of a run
+    assert [work(RUN).found, work(OTHER).found].count(False) == 1
+
+
+def shelved(tmp_path: Path, construction: str = "local") -> Any:
+    wanted = extraction(construction)
+    extract.ExtractOne(wanted, tmp_path)(RUN)
+    card = shelf.Card(construction, "last", wanted.recipe(2), wanted.sample, (RUN.id,))
+    shelf.put_card(tmp_path, card)
+    return card
+
+
+def test_a_folder_knows_its_recipes_and_gives_their_vectors(tmp_path: Path) -> None:
+    card = shelved(tmp_path)
+    assert shelf.cards([tmp_path]) == [(tmp_path, card)]
+    vectors = shelf.load(tmp_path, card, {RUN.id: RUN})
+    shard = read("local")[2]
+    assert np.array_equal(vectors.candidate, shard["candidates"])
+    assert np.array_equal(vectors.number, shard["number"])
+    assert len(vectors.current) == len(vectors.candidate)
+    assert vectors.tokens_read > 0
+
+
+def test_bad_stores_are_one_sentence_each(tmp_path: Path) -> None:
+    card = shelved(tmp_path)
+    with pytest.raises(BadInput, match="features of run 'one', which is not among the runs given"):
+        shelf.load(tmp_path, card, {})
+    changed = Trajectory(RUN.id, RUN.messages[:-1], domain="Code")
+    with pytest.raises(BadInput, match="run one has no features yet; extract them"):
+        shelf.load(tmp_path, card, {RUN.id: changed})
+    with pytest.raises(BadInput, match="holds no features; make them by statecomp extract"):
+        shelf.cards([tmp_path / "nowhere"])
+    store = extraction("local").stores(tmp_path, LAYERS)[2]
+    shard = store.read(RUN)
+    shard["candidates"][0, 0] = np.nan
+    store.write(RUN, shard)
+    with pytest.raises(BadInput, match="candidates of run one are not all numbers"):
+        shelf.load(tmp_path, card, {RUN.id: RUN})
+    foreign = extraction("local").stores(tmp_path, LAYERS)[1]
+    foreign.path(RUN).replace(store.path(RUN))
+    with pytest.raises(BadInput, match="not made from this run by this recipe"):
+        shelf.load(tmp_path, card, {RUN.id: RUN})
+    card.path(tmp_path).write_text('{"format": 0}')
+    with pytest.raises(BadInput, match="is no card of features that this version writes"):
+        shelf.cards([tmp_path])
+
+
+def test_an_unknown_construction_or_readout_is_refused() -> None:
+    with pytest.raises(BadInput, match="construction: is 'recent9', none of once"):
+        extract.Extraction("recent9")
+    with pytest.raises(BadInput, match="readout: is 'first'"):
+        extract.Extraction("once", readout="first")
