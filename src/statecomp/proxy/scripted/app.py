@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Event
 from typing import Any
 
@@ -16,10 +16,10 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from statecomp.proxy.scripted.dialects import CHAT, MESSAGES, RESPONSES, Dialect, openai_error
-from statecomp.proxy.scripted.messages_rules import breakpoints
+from statecomp.proxy.scripted.marked import MarkedMeter
 from statecomp.proxy.scripted.meter import Meter, Spent
 from statecomp.proxy.scripted.refusals import STRICT, Refused, Strictness
-from statecomp.proxy.scripted.turns import Body, Turn, next_step
+from statecomp.proxy.scripted.turns import Body, Fixed, Script, Turn, next_step
 from statecomp.tokens import ESTIMATE, TokenCounter
 
 REMEMBERED = 20_000
@@ -70,19 +70,20 @@ class ScriptedUpstream:
 
     def __init__(
         self,
-        script: Sequence[Turn],
+        script: Sequence[Turn] | Script,
         *,
         rules: Strictness = STRICT,
         count: TokenCounter = ESTIMATE,
         pace_s: float = 0.0,
     ) -> None:
-        self.script = tuple(script)
+        self.script = Fixed(tuple(script)) if isinstance(script, Sequence) else script
         self.rules = rules
         self.pace_s = pace_s
         self.received: deque[Received] = deque(maxlen=REMEMBERED)
         self.faults: deque[Fault] = deque()
         self.finished = 0  # streams that were read to their end
         self._meter = Meter(count)
+        self._marked = MarkedMeter(count)
         self._stored: dict[str, list[Any]] = {}  # response id -> the conversation so far
         self.app = Starlette(
             routes=[
@@ -123,8 +124,8 @@ class ScriptedUpstream:
         except Refused as refused:
             self._note(request, raw, refused.status, str(refused))
             return JSONResponse(dialect.error(refused), refused.status)
-        step = min(next_step(dialect.call_ids(body)), len(self.script) - 1)
-        turn = self.script[step]
+        step = min(next_step(dialect.call_ids(body)), self.script.last)
+        turn = self.script.turn(body, step)
         spent = self._spend(body, dialect, turn)
         whole = dialect.reply(body, step, turn, spent)
         self._note(request, raw, 200, spent=spent)
@@ -156,19 +157,12 @@ class ScriptedUpstream:
         return body
 
     def _spend(self, body: Body, dialect: Dialect, turn: Turn) -> Spent:
-        messages = _items(body[dialect.key])
-        head = [body.get(name) for name in dialect.head]
-        # Only this provider caches on request: what no breakpoint stands behind is not kept.
-        explicit = dialect is MESSAGES and "cache_control" not in body
-        marked = [
-            n for n, part in enumerate([head, *messages]) if explicit and any(breakpoints(part))
-        ]
-        upto = max(marked, default=-1) if explicit else None
-        spent = self._meter.read(head, messages, upto=upto)
         words = (text for call in turn.calls for text in (call.name, call.arguments))
         output = self._meter.words(turn.said, turn.thought, *words)
-        written = spent.written if dialect is MESSAGES else 0
-        return Spent(spent.input, spent.cached, written, output)
+        if dialect is MESSAGES:
+            return replace(self._marked.read(body), output=output)
+        head = [body.get(name) for name in dialect.head]
+        return replace(self._meter.read(head, _items(body[dialect.key])), output=output)
 
     def _fail(self, request: Request, raw: bytes, dialect: Dialect, fault: Fault) -> Response:
         self._note(request, raw, fault.status)
@@ -196,8 +190,7 @@ class ScriptedUpstream:
             self._note(request, raw, refused.status, str(refused))
             return JSONResponse(MESSAGES.error(refused), refused.status)
         self._note(request, raw, 200)
-        head = [body.get(name) for name in MESSAGES.head]
-        return JSONResponse({"input_tokens": Meter().read(head, body["messages"]).input})
+        return JSONResponse({"input_tokens": MarkedMeter().read(body).input})
 
     async def _mirror(self, request: Request) -> Response:
         """Any other path: what arrived, told back."""
