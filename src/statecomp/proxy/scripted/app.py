@@ -46,7 +46,10 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """One request as it arrived, and what became of it; `refusal` is empty where it was valid."""
+    """One request as it arrived, and what became of it; `refusal` is empty where it was valid.
+
+    `answer` are the bytes of a turn, as they were sent or would have been without a fault.
+    """
 
     path: str
     headers: Mapping[str, str]
@@ -54,6 +57,7 @@ class Received:
     status: int
     refusal: str = ""
     spent: Spent | None = None
+    answer: bytes = b""
 
     @property
     def body(self) -> dict[str, Any]:
@@ -74,10 +78,13 @@ class ScriptedUpstream:
         *,
         rules: Strictness = STRICT,
         count: TokenCounter = ESTIMATE,
+        delay_s: float = 0.0,
         pace_s: float = 0.0,
     ) -> None:
+        """`delay_s` passes before an answer begins, `pace_s` behind each of its events."""
         self.script = Fixed(tuple(script)) if isinstance(script, Sequence) else script
         self.rules = rules
+        self.delay_s = delay_s
         self.pace_s = pace_s
         self.received: deque[Received] = deque(maxlen=REMEMBERED)
         self.faults: deque[Fault] = deque()
@@ -115,8 +122,8 @@ class ScriptedUpstream:
     async def _answer(self, request: Request, dialect: Dialect) -> Response:
         raw = await request.body()
         fault = self.faults.popleft() if self.faults else Fault()
-        if fault.delay_s:
-            await asyncio.sleep(fault.delay_s)
+        if delay_s := fault.delay_s or self.delay_s:
+            await asyncio.sleep(delay_s)
         if fault.status:
             return self._fail(request, raw, dialect, fault)
         try:
@@ -128,12 +135,14 @@ class ScriptedUpstream:
         turn = self.script.turn(body, step)
         spent = self._spend(body, dialect, turn)
         whole = dialect.reply(body, step, turn, spent)
-        self._note(request, raw, 200, spent=spent)
         if dialect is RESPONSES and body.get("store", True):
             self._stored[whole["id"]] = [*_items(body["input"]), *whole["output"]]
-        headers = {"x-request-id": f"req_{len(self.received):06d}", **fault.headers}
-        if body.get("stream"):
-            events = self._stream(list(dialect.events(whole, body)), fault)
+        streams = bool(body.get("stream"))
+        parts = list(dialect.events(whole, body)) if streams else [JSONResponse(whole).body]
+        headers = {"x-request-id": f"req_{len(self.received) + 1:06d}", **fault.headers}
+        self._note(request, raw, 200, spent=spent, answer=b"".join(map(bytes, parts)))
+        if streams:
+            events = self._stream([bytes(part) for part in parts], fault)
             return StreamingResponse(events, media_type=STREAM, headers=headers)
         return JSONResponse(whole, headers=headers)
 
@@ -208,9 +217,10 @@ class ScriptedUpstream:
         status: int,
         refusal: str = "",
         spent: Spent | None = None,
+        answer: bytes = b"",
     ) -> None:
-        headers = dict(request.headers)
-        self.received.append(Received(request.url.path, headers, raw, status, refusal, spent))
+        headers, path = dict(request.headers), request.url.path
+        self.received.append(Received(path, headers, raw, status, refusal, spent, answer))
 
 
 def _items(given: Any) -> list[Any]:
