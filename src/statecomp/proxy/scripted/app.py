@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Event
 from typing import Any
 
@@ -16,10 +16,10 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from statecomp.proxy.scripted.dialects import CHAT, MESSAGES, RESPONSES, Dialect, openai_error
-from statecomp.proxy.scripted.messages_rules import breakpoints
+from statecomp.proxy.scripted.marked import MarkedMeter
 from statecomp.proxy.scripted.meter import Meter, Spent
 from statecomp.proxy.scripted.refusals import STRICT, Refused, Strictness
-from statecomp.proxy.scripted.turns import Body, Turn, next_step
+from statecomp.proxy.scripted.turns import Body, Fixed, Script, Turn, next_step
 from statecomp.tokens import ESTIMATE, TokenCounter
 
 REMEMBERED = 20_000
@@ -46,7 +46,10 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """One request as it arrived, and what became of it; `refusal` is empty where it was valid."""
+    """One request as it arrived, and what became of it; `refusal` is empty where it was valid.
+
+    `answer` are the bytes of a turn, as they were sent or would have been without a fault.
+    """
 
     path: str
     headers: Mapping[str, str]
@@ -54,6 +57,7 @@ class Received:
     status: int
     refusal: str = ""
     spent: Spent | None = None
+    answer: bytes = b""
 
     @property
     def body(self) -> dict[str, Any]:
@@ -70,19 +74,23 @@ class ScriptedUpstream:
 
     def __init__(
         self,
-        script: Sequence[Turn],
+        script: Sequence[Turn] | Script,
         *,
         rules: Strictness = STRICT,
         count: TokenCounter = ESTIMATE,
+        delay_s: float = 0.0,
         pace_s: float = 0.0,
     ) -> None:
-        self.script = tuple(script)
+        """`delay_s` passes before an answer begins, `pace_s` behind each of its events."""
+        self.script = Fixed(tuple(script)) if isinstance(script, Sequence) else script
         self.rules = rules
+        self.delay_s = delay_s
         self.pace_s = pace_s
         self.received: deque[Received] = deque(maxlen=REMEMBERED)
         self.faults: deque[Fault] = deque()
         self.finished = 0  # streams that were read to their end
         self._meter = Meter(count)
+        self._marked = MarkedMeter(count)
         self._stored: dict[str, list[Any]] = {}  # response id -> the conversation so far
         self.app = Starlette(
             routes=[
@@ -114,8 +122,8 @@ class ScriptedUpstream:
     async def _answer(self, request: Request, dialect: Dialect) -> Response:
         raw = await request.body()
         fault = self.faults.popleft() if self.faults else Fault()
-        if fault.delay_s:
-            await asyncio.sleep(fault.delay_s)
+        if delay_s := fault.delay_s or self.delay_s:
+            await asyncio.sleep(delay_s)
         if fault.status:
             return self._fail(request, raw, dialect, fault)
         try:
@@ -123,16 +131,18 @@ class ScriptedUpstream:
         except Refused as refused:
             self._note(request, raw, refused.status, str(refused))
             return JSONResponse(dialect.error(refused), refused.status)
-        step = min(next_step(dialect.call_ids(body)), len(self.script) - 1)
-        turn = self.script[step]
+        step = min(next_step(dialect.call_ids(body)), self.script.last)
+        turn = self.script.turn(body, step)
         spent = self._spend(body, dialect, turn)
         whole = dialect.reply(body, step, turn, spent)
-        self._note(request, raw, 200, spent=spent)
         if dialect is RESPONSES and body.get("store", True):
             self._stored[whole["id"]] = [*_items(body["input"]), *whole["output"]]
-        headers = {"x-request-id": f"req_{len(self.received):06d}", **fault.headers}
-        if body.get("stream"):
-            events = self._stream(list(dialect.events(whole, body)), fault)
+        streams = bool(body.get("stream"))
+        parts = list(dialect.events(whole, body)) if streams else [JSONResponse(whole).body]
+        headers = {"x-request-id": f"req_{len(self.received) + 1:06d}", **fault.headers}
+        self._note(request, raw, 200, spent=spent, answer=b"".join(map(bytes, parts)))
+        if streams:
+            events = self._stream([bytes(part) for part in parts], fault)
             return StreamingResponse(events, media_type=STREAM, headers=headers)
         return JSONResponse(whole, headers=headers)
 
@@ -156,19 +166,12 @@ class ScriptedUpstream:
         return body
 
     def _spend(self, body: Body, dialect: Dialect, turn: Turn) -> Spent:
-        messages = _items(body[dialect.key])
-        head = [body.get(name) for name in dialect.head]
-        # Only this provider caches on request: what no breakpoint stands behind is not kept.
-        explicit = dialect is MESSAGES and "cache_control" not in body
-        marked = [
-            n for n, part in enumerate([head, *messages]) if explicit and any(breakpoints(part))
-        ]
-        upto = max(marked, default=-1) if explicit else None
-        spent = self._meter.read(head, messages, upto=upto)
         words = (text for call in turn.calls for text in (call.name, call.arguments))
         output = self._meter.words(turn.said, turn.thought, *words)
-        written = spent.written if dialect is MESSAGES else 0
-        return Spent(spent.input, spent.cached, written, output)
+        if dialect is MESSAGES:
+            return replace(self._marked.read(body), output=output)
+        head = [body.get(name) for name in dialect.head]
+        return replace(self._meter.read(head, _items(body[dialect.key])), output=output)
 
     def _fail(self, request: Request, raw: bytes, dialect: Dialect, fault: Fault) -> Response:
         self._note(request, raw, fault.status)
@@ -196,8 +199,7 @@ class ScriptedUpstream:
             self._note(request, raw, refused.status, str(refused))
             return JSONResponse(MESSAGES.error(refused), refused.status)
         self._note(request, raw, 200)
-        head = [body.get(name) for name in MESSAGES.head]
-        return JSONResponse({"input_tokens": Meter().read(head, body["messages"]).input})
+        return JSONResponse({"input_tokens": MarkedMeter().read(body).input})
 
     async def _mirror(self, request: Request) -> Response:
         """Any other path: what arrived, told back."""
@@ -215,9 +217,10 @@ class ScriptedUpstream:
         status: int,
         refusal: str = "",
         spent: Spent | None = None,
+        answer: bytes = b"",
     ) -> None:
-        headers = dict(request.headers)
-        self.received.append(Received(request.url.path, headers, raw, status, refusal, spent))
+        headers, path = dict(request.headers), request.url.path
+        self.received.append(Received(path, headers, raw, status, refusal, spent, answer))
 
 
 def _items(given: Any) -> list[Any]:

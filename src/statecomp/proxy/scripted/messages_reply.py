@@ -14,10 +14,11 @@ from statecomp.proxy.scripted.turns import Body, Turn, call_id
 
 def reply(body: Body, step: int, turn: Turn, spent: Spent) -> dict[str, Any]:
     content: list[dict[str, Any]] = []
-    thinks = (body.get("thinking") or {}).get("type") in ("enabled", "adaptive")
-    if thinks and turn.thought:
-        signed = signature(turn.thought, prefixes(body)[-1])
-        content.append({"type": "thinking", "thinking": turn.thought, "signature": signed})
+    asked = body.get("thinking") or {}
+    if asked.get("type") in ("enabled", "adaptive") and turn.thought:
+        shown = "" if asked.get("display") == "omitted" else turn.thought
+        signed = signature(shown, prefixes(body)[-1])
+        content.append({"type": "thinking", "thinking": shown, "signature": signed})
     if turn.said:
         content.append({"type": "text", "text": turn.said, "citations": None})
     content += [

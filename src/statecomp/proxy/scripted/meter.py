@@ -31,23 +31,19 @@ class Meter:
         self._tokens: Recent[str, int] = Recent(PREFIXES)  # prefix -> its tokens
         self._cached: Recent[str, bool] = Recent(PREFIXES)
 
-    def read(self, head: Any, messages: Sequence[Any], *, upto: int | None = None) -> Spent:
-        """A request of which the head and `upto` messages (all by default) go to the cache."""
-        total = cached = held = 0
-        reach = len(messages) if upto is None else upto
+    def read(self, head: Any, messages: Sequence[Any]) -> Spent:
+        """A request all of which goes to the cache, as providers do that charge no writing."""
+        total = cached = 0
         for place, prefix in enumerate(chain(head, list(messages))):
             known = self._tokens.get(prefix)
             if known is None:
                 known = total + self._cost(head if place == 0 else messages[place - 1])
                 self._tokens.put(prefix, known)
             total = known
-            if place > reach:
-                continue
             # A prefix names all that is in it, so the last one found is the longest.
             cached = total if self._cached.get(prefix) else cached
             self._cached.put(prefix, value=True)
-            held = total
-        return Spent(total, cached, held - cached, 0)
+        return Spent(total, cached, 0, 0)
 
     def _cost(self, value: Any) -> int:
         return count_message(value if isinstance(value, Mapping) else {"head": value}, self._count)

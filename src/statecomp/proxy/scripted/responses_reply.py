@@ -46,14 +46,13 @@ def _output(body: Body, step: int, turn: Turn) -> Iterator[dict[str, Any]]:
         item = {"type": "message", "id": f"msg_{mark}_0", "role": "assistant"}
         yield {**item, "status": "completed", "content": [part]}
     for number, call in enumerate(turn.calls):
-        yield {
-            "type": "function_call",
-            "id": f"fc_{mark}_{number}",
-            "call_id": call_id("call", step, number),
-            "name": call.name,
-            "arguments": call.arguments,
-            "status": "completed",
-        }
+        item = {"call_id": call_id("call", step, number), "name": call.name, "status": "completed"}
+        if call.free:
+            named = {"type": "custom_tool_call", "id": f"ctc_{mark}_{number}"}
+            yield {**named, **item, "input": call.arguments}
+        else:
+            named = {"type": "function_call", "id": f"fc_{mark}_{number}"}
+            yield {**named, **item, "arguments": call.arguments}
 
 
 def _usage(spent: Spent) -> dict[str, Any]:
@@ -85,6 +84,7 @@ def _item_events(index: int, item: dict[str, Any]) -> Iterator[dict[str, Any]]:
         "reasoning": {"summary": []},
         "message": {"content": []},
         "function_call": {"arguments": ""},
+        "custom_tool_call": {"input": ""},
     }
     started = {**item, **empty[item["type"]], "status": "in_progress"}
     yield {"type": "response.output_item.added", "output_index": index, "item": started}
@@ -92,13 +92,21 @@ def _item_events(index: int, item: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from _text_events(item["content"][0], {**here, "content_index": 0})
     elif item["type"] == "reasoning":
         yield from _summary_events(item["summary"][0], {**here, "summary_index": 0})
+    elif item["type"] == "custom_tool_call":
+        yield from _written("response.custom_tool_call_input", "input", item, here)
     else:
-        name = "response.function_call_arguments"
-        for piece in pieces(item["arguments"]):
-            yield {"type": f"{name}.delta", **here, "delta": piece}
-        done = {"name": item["name"], "arguments": item["arguments"]}
-        yield {"type": f"{name}.done", **here, **done}
+        name = {**here, "name": item["name"]}
+        yield from _written("response.function_call_arguments", "arguments", item, name)
     yield {"type": "response.output_item.done", "output_index": index, "item": item}
+
+
+def _written(
+    name: str, field: str, item: dict[str, Any], here: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """What a call is made with, piece by piece and then whole."""
+    for piece in pieces(item[field]):
+        yield {"type": f"{name}.delta", **here, "delta": piece}
+    yield {"type": f"{name}.done", **here, field: item[field]}
 
 
 def _text_events(part: dict[str, Any], here: dict[str, Any]) -> Iterator[dict[str, Any]]:

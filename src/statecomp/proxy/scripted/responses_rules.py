@@ -25,7 +25,7 @@ CALLS = {answer: call for call, answer in ANSWER.items()}
 USER_PARTS = ("input_text", "input_image", "input_file", "input_audio")
 ASSISTANT_PARTS = ("output_text", "refusal")
 # Ids this server gives to what it wrote behind reasoning.
-_REASONED = re.compile(r"^(?:fc|msg)_r(\d{4})_")
+_REASONED = re.compile(r"^(?:fc|ctc|msg)_r(\d{4})_")
 
 
 def check(body: Body, headers: Mapping[str, str], rules: Strictness) -> None:
@@ -133,5 +133,5 @@ def _check_alternation(items: list[Any]) -> None:
 
 def call_ids(body: Body) -> Iterator[str]:
     for item in body["input"] if isinstance(body["input"], list) else ():
-        if kind_of(item) == "function_call":
+        if kind_of(item) in ("function_call", "custom_tool_call"):
             yield str(item.get("call_id"))

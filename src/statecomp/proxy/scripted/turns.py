@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 Body: TypeAlias = Mapping[str, Any]
 _STEP = re.compile(r"_(\d{4})_\d+$")
@@ -14,8 +14,11 @@ _STEP = re.compile(r"_(\d{4})_\d+$")
 
 @dataclass(frozen=True, slots=True)
 class ScriptedCall:
+    """`arguments` are JSON, as they go over the wire; a `free` call's are any text."""
+
     name: str
-    arguments: str  # JSON, as it goes over the wire
+    arguments: str
+    free: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,31 @@ class Turn:
     said: str = ""
     thought: str = ""
     calls: tuple[ScriptedCall, ...] = ()
+
+
+class Script(Protocol):
+    """Who plays the model; the step `last` ends the run."""
+
+    @property
+    def last(self) -> int: ...
+
+    def turn(self, body: Body, step: int) -> Turn:
+        """What to answer to this request, which stands behind `step` steps of the run."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """The same turns whatever is asked."""
+
+    turns: tuple[Turn, ...]
+
+    @property
+    def last(self) -> int:
+        return len(self.turns) - 1
+
+    def turn(self, body: Body, step: int) -> Turn:
+        return self.turns[step]
 
 
 def call_id(prefix: str, step: int, number: int) -> str:

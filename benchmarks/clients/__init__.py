@@ -1,0 +1,1 @@
+"""Unmodified agents against the scripted provider: installing, starting and watching them."""

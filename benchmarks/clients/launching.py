@@ -1,0 +1,79 @@
+"""How each client is started headless, with a dummy key and the address of the proxy."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.clients.installing import program_of
+from statecomp.proxy.scripted.coding.project import TASK
+
+KEY = "sk-test-0123456789abcdef"
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """What a client is to do: where, at which address, in whose home, how."""
+
+    url: str
+    workspace: Path
+    home: Path
+    thinking: bool = True
+    model: str = ""
+    version: str = ""
+    steps: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    command: Sequence[str]
+    env: Mapping[str, str]
+
+
+def claude(errand: Errand) -> Launch:
+    command = [str(program_of("claude", errand.version)), "-p", TASK]
+    command += ["--dangerously-skip-permissions", "--output-format", "text"]
+    if errand.model:
+        command += ["--model", errand.model]
+    env = {
+        "ANTHROPIC_BASE_URL": errand.url,
+        "ANTHROPIC_API_KEY": KEY,
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        "IS_SANDBOX": "1",  # what it asks for before it acts without questions as root
+    }
+    if not errand.thinking:
+        env["MAX_THINKING_TOKENS"] = "0"
+    return Launch(command, env)
+
+
+def codex(errand: Errand) -> Launch:
+    provider = f'name="scripted",base_url="{errand.url}/v1",wire_api="responses"'
+    settings = [
+        'model_provider="scripted"',
+        f'model_providers.scripted={{{provider},env_key="OPENAI_API_KEY"}}',
+        "analytics.enabled=false",
+    ]
+    if not errand.thinking:
+        settings.append('model_reasoning_effort="none"')
+    command = [str(program_of("codex", errand.version)), "exec", "--skip-git-repo-check"]
+    command += ["--dangerously-bypass-approvals-and-sandbox", "-C", str(errand.workspace)]
+    command += [word for setting in settings for word in ("-c", setting)]
+    if errand.model:
+        command += ["-m", errand.model]
+    return Launch([*command, TASK], {"OPENAI_API_KEY": KEY})
+
+
+CLIENTS: Mapping[str, Callable[[Errand], Launch]] = {"claude": claude, "codex": codex}
+# Models that can be told not to think, where the client's own choice cannot.
+UNTHINKING = {"claude": "claude-opus-4-8"}
+PRICED_AS = {"claude": "claude-opus"}
+"""Whose list price a model has that the price book does not know; else GPT-5's."""
+
+
+def environment(errand: Errand, launch: Launch) -> dict[str, str]:
+    """Nothing of the user's but the path: no settings, no keys, no proxies of their own."""
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
+    return {**kept, "HOME": str(errand.home), **launch.env}

@@ -1,0 +1,239 @@
+"""One run of a client: in a fresh workspace, direct or through `statecomp serve`, and its sums."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from benchmarks.clients.launching import CLIENTS, PRICED_AS, UNTHINKING, Errand, environment
+from benchmarks.clients.tap import Tap
+from statecomp.controller.prices import MILLION, Prices, shipped_prices
+from statecomp.proxy.scripted.app import Received, ScriptedUpstream
+from statecomp.proxy.scripted.coding.project import write_project
+from statecomp.proxy.scripted.coding.session import CodingSession
+from statecomp.proxy.scripted.meter import Spent
+from statecomp.proxy.scripted.serving import free_port, serving
+
+PATIENCE_S = 60.0
+RUN_S = 1800.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What to run: a client, for how many steps, and how it is set."""
+
+    client: str
+    steps: int
+    thinking: bool = True
+    model: str = ""
+    version: str = ""
+    pace_s: float = 0.0  # how long the model thinks before it answers
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One request as the proxy logged it; numbers and notes, no content."""
+
+    status: int
+    own_ms: float
+    raw_tokens: int
+    sent_tokens: int
+    note: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a run: what the provider was sent, the client was given, the proxy said."""
+
+    wish: Wish
+    provider: ScriptedUpstream
+    report: str  # the words the client was to end with
+    output: str
+    errors: str
+    exit_code: int
+    seconds: float
+    given: Mapping[str, bytes]
+    failed: Sequence[str]
+    log: Sequence[Line] = ()
+    retried: int = 0
+
+    @property
+    def requests(self) -> list[Received]:
+        return self.provider.requests()
+
+    @property
+    def spent(self) -> list[Spent]:
+        return [request.spent for request in self.requests if request.spent]
+
+    @property
+    def tokens(self) -> int:
+        return sum(spent.input for spent in self.spent)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the client came to its end, and says what the model said last."""
+        return self.exit_code == 0 and self.report in self.output
+
+    @property
+    def identical(self) -> bool:
+        """Whether the client was given every answer as it was sent, byte for byte."""
+        return sorted(self.given.values()) == sorted(request.answer for request in self.requests)
+
+    @property
+    def notes(self) -> Counter[str]:
+        return Counter(line.note for line in self.log if line.note)
+
+    @property
+    def own_ms(self) -> float:
+        """What the proxy itself took, at the median."""
+        times = sorted(line.own_ms for line in self.log)
+        return times[len(times) // 2] if times else 0.0
+
+    def dollars(self) -> float:
+        return sum(dollars_of(spent, self.prices) for spent in self.spent)
+
+    @property
+    def prices(self) -> Prices:
+        book = shipped_prices()
+        model = str(self.requests[-1].body.get("model", "")) if self.requests else ""
+        known = book.nearest(model)
+        if known.model in model:
+            return known
+        return book.of(PRICED_AS.get(self.wish.client, "gpt-5"))
+
+
+def dollars_of(spent: Spent, prices: Prices) -> float:
+    """One request at list price, by what the provider says it read and wrote."""
+    read = prices.readable(spent.cached)
+    plain = spent.input - read - spent.written
+    cost = plain * prices.input + read * prices.cached + spent.written * prices.write
+    return (cost + spent.output * prices.output) / MILLION
+
+
+def run(wish: Wish, serve: str | None = None) -> Outcome:
+    """Without `serve` the client speaks to the provider itself; else it is the proxy's options."""
+    if not wish.thinking and not wish.model:
+        wish = replace(wish, model=UNTHINKING.get(wish.client, ""))
+    with _folder() as home:
+        workspace = home / "work" / "toolkit"
+        write_project(workspace)
+        session = CodingSession(workspace, wish.steps)
+        provider = ScriptedUpstream(session, delay_s=wish.pace_s)
+        with serving(provider.app) as direct:
+            if serve is None:
+                return _watched(wish, provider, session, direct, home)
+            with served(direct, home, shlex.split(serve)) as url:
+                done = _watched(wish, provider, session, url, home)
+                retried = metric(url, "statecomp_retries_total")
+            return replace(done, retried=retried, log=tuple(_logged(home / "serve.log")))
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    """A new folder whose name is as long in tokens as that of any other run."""
+    above = Path(tempfile.gettempdir()) / f"statecomp-clients-{os.getuid()}"
+    above.mkdir(mode=0o700, exist_ok=True)
+    for number in count(1000):
+        with suppress(FileExistsError):
+            (above / str(number)).mkdir()
+            break
+    try:
+        yield above / str(number)
+    finally:
+        shutil.rmtree(above / str(number), ignore_errors=True)
+
+
+def _watched(
+    wish: Wish, provider: ScriptedUpstream, session: CodingSession, url: str, home: Path
+) -> Outcome:
+    tap = Tap(url)
+    own = home / "home"
+    own.mkdir()
+    with serving(tap.app) as address:
+        errand = Errand(address, session.workspace, own, wish.thinking, wish.model, wish.version)
+        launch = CLIENTS[wish.client](replace(errand, steps=wish.steps))
+        begun = time.monotonic()
+        done = subprocess.run(
+            launch.command,
+            cwd=session.workspace,
+            env=environment(errand, launch),
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            timeout=RUN_S,
+            check=False,
+        )
+        took = time.monotonic() - begun
+    texts = (session.report, done.stdout, done.stderr)
+    return Outcome(wish, provider, *texts, done.returncode, took, tap.given, tap.failed)
+
+
+@contextmanager
+def served(upstream: str, home: Path, options: Sequence[str]) -> Iterator[str]:
+    """`statecomp serve` as a user would start it, with a ledger of its own; its address."""
+    port = free_port()
+    command = [sys.executable, "-m", "statecomp", "serve", "--upstream", upstream]
+    command += ["--port", str(port), "--store", str(home / "ledger.sqlite"), *options]
+    environ = {**os.environ, "XDG_DATA_HOME": str(home)}
+    with (home / "serve.log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, env=environ)
+        try:
+            _wait_for(f"http://127.0.0.1:{port}/healthz", process)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            try:
+                process.wait(PATIENCE_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
+    limit = time.monotonic() + PATIENCE_S
+    while time.monotonic() < limit and process.poll() is None:
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.1)
+    raise RuntimeError("the proxy did not start")
+
+
+def metric(url: str, name: str) -> int:
+    with urllib.request.urlopen(f"{url}/metrics", timeout=10) as answer:
+        lines = answer.read().decode().splitlines()
+    return sum(
+        int(float(line.split()[-1])) for line in lines if line.split("{")[0].split()[0] == name
+    )
+
+
+def _logged(path: Path) -> Iterator[Line]:
+    for text in path.read_text("utf-8", "replace").splitlines():
+        try:
+            said: dict[str, Any] = json.loads(text)
+        except ValueError:
+            continue
+        if "own_ms" in said and not said.get("counts"):
+            yield Line(
+                int(said["status"]),
+                float(said["own_ms"]),
+                int(said["raw_tokens"]),
+                int(said["sent_tokens"]),
+                str(said["note"]),
+            )

@@ -1,0 +1,63 @@
+"""The script: the plan's steps, done with the tools of whoever asks."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from statecomp.proxy.scripted.coding.hands import FINAL, hands_of, tool_names
+from statecomp.proxy.scripted.coding.plan import Step, steps_of
+from statecomp.proxy.scripted.turns import Body, ScriptedCall, Turn
+
+ASIDE = "Mending the modules of a small library"
+"""The answer to a request without tools: clients ask for a title, or whether they are heard."""
+
+
+@dataclass(frozen=True)
+class CodingSession:
+    """`length` steps in `workspace`, then a report.
+
+    The step is counted by the newest call of the history: what stood before it may have been
+    replaced.
+    """
+
+    workspace: Path
+    length: int
+
+    @property
+    def last(self) -> int:
+        return self.length
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        return steps_of(self.length)
+
+    @property
+    def report(self) -> str:
+        return f"That was step {self.length}: what I came to is mended, each module by one line."
+
+    def turn(self, body: Body, step: int) -> Turn:
+        hands = hands_of(body, self.workspace)
+        if hands is None:
+            return Turn(said=ASIDE)
+        if step >= self.length:
+            return self._ending(body)
+        planned = self.steps[step]
+        calls = tuple(hands.call(action) for action in planned.actions)
+        return Turn(planned.said, planned.thought if reasons(body) else "", calls)
+
+    def _ending(self, body: Body) -> Turn:
+        if FINAL in tool_names(body):
+            answer = ScriptedCall(FINAL, json.dumps({"answer": self.report}))
+            return Turn(calls=(answer,))
+        return Turn(said=self.report)
+
+
+def reasons(body: Body) -> bool:
+    """Whether this request asks a model to reason; of a chat nobody sees the reasoning."""
+    if "thinking" in body:
+        return bool((body["thinking"] or {}).get("type") in ("enabled", "adaptive"))
+    effort = (body.get("reasoning") or {}).get("effort")
+    return effort not in (None, "none", "minimal")
