@@ -20,7 +20,7 @@ from statecomp.controller.economics import JUST_AFTER, Circumstances, Economics
 from statecomp.controller.holds import NO_HOLDS, holds_of
 from statecomp.controller.spans import Gates
 from statecomp.controller.sparing import Sparing
-from statecomp.errors import StateCompError
+from statecomp.errors import InvalidHistory, StateCompError
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, JsonObject, Segment, Summary
 from statecomp.ledger.commits import Commit, CommitLog, MemoryLog
@@ -340,6 +340,8 @@ def _stand_free(raw: History, place: int, commit: Commit) -> bool:
 
 def _told(error: Exception) -> str:
     """Ours say what is wrong; of others the kind must be told too."""
+    if isinstance(error, InvalidHistory):
+        return f"this history is left as it is: {error}"
     return str(error) if isinstance(error, StateCompError) else f"{type(error).__name__}: {error}"
 
 
