@@ -16,7 +16,7 @@ from statecomp.controller.prices import PriceBook
 from statecomp.controller.replaying import Replayer
 from statecomp.controller.spans import Rule
 from statecomp.controller.sparing import Sparing
-from statecomp.errors import StateCompError
+from statecomp.errors import InvalidHistory, StateCompError
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, JsonObject
 from statecomp.ledger.commits import Commit, CommitLog, MemoryLog
@@ -314,6 +314,8 @@ def _locked(history: History, held: Mapping[str, str]) -> History:
 
 def _told(error: Exception) -> str:
     """Ours say what is wrong; of others the kind must be told too."""
+    if isinstance(error, InvalidHistory):
+        return f"this history is left as it is: {error}"
     return str(error) if isinstance(error, StateCompError) else f"{type(error).__name__}: {error}"
 
 

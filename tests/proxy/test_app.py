@@ -385,7 +385,9 @@ def test_a_log_line_tells_numbers_and_no_content(caplog: pytest.LogCaptureFixtur
     lines = [record for record in caplog.records if record.name == "statecomp.proxy"]
     fields: list[dict[str, Any]] = [record.fields for record in lines]  # type: ignore[attr-defined]  # set by the proxy
     assert fields[0]["raw_tokens"] > fields[0]["sent_tokens"] > 0
-    assert fields[1]["note"] == "messages[0].role: has the unknown role '...'"
+    assert fields[1]["note"] == (
+        "this history is left as it is: messages[0].role: has the unknown role '...'"
+    )
     everything = " ".join(map(str, fields)) + caplog.text
     for secret in ("secretly", "request 0", "sk-test", "quick brown"):
         assert secret not in everything

@@ -206,7 +206,7 @@ def _responses_turn(scribe: Scribe, missing: int) -> list[Message]:
         message = {"type": "message", "id": name, "role": "assistant"}
         stored = {"type": "item_reference", "id": name}
         whole = {**message, "status": "completed", "content": content}
-        items.append(stored if scribe.draw(st.integers(0, 3)) == 0 else whole)
+        items.append(stored if scribe.draw(st.integers(0, 9)) == 9 else whole)
     outputs = scribe.shuffled([output for _, output in pairs])
     return [*items, *(call for call, _ in pairs), *outputs[missing:]]
 
