@@ -53,7 +53,7 @@ def seconds(work: Callable[[], object], repeat: int) -> float:
 
 
 def fresh(history: Sequence[dict[str, Any]]) -> object:
-    return StateComp(EveryTenthKept(), gates=Gates(min_source_tokens=500)).checkpoint(history)
+    return StateComp(EveryTenthKept(), rule=Gates(min_source_tokens=500)).checkpoint(history)
 
 
 def growing(history: list[dict[str, Any]]) -> float:
@@ -67,7 +67,7 @@ def growing(history: list[dict[str, Any]]) -> float:
 
 
 def again(history: list[dict[str, Any]]) -> tuple[float, float]:
-    comp = StateComp(EveryTenthKept(), gates=Gates(min_source_tokens=500))
+    comp = StateComp(EveryTenthKept(), rule=Gates(min_source_tokens=500))
     first = seconds(lambda: comp.checkpoint(history), 1)
     return first, seconds(lambda: comp.checkpoint(history), 5)
 

@@ -23,7 +23,7 @@ def tool_step(number: int) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    comp = StateComp(AgeScorer(after=3), gates=Gates(threshold=0.60, longer_than=3))
+    comp = StateComp(AgeScorer(after=3), rule=Gates(threshold=0.60, longer_than=3))
     messages: list[dict[str, Any]] = [{"role": "user", "content": "Which worker is slow?"}]
     for number in range(1, 13):
         messages += tool_step(number)

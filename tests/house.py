@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-MAX_FILE, MAX_FUNCTION, MAX_FOLDER = 400, 60, 16
+MAX_FILE, MAX_FUNCTION, MAX_FOLDER = 400, 60, 18
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ Messages = list[dict[str, Any]]
 
 
 def engine(log: MemoryLog | None = None, **settings: Any) -> StateComp:
-    return StateComp(WordScorer(), summarizer=OneLiner(), log=log, **settings)
+    return StateComp(WordScorer(), rule=Gates(), summarizer=OneLiner(), log=log, **settings)
 
 
 def shape_of(comp: StateComp, messages: Messages) -> str:
@@ -61,7 +61,7 @@ def test_savings_and_decisions_are_reported() -> None:
 
 def test_the_same_request_again_decides_nothing_new_and_sends_the_same_bytes() -> None:
     summarizer = OneLiner()
-    comp = StateComp(WordScorer(), summarizer=summarizer)
+    comp = StateComp(WordScorer(), rule=Gates(), summarizer=summarizer)
     first = comp.checkpoint(chat_of("prrrrkrrr"))
     again = comp.checkpoint(chat_of("prrrrkrrr"))
     assert json.dumps(first.messages) == json.dumps(again.messages)
@@ -71,7 +71,7 @@ def test_the_same_request_again_decides_nothing_new_and_sends_the_same_bytes() -
 
 def test_a_fork_before_the_decision_is_raw_again() -> None:
     """What was judged replaceable later says nothing about an earlier state."""
-    comp = StateComp(AgeScorer(after=4), summarizer=OneLiner())
+    comp = StateComp(AgeScorer(after=4), rule=Gates(), summarizer=OneLiner())
     assert shape_of(comp, chat_of("prrrrrrrr")) == "psrrrr"
     assert shape_of(comp, chat_of("prrrrr")) == "prrrrr"
 
@@ -169,7 +169,7 @@ def test_whatever_breaks_inside_the_history_that_came_in_goes_out() -> None:
             raise ZeroDivisionError("oops")
 
     messages = chat_of("prrrrr")
-    checkpoint = StateComp(Exploding()).checkpoint(messages)
+    checkpoint = StateComp(Exploding(), rule=Gates()).checkpoint(messages)
     assert checkpoint.messages == messages
     assert checkpoint.note == "ZeroDivisionError: oops"
     assert checkpoint.saved_tokens == 0
@@ -283,7 +283,7 @@ def test_a_span_whose_summary_was_refused_is_not_proposed_again() -> None:
     log, failing = MemoryLog(), Failing(SummaryFailed("it cannot be said"))
     for word in ("prrrrk", "prrrrkk", "prrrrkkk"):
         # A new engine each time: what was refused is remembered by the log.
-        StateComp(WordScorer(), summarizer=failing, log=log).checkpoint(chat_of(word))
+        StateComp(WordScorer(), rule=Gates(), summarizer=failing, log=log).checkpoint(chat_of(word))
     assert failing.calls == 1
 
 
@@ -296,7 +296,7 @@ def test_a_summary_that_was_written_and_not_accepted_is_not_asked_for_again() ->
             return Record(facts=("many words " * 5000,))
 
     wordy = Wordy()
-    comp = StateComp(WordScorer(), summarizer=wordy)
+    comp = StateComp(WordScorer(), rule=Gates(), summarizer=wordy)
     for word in ("prrrrk", "prrrrkk"):
         checkpoint = comp.checkpoint(chat_of(word))
         assert checkpoint.commits == ()
@@ -308,12 +308,12 @@ def test_a_summariser_that_could_not_be_reached_is_asked_again_later(
 ) -> None:
     log = MemoryLog()
     failing = Failing(SummaryFailed("no answer"), ChatFailed("the server is down"))
-    comp = StateComp(WordScorer(), summarizer=failing, log=log)
+    comp = StateComp(WordScorer(), rule=Gates(), summarizer=failing, log=log)
     for word in ("prrrrk", "prrrrkk"):
         comp.checkpoint(chat_of(word))
     assert failing.calls == 1  # left alone for a moment
     monkeypatch.setattr("statecomp.controller.sparing.PAUSE_S", -1.0)
-    comp = StateComp(WordScorer(), summarizer=failing, log=log)
+    comp = StateComp(WordScorer(), rule=Gates(), summarizer=failing, log=log)
     for word in ("prrrrkkk", "prrrrkkkk"):
         comp.checkpoint(chat_of(word))
     assert failing.calls == 3
@@ -340,13 +340,15 @@ def test_an_interaction_that_tells_a_secret_stays_and_those_behind_it_go() -> No
         def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
             return Record(facts=tuple(i.observed[:40] for i in span))
 
-    comp = StateComp(WordScorer(), summarizer=Quoting(), secret=lambda text: "swordfish" in text)
+    comp = StateComp(
+        WordScorer(), rule=Gates(), summarizer=Quoting(), secret=lambda text: "swordfish" in text
+    )
     assert comp.checkpoint(messages[:-2]).commits == ()
     assert [(c.first, c.last) for c in comp.checkpoint(messages).commits] == [(2, 6)]
 
 
 def test_a_history_that_is_not_ours_to_touch_is_still_counted() -> None:
-    comp = StateComp(WordScorer(), protocol="openai-responses")
+    comp = StateComp(WordScorer(), rule=Gates(), protocol="openai-responses")
     items = [{"role": "user", "content": "hello there"}]
     checkpoint = comp.checkpoint({"input": items, "previous_response_id": "r1"})
     assert checkpoint.raw_tokens == checkpoint.sent_tokens > 0
@@ -396,7 +398,7 @@ def test_growing_a_history_message_by_message_never_breaks_a_rule(word: str, aft
     """Whatever the client sends next, the view is valid, not longer, and extends the last view
     unless something was committed."""
     gates = Gates(longer_than=1, min_source_tokens=0)
-    comp = StateComp(AgeScorer(after), summarizer=OneLiner(), gates=gates)
+    comp = StateComp(AgeScorer(after), summarizer=OneLiner(), rule=gates)
     messages = chat_of(word)
     wire = OpenAIChat()
     previous: list[Any] = []
@@ -425,7 +427,7 @@ class FailsAfter(OneLiner):
 
 
 def test_a_failure_leaves_standing_what_was_committed_before() -> None:
-    comp = StateComp(WordScorer(), summarizer=FailsAfter())
+    comp = StateComp(WordScorer(), rule=Gates(), summarizer=FailsAfter())
     first = comp.checkpoint(chat_of("prrrr"))
     second = comp.checkpoint(chat_of("prrrrkrrrr"))
     assert second.note == "RuntimeError: out of ink"

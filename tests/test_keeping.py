@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from statecomp.compressor import StateComp
+from statecomp.controller.spans import Gates
 from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Interaction
 from statecomp.ledger.commits import MemoryLog
@@ -19,7 +20,7 @@ from tests.words import OneLiner, WordScorer, chat_of, shape
 
 
 def engine(log: MemoryLog | None = None) -> StateComp:
-    return StateComp(WordScorer(), summarizer=OneLiner(), log=log)
+    return StateComp(WordScorer(), rule=Gates(), summarizer=OneLiner(), log=log)
 
 
 def shape_of(checkpoint: Any) -> str:
@@ -70,7 +71,7 @@ def test_the_event_loop_goes_on_while_a_summary_is_written() -> None:
             return super().summarize(span, rest)
 
     async def agent() -> bool:
-        comp = StateComp(WordScorer(), summarizer=Remote())
+        comp = StateComp(WordScorer(), rule=Gates(), summarizer=Remote())
         waiting = asyncio.create_task(comp.acheckpoint(chat_of("prrrr")))
         await asyncio.sleep(0)
         answered.set()  # reached only because nothing is held up

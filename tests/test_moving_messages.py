@@ -8,8 +8,8 @@ import pytest
 
 from statecomp.compressor import StateComp
 from statecomp.controller.age import AgeScorer
+from statecomp.controller.circumstances import JUST_AFTER
 from statecomp.controller.controller import last_seen, tip
-from statecomp.controller.economics import JUST_AFTER
 from statecomp.controller.spans import Gates
 from statecomp.history.history import History
 from statecomp.history.interaction import JsonObject
@@ -25,7 +25,7 @@ NOTICE = {"role": "user", "content": "And look at the other file too."}
 
 
 def aged(log: CommitLog | None = None, after: int = 4) -> StateComp:
-    return StateComp(AgeScorer(after), summarizer=OneLiner(), log=log)
+    return StateComp(AgeScorer(after), rule=Gates(), summarizer=OneLiner(), log=log)
 
 
 def test_the_prefix_of_a_client_that_moves_its_instruction_is_rewritten_once_a_span() -> None:
@@ -68,7 +68,7 @@ def test_the_same_request_again_decides_nothing_new_whoever_is_asked() -> None:
 @pytest.mark.parametrize("store", ["memory", "sqlite"])
 def test_when_the_user_speaks_again_it_is_decided_anew_and_holds_from_there(store: str) -> None:
     log: CommitLog = MemoryLog() if store == "memory" else open_ledger(":memory:").commits("t")
-    comp = StateComp(WordScorer(), summarizer=OneLiner(), log=log)
+    comp = StateComp(WordScorer(), rule=Gates(), summarizer=OneLiner(), log=log)
     first = chat_of("prrrrk")
     assert len(comp.checkpoint(first).commits) == 1
     # Another scorer stands for whatever the user's words have changed.
@@ -76,7 +76,7 @@ def test_when_the_user_speaks_again_it_is_decided_anew_and_holds_from_there(stor
         AgeScorer(0),
         summarizer=OneLiner(),
         log=log,
-        gates=Gates(longer_than=0, min_source_tokens=0),
+        rule=Gates(longer_than=0, min_source_tokens=0),
     )
     spoken = [*first, NOTICE]
     assert not other.checkpoint(spoken, decide=False).settled

@@ -34,7 +34,7 @@ def engine(protocol: str, placement: Placement, after: int) -> StateComp:
     return StateComp(
         AgeScorer(after),
         summarizer=OneLiner(),
-        gates=GATES,
+        rule=GATES,
         protocol=protocol,
         placement=placement,
     )

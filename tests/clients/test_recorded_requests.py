@@ -95,7 +95,7 @@ def test_the_rewritten_request_is_taken_by_a_strict_provider(
     expect(request, (*EDITED, *LOCKED), "it is passed on as it came")
     recorded, body, wire = read(path)
     gates = Gates(threshold=0.5, longer_than=1, min_source_tokens=50)
-    made = StateComp(AgeScorer(after=2), gates=gates, protocol=wire.name).checkpoint(body)
+    made = StateComp(AgeScorer(after=2), rule=gates, protocol=wire.name).checkpoint(body)
     assert made.rewritten
     assert made.sent_tokens < made.raw_tokens
     headers = {**recorded["headers"], **made.headers}

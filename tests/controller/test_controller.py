@@ -180,7 +180,7 @@ def test_proposals_are_bounded_by_the_selected_interactions(word: str, longer_th
     """J <= floor(n_selected / (kappa + 1)), one call a span."""
     summarizer = OneLiner()
     gates = Gates(longer_than=longer_than, min_source_tokens=0)
-    controller(summarizer=summarizer, gates=gates).rewrite(history_of(word))
+    controller(summarizer=summarizer, rule=gates).rewrite(history_of(word))
     assert summarizer.calls <= word.count("r") // (longer_than + 1)
 
 

@@ -209,7 +209,7 @@ def test_a_longer_run_never_replaces_less(word: str, requests: float, more: floa
 
 def test_long_runs_do_not_starve_and_commit_in_batches() -> None:
     """One interaction becomes ready with each request; the gate lets several gather."""
-    comp = StateComp(AgeScorer(after=3), gates=LOOSE, economics=Economics())
+    comp = StateComp(AgeScorer(after=3), rule=LOOSE, economics=Economics())
     messages = chat_of("p" + "r" * 80)
     batches = []
     for k in range(1, 80):

@@ -71,7 +71,7 @@ def test_what_shows_no_named_document_is_not_held(other: Messages) -> None:
 
 def engine(**settings: Any) -> StateComp:
     gates = Gates(longer_than=0, min_source_tokens=100)
-    return StateComp(AgeScorer(1), gates=gates, **settings)
+    return StateComp(AgeScorer(1), rule=gates, **settings)
 
 
 def test_what_the_agent_reads_again_after_it_was_replaced_stays() -> None:

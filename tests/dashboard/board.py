@@ -18,14 +18,15 @@ from statecomp.controller.spans import Gates
 from statecomp.dashboard.app import routes
 from statecomp.ledger.audit import Ledger
 from statecomp.ledger.open import open_ledger
+from statecomp.method import Method
 from statecomp.proxy.app import build_app
 from statecomp.proxy.scripted.app import ScriptedUpstream
 from statecomp.proxy.scripted.serving import serving
 from statecomp.proxy.scripted.turns import drill
-from statecomp.proxy.settings import Method, ProxySettings
+from statecomp.proxy.settings import ProxySettings
 
 SAMPLES = Path(__file__).parents[2] / "samples"
-EAGER = Method(scorer=lambda: AgeScorer(6), gates=Gates(longer_than=3, min_source_tokens=300))
+EAGER = Method(scorer=lambda: AgeScorer(6), rule=Gates(longer_than=3, min_source_tokens=300))
 PATIENCE_S = 60.0
 
 

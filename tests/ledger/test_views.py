@@ -17,7 +17,7 @@ WORD = "p" + "r" * 14
 
 def engine(log: CommitLog) -> StateComp:
     gates = Gates(threshold=0.5, longer_than=3, min_source_tokens=100)
-    return StateComp(AgeScorer(after=4), gates=gates, log=log)
+    return StateComp(AgeScorer(after=4), rule=gates, log=log)
 
 
 def sent(comp: StateComp, length: int) -> str:

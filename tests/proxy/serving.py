@@ -21,16 +21,17 @@ from statecomp.controller.economics import Economics
 from statecomp.controller.spans import Gates
 from statecomp.ledger.audit import Entry, Ledger, Regret, Request, Session
 from statecomp.ledger.open import open_ledger
+from statecomp.method import Method
 from statecomp.proxy.app import build_app
 from statecomp.proxy.scripted.app import Received, ScriptedUpstream
 from statecomp.proxy.scripted.serving import free_port, serving
 from statecomp.proxy.sessions import tenant_of
-from statecomp.proxy.settings import Method, ProxySettings
+from statecomp.proxy.settings import ProxySettings
 from tests.proxy.conversations import Tongue, post
 from tests.proxy.upstream import KEY
 from tests.proxy.upstream import upstream as scripted
 
-EAGER = Method(scorer=lambda: AgeScorer(2), gates=Gates(longer_than=1, min_source_tokens=50))
+EAGER = Method(scorer=lambda: AgeScorer(2), rule=Gates(longer_than=1, min_source_tokens=50))
 """Commits early and often: what is two interactions old goes."""
 EAGER_OPTIONS = (
     "--scorer",

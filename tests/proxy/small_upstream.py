@@ -19,12 +19,13 @@ from statecomp.controller.prices import PriceBook
 from statecomp.controller.spans import Gates
 from statecomp.ledger.audit import Ledger
 from statecomp.ledger.open import open_ledger
+from statecomp.method import Method
 from statecomp.proxy.app import build_app
 from statecomp.proxy.client import Answer as Received
 from statecomp.proxy.client import Client
 from statecomp.proxy.door import Door
 from statecomp.proxy.scripted.serving import serving
-from statecomp.proxy.settings import Method, ProxySettings
+from statecomp.proxy.settings import ProxySettings
 from statecomp.proxy.upstream import Headers
 
 REPLY = {
@@ -33,7 +34,7 @@ REPLY = {
     "choices": [{"index": 0, "message": {"role": "assistant", "content": "done"}}],
     "usage": {"prompt_tokens": 100, "completion_tokens": 7},
 }
-EAGER = Method(scorer=lambda: AgeScorer(2), gates=Gates(longer_than=1, min_source_tokens=50))
+EAGER = Method(scorer=lambda: AgeScorer(2), rule=Gates(longer_than=1, min_source_tokens=50))
 KEY = {"authorization": "Bearer sk-test-0123456789abcdefghij"}
 
 

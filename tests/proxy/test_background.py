@@ -21,9 +21,10 @@ from statecomp.ledger.audit import LedgerFailed
 from statecomp.ledger.commits import Commit, MemoryLog
 from statecomp.ledger.open import open_ledger
 from statecomp.llm.record import Record
+from statecomp.method import Method
 from statecomp.proxy.background import Background, Wanted
 from statecomp.proxy.engines import RememberingLog
-from statecomp.proxy.settings import Limits, Method
+from statecomp.proxy.settings import Limits
 from tests.proxy.small_upstream import EAGER, Running, SmallUpstream, running
 from tests.words import BULK, chat_of
 

@@ -100,7 +100,7 @@ def test_a_summary_that_does_not_pay_yet_is_not_bought_again_and_pays_later() ->
     # Short summaries are expected, so that one is asked for; a long one comes.
     gate = Economics(ratio=0.01, frame_tokens=1, margin=1.5)
     gates = Gates(longer_than=1, min_source_tokens=50)
-    engine = StateComp(WordScorer(), summarizer=summarizer, gates=gates, economics=gate)
+    engine = StateComp(WordScorer(), summarizer=summarizer, rule=gates, economics=gate)
     for word in ("prrrrk", "prrrrkk", "prrrrkkk"):
         view = engine.prepare(history_of(word))
         assert [refusal.kind for refusal in view.refusals] == ["economics"]

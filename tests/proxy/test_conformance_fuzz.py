@@ -18,11 +18,12 @@ from hypothesis import strategies as st
 from statecomp.controller.age import AgeScorer
 from statecomp.controller.spans import Gates
 from statecomp.ledger.open import open_ledger
+from statecomp.method import Method
 from statecomp.proxy.app import build_app
 from statecomp.proxy.scripted.dialects import CHAT, MESSAGES, RESPONSES, Dialect
 from statecomp.proxy.scripted.refusals import Refused
 from statecomp.proxy.scripted.signing import sign_items, sign_messages
-from statecomp.proxy.settings import Method, ProxySettings
+from statecomp.proxy.settings import ProxySettings
 from tests.proxy.small_upstream import Joined
 from tests.proxy.upstream import upstream
 from tests.wire import histories

@@ -13,8 +13,8 @@ from statecomp.controller.age import AgeScorer
 from statecomp.controller.spans import Gates
 from statecomp.llm.scripted import ScriptedChat
 from statecomp.llm.summarize import ChatSummarizer
+from statecomp.method import Method
 from statecomp.proxy.scripted.refusals import Strictness
-from statecomp.proxy.settings import Method
 from statecomp.wire.protocol import Placement
 from tests.proxy.conversations import CHAT, CLAUDE, RESPONSES, TONGUES, Message, Tongue, post, sent
 from tests.proxy.serving import EAGER, Proxied, proxied
@@ -115,7 +115,7 @@ def test_p02_instructions_outside_the_messages_are_untouched(
 def test_p03_what_was_sent_is_the_beginning_of_what_is_sent_next_but_at_a_commit(
     tongue: Tongue,
 ) -> None:
-    lazy = Method(scorer=lambda: AgeScorer(6), gates=Gates(longer_than=5, min_source_tokens=50))
+    lazy = Method(scorer=lambda: AgeScorer(6), rule=Gates(longer_than=5, min_source_tokens=50))
     with proxied(method=lazy) as proxy:
         converse(proxy, tongue, [*tongue.user(TASK), *tongue.run(30)])
         views = [sent(received) for received in proxy.received]
@@ -207,7 +207,7 @@ def test_p08_a_summary_that_invents_or_says_nothing_never_goes_out(
     inventive = Method(
         scorer=EAGER.scorer,
         summarizer=lambda account: ChatSummarizer(chat, on_side_call=account.charge),
-        gates=EAGER.gates,
+        rule=EAGER.rule,
     )
     messages = [*tongue.user(TASK), *tongue.run(10)]
     with proxied(method=inventive) as proxy:
@@ -232,7 +232,7 @@ def test_p15_what_is_added_is_a_note_and_no_call_is_ever_edited(
 
 def test_p16_strict_templates_get_no_two_user_messages_in_a_row() -> None:
     model = upstream(rules=Strictness(alternate=True))
-    merged = Method(EAGER.scorer, EAGER.summarizer, EAGER.gates, Placement(merge=True))
+    merged = Method(EAGER.scorer, EAGER.summarizer, EAGER.rule, Placement(merge=True))
     messages = [*CHAT.user(TASK), *CHAT.run(9)]
     messages += [{"role": "assistant", "content": "Half is done."}]
     messages += [*CHAT.user("Go on."), *CHAT.run(9, start=9)]

@@ -17,9 +17,10 @@ from statecomp.controller.spans import Gates
 from statecomp.history.facts import FactIndex
 from statecomp.ledger.open import open_ledger
 from statecomp.llm.record import Record
+from statecomp.method import Method
 from statecomp.proxy.scripted.app import Fault
 from statecomp.proxy.scripted.refusals import Strictness
-from statecomp.proxy.settings import Limits, Method
+from statecomp.proxy.settings import Limits
 from statecomp.traces.secrets import Masker
 from tests.proxy.conversations import (
     CHAT,
@@ -165,7 +166,7 @@ class Hanging:
 @each_protocol
 def test_p10_requests_go_on_while_the_summariser_hangs(tongue: Tongue) -> None:
     hanging = Hanging()
-    method = Method(EAGER.scorer, lambda account: hanging, EAGER.gates)
+    method = Method(EAGER.scorer, lambda account: hanging, EAGER.rule)
     with proxied(method=method, commit="background") as proxy:
         converse(proxy, tongue, [*tongue.user(TASK), *tongue.run(10)])
         assert hanging.asked.wait(30)
@@ -177,7 +178,7 @@ def test_p10_requests_go_on_while_the_summariser_hangs(tongue: Tongue) -> None:
 @each_protocol
 def test_p10_with_commits_made_at_once_a_late_summary_is_not_waited_for(tongue: Tongue) -> None:
     hanging = Hanging()
-    method = Method(EAGER.scorer, lambda account: hanging, EAGER.gates)
+    method = Method(EAGER.scorer, lambda account: hanging, EAGER.rule)
     with proxied(method=method, limits=Limits(now_s=0.05)) as proxy:
         converse(proxy, tongue, [*tongue.user(TASK), *tongue.run(6)])
         assert hanging.asked.is_set()
@@ -431,7 +432,7 @@ def test_p14_a_refusal_of_a_rewrite_is_tried_again_raw_and_the_commit_is_suspect
 
 def test_p03_with_economics_runs_are_in_total_no_dearer_than_without_us() -> None:
     """A run that ends early may lose what a longer one wins back; both are in the sum."""
-    method = Method(scorer=lambda: AgeScorer(2), gates=Gates())
+    method = Method(scorer=lambda: AgeScorer(2), rule=Gates())
     with proxied(method=method, economics=Economics()) as proxy:
         for steps in (6, 12, 30, 60):
             task = f"Look at {steps} things."
