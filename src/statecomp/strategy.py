@@ -91,7 +91,8 @@ class Ruling:
         numbers = (
             f"${self.cost_dollars:.4f} (cache ${self.rebilling_dollars:.4f}, records "
             f"${self.summary_dollars:.4f}, risk ${self.risk_dollars:.4f}) against "
-            f"${self.saving_dollars:.4f} for carrying {self.saved_tokens:,} tokens"
+            f"${self.saving_dollars:.4f} for carrying {self.saved_tokens:,} tokens through "
+            f"{self.requests:.1f} requests"
         )
         if self.forced:
             return f"the window is nearly full: costs {numbers}"

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from statecomp.controller.circumstances import JUST_AFTER
 from statecomp.controller.controller import Controller
-from statecomp.controller.spans import Gates, eligible_spans, selected_runs
+from statecomp.controller.spans import Gates, Rule, eligible_spans, selected_runs
 from statecomp.errors import BadInput, ScoringFailed, SummaryFailed
 from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
@@ -30,9 +31,9 @@ WORDS = st.text(alphabet="prko", min_size=1, max_size=40)
 
 
 def controller(
-    scorer: Scorer | None = None, summarizer: Summarizer | None = None, gates: Gates = Gates()
+    scorer: Scorer | None = None, summarizer: Summarizer | None = None, rule: Rule = Gates()
 ) -> Controller:
-    return Controller(scorer or WordScorer(), summarizer or OneLiner(), OpenAIChat(), gates)
+    return Controller(scorer or WordScorer(), summarizer or OneLiner(), OpenAIChat(), rule)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +65,8 @@ def test_a_summary_breaks_a_run() -> None:
     summary = controller().rewrite(history).history.segments[1]
     assert isinstance(summary, Summary)
     parted = History((*history.segments[:4], summary, *history.segments[4:]))
-    assert [tuple(s) for s in selected_runs(parted, WordScorer().score(parted), Gates())] == [
+    scores, required = WordScorer().score(parted), Gates().required(parted, JUST_AFTER)
+    assert [tuple(s) for s in selected_runs(parted, scores, required)] == [
         (1, 4),
         (5, 9),
     ]
@@ -191,7 +193,7 @@ def test_spans_are_the_maximal_selected_runs(
     history = history_of(word, bulk="x")
     scores = {i.id: data.draw(st.floats(0, 1)) for i in history.interactions}
     gates = Gates(threshold=threshold, longer_than=0, min_source_tokens=0)
-    spans, _ = eligible_spans(history, scores, gates)
+    spans, _ = eligible_spans(history, scores, gates.required(history, JUST_AFTER), gates)
     chosen = {place for span in spans for place in range(span.start, span.stop)}
     for place, segment in enumerate(history.segments):
         wanted = (

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from statecomp.compressor import StateComp
 from statecomp.controller.age import AgeScorer
+from statecomp.controller.circumstances import JUST_AFTER
+from statecomp.controller.economics import STRICTER, Economics
 from statecomp.controller.holds import CAME_BACK, NAMED, holds_of
-from statecomp.controller.spans import WARINESS, Gates
+from statecomp.controller.spans import Gates
 from statecomp.history.history import History
 from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat import OpenAIChat
@@ -108,12 +110,20 @@ def test_without_holds_scores_alone_decide() -> None:
     assert all(RULES not in i.observed for i in gone.history.interactions)
 
 
-@given(st.integers(1, 10_000), st.integers(0, 30), st.integers(0, 100_000))
-def test_each_return_makes_the_gates_no_less_wary(unsafe: int, returns: int, tokens: int) -> None:
-    past = history(read(1, "a", "x" * tokens))
-    member = past.interactions[0]
-    gates = Gates(unsafe_tokens=unsafe)
-    assert gates.warier(0) == gates
-    assert gates.warier(returns).required(member) <= gates.warier(returns + 1).required(member)
-    assert gates.warier(1).unsafe_tokens == unsafe * WARINESS
-    assert Gates(threshold=0.7).warier(returns) == Gates(threshold=0.7)
+@given(st.floats(0, 100), st.integers(0, 30), st.integers(0, 100_000))
+def test_each_return_makes_the_rule_no_less_wary(
+    wariness: float, refetches: int, tokens: int
+) -> None:
+    past = history(read(1, "a", "x" * tokens), read(2, "b", "y"), read(3, "c", "z"))
+    name = past.interactions[0].id
+    rule = Economics(wariness=wariness)
+    assert rule.stricter(0) == rule
+    asked, more = (
+        rule.stricter(n).required(past, JUST_AFTER)[name] for n in (refetches, refetches + 1)
+    )
+    assert asked <= more
+    assert rule.stricter(1).wariness == wariness * STRICTER
+
+
+def test_a_threshold_that_was_given_stays() -> None:
+    assert Gates(threshold=0.7).stricter(5) == Gates(threshold=0.7)

@@ -56,20 +56,24 @@ class Stakes:
         return self.wariness * (self.ask_dollars + reading)
 
     def offer(
-        self, before_tokens: int, members: Sequence[Interaction], scores: Mapping[str, float]
+        self,
+        before_tokens: int,
+        members: Sequence[Interaction],
+        scores: Mapping[str, float],
+        summary_tokens: int,
     ) -> Offer:
-        """A span, with no summary yet."""
-        scored = [(member, scores.get(member.id, 0.0)) for member in members]
+        """A span with a summary of this length; each member saves its share."""
         source = sum(member.tokens for member in members)
-        sure = sum(p * member.tokens for member, p in scored)
-        counted = sum(p * member.tokens * self.requests(member) for member, p in scored)
+        share = 1.0 - summary_tokens / max(1, source)
+        sure = [(m, scores.get(m.id, 0.0) * m.tokens * share) for m in members]
+        risks = ((1.0 - scores.get(m.id, 0.0)) * self.return_dollars(m) for m in members)
         return Offer(
             before_tokens=before_tokens,
             source_tokens=source,
-            summary_tokens=0,
-            requests=counted / sure if sure else 0.0,
-            sure=sure / source if source else 0.0,
-            risk_dollars=sum((1.0 - p) * self.return_dollars(member) for member, p in scored),
+            summary_tokens=summary_tokens,
+            sure_tokens=sum(tokens for _, tokens in sure),
+            counted_tokens=sum(tokens * self.requests(m) for m, tokens in sure),
+            risk_dollars=sum(risks),
         )
 
 
@@ -155,15 +159,14 @@ class Economics:
         offers = []
         for span in spans:
             source = ends[span.stop] - ends[span.start]
-            offer = stakes.offer(ends[span.start], history.members(span), scores)
-            if summaries is None:
-                length = self.frame_tokens + round(source * self.ratio)
-                ask = self._summary_dollars(source, length)
-                offers.append(replace(offer, summary_tokens=length, ask_dollars=ask))
+            written = summaries[span].tokens if summaries is not None else None
+            length = self.frame_tokens + round(source * self.ratio) if written is None else written
+            offer = stakes.offer(ends[span.start], history.members(span), scores, length)
+            dollars = self._summary_dollars(source, length)
+            if written is None:
+                offers.append(replace(offer, ask_dollars=dollars))
             else:
-                length = summaries[span].tokens
-                spent = self._summary_dollars(source, length)
-                offers.append(replace(offer, summary_tokens=length, spent_dollars=spent))
+                offers.append(replace(offer, spent_dollars=dollars))
         return decide(offers, self.market(history, now))
 
     def stricter(self, refetches: int) -> Economics:

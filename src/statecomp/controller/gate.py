@@ -36,17 +36,17 @@ from statecomp.strategy import CacheState, Ruling
 class Offer:
     """Spans as the gate sees them: what stands before, what they hold, what would replace them.
 
-    `requests` is H, for spans of several interactions their mean by tokens saved; `sure` the share
-    of the saved tokens that nobody will want again; `risk_dollars` what is expected to be paid for
-    getting the rest back.  Dollars already spent on summaries are told in the ruling, but decide
-    nothing: they are gone either way.
+    `sure_tokens` are the saved ones that nobody is expected to want again (the sum of p_i * D_i),
+    `counted_tokens` the same times the requests that count for each (H_i); `risk_dollars` is what
+    is expected to be paid for getting the rest back.  Dollars already spent on summaries are told
+    in the ruling, but decide nothing: they are gone either way.
     """
 
     before_tokens: int
     source_tokens: int
     summary_tokens: int
-    requests: float = 1.0
-    sure: float = 1.0
+    sure_tokens: float
+    counted_tokens: float
     risk_dollars: float = 0.0
     ask_dollars: float = 0.0
     spent_dollars: float = 0.0
@@ -56,24 +56,21 @@ class Offer:
     def saved_tokens(self) -> int:
         return self.source_tokens - self.summary_tokens
 
+    @property
+    def requests(self) -> float:
+        """H, on average."""
+        return self.counted_tokens / self.sure_tokens if self.sure_tokens else 0.0
+
     def with_later(self, later: Offer | None) -> Offer:
         """Both in one rewrite, which begins here."""
         if later is None:
             return self
-        saved = max(1, self.saved_tokens + later.saved_tokens)
-
-        def mean(mine: float, theirs: float) -> float:
-            return (self.saved_tokens * mine + later.saved_tokens * theirs) / saved
-
-        sure = mean(self.sure, later.sure)
-        # Products, so that sure tokens times requests add up over both.
-        carried = mean(self.sure * self.requests, later.sure * later.requests)
         return Offer(
             self.before_tokens,
             self.source_tokens + later.source_tokens,
             self.summary_tokens + later.summary_tokens,
-            carried / sure if sure else 0.0,
-            sure,
+            self.sure_tokens + later.sure_tokens,
+            self.counted_tokens + later.counted_tokens,
             self.risk_dollars + later.risk_dollars,
             self.ask_dollars + later.ask_dollars,
             self.spent_dollars + later.spent_dollars,
@@ -104,8 +101,8 @@ class Market:
         # Saved tokens that the cache would have held save its price now; fresh ones save more.
         saved = offer.saved_tokens
         held = min(saved, lost)
-        carrying = offer.sure * saved * prices.cached / MILLION
-        saving = offer.requests * carrying + (saved - held) * extra / MILLION
+        carrying = offer.sure_tokens * prices.cached / MILLION
+        saving = (offer.counted_tokens * prices.cached + (saved - held) * extra) / MILLION
         rebilling = (lost - held) * extra / MILLION
         cost = rebilling + offer.ask_dollars + offer.risk_dollars
         pays = saving > cost
@@ -129,8 +126,8 @@ class Market:
     def helps(self, offer: Offer) -> bool:
         """Whether an offer is worth its summary where the cache is broken in front of it anyway."""
         prices = self.prices
-        price = offer.requests * offer.sure * prices.cached + prices.write - prices.cached
-        gain = offer.saved_tokens * price / MILLION
+        fresh = offer.saved_tokens * (prices.write - prices.cached)
+        gain = (offer.counted_tokens * prices.cached + fresh) / MILLION
         cost = offer.ask_dollars + offer.risk_dollars
         return offer.saved_tokens > 0 and (self.forced or gain > cost)
 
