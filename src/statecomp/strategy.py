@@ -56,11 +56,11 @@ class Ruling:
     It takes `saved_tokens` out of every request.  Carrying them counts over `requests` requests,
     those already made and some of those expected, as `saving_dollars`, at the price they are billed
     at.  A rewrite costs `rebilling_dollars`, because `rewritten_tokens` behind the first change
-    would have come from the cache and are written to it again, `summary_dollars`, and
-    `risk_dollars`: the chance that the agent needs an original again times what that costs.  It
-    pays when it saves more than it costs; `forced` means that the window is nearly full, and then
-    whatever shortens is done.  `pays_at` is the request from which on it would pay if nothing else
-    changed, where it does not pay now.
+    would have come from the cache and are written to it again, and `summary_dollars`.  It pays when
+    it saves more than it costs; `forced` means that the window is nearly full, and then whatever
+    shortens is done.  `pays_at` is the request from which on it would pay if nothing else changed,
+    where it does not pay now.  `risk_dollars` is the chance that the agent needs an original again
+    times what that counts; each interaction was found worth it before.
     """
 
     commit: bool
@@ -79,7 +79,7 @@ class Ruling:
 
     @property
     def cost_dollars(self) -> float:
-        return self.rebilling_dollars + self.summary_dollars + self.risk_dollars
+        return self.rebilling_dollars + self.summary_dollars
 
     @property
     def net_dollars(self) -> float:
@@ -90,9 +90,8 @@ class Ruling:
         """The inequality as a sentence."""
         numbers = (
             f"${self.cost_dollars:.4f} (cache ${self.rebilling_dollars:.4f}, records "
-            f"${self.summary_dollars:.4f}, risk ${self.risk_dollars:.4f}) against "
-            f"${self.saving_dollars:.4f} for carrying {self.saved_tokens:,} tokens through "
-            f"{self.requests:.1f} requests"
+            f"${self.summary_dollars:.4f}) against ${self.saving_dollars:.4f} for carrying "
+            f"{self.saved_tokens:,} tokens through {self.requests:.1f} requests"
         )
         if self.forced:
             return f"the window is nearly full: costs {numbers}"

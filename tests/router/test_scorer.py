@@ -17,7 +17,7 @@ from statecomp.router.bundle import Bundle, Encoder
 from statecomp.router.calibrate import Raw
 from statecomp.router.network import Layer, Network
 from statecomp.router.pairs import Features
-from statecomp.router.scorer import RouterScorer
+from statecomp.router.scorer import RouterScorer, since_user
 from statecomp.wire.openai_chat import OpenAIChat
 from tests.words import OneLiner, history_of, shape
 
@@ -93,3 +93,39 @@ def test_whatever_goes_wrong_means_no_scores(
 def test_a_bundle_for_another_reader_is_refused_before_the_first_history() -> None:
     with pytest.raises(BadInput, match="layer 2 of tiny-lm, and no encoder is running"):
         RouterScorer(Letters(), bundle_of(Encoder("tiny-lm", 2)))
+
+
+def drawn(history: History | None) -> str:
+    return "".join(f"{i.number}" for i in history.interactions) if history else "all"
+
+
+@pytest.mark.parametrize(
+    ("word", "latest"),
+    [
+        ("", "all"),
+        ("prrr", "all"),
+        ("pprrr", "all"),
+        ("prrrpkk", "12"),
+        ("prrrppkk", "12"),
+        ("prrpkkp", ""),
+        ("rr", "all"),
+    ],
+)
+def test_what_came_since_the_user_spoke_is_a_run_of_its_own(word: str, latest: str) -> None:
+    assert drawn(since_user(history_of(word))) == latest
+
+
+def test_in_a_session_the_warier_of_two_readings_counts() -> None:
+    """A reader that trusts long histories more, as one that learned from short runs may."""
+
+    def trusting(history: History) -> tuple[Sequence[str], Features]:
+        rows = [[float(history.checkpoint > 4)] for _ in history.interactions]
+        return [i.id for i in history.interactions], np.array(rows, np.float32)
+
+    scorer = RouterScorer(Letters(trusting), bundle_of())
+    history = history_of("prrrprr")
+    scores = scorer.score(history)
+    early, late = history.interactions[0], history.interactions[-1]
+    assert scores[late.id] < scores[early.id]
+    alone = scorer.score(history_of("prr"))
+    assert scores[late.id] == min(alone.values())

@@ -14,6 +14,7 @@ from statecomp.cli.labels import labels
 from statecomp.cli.ledger import COMMANDS as LEDGER_COMMANDS
 from statecomp.cli.lint import lint
 from statecomp.cli.models import models
+from statecomp.cli.recipes import recipes
 from statecomp.cli.replay import replay
 from statecomp.cli.score import score
 from statecomp.cli.serve import serve
@@ -54,6 +55,7 @@ app.add_command(train)
 app.add_command(evaluate)
 app.add_command(score)
 app.add_command(models)
+app.add_command(recipes)
 app.add_command(strategies)
 app.add_command(completion)
 

@@ -14,8 +14,8 @@ from statecomp.errors import BadInput
 from statecomp.history.history import History, Span
 from statecomp.history.interaction import Interaction, Summary
 
-ASK_TOKENS = 150
-"""What an agent writes to get something back: one more call."""
+ASK_TOKENS = 250
+"""What an agent writes to get something back: one more step, as long as steps are on average."""
 REREAD = 0.1
 """Who comes back for a replaced output wants a part of it, seldom the whole."""
 FULL_WARINESS = 0.25
@@ -30,14 +30,15 @@ NOT_YET = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Stakes:
-    """What stands on each side of the inequality at one moment, for any interaction.
+    """What stands on each side at one moment, for any interaction.
 
-    `ahead` are the requests to come that count, `ask_dollars` is one more request with today's
-    context.
+    `requests` are those to come, `ahead` the share of them that counts towards a rewrite;
+    `ask_dollars` is one more request with today's context.
     """
 
     prices: Prices
     checkpoint: int
+    requests: float
     ahead: float
     ask_dollars: float
     wariness: float
@@ -46,9 +47,9 @@ class Stakes:
         """Requests that sent it although an earlier one had."""
         return self.checkpoint - interaction.number - 1
 
-    def requests(self, interaction: Interaction) -> float:
-        """H_i: those it was carried through, and a share of those to come."""
-        return self.carried(interaction) + self.ahead
+    def counted(self, interaction: Interaction) -> float:
+        """H_i: the requests it was carried through, and a share of those to come."""
+        return self.carried(interaction) + self.ahead * self.requests
 
     def return_dollars(self, interaction: Interaction) -> float:
         """What counts against replacing an interaction that is needed again."""
@@ -72,20 +73,26 @@ class Stakes:
             source_tokens=source,
             summary_tokens=summary_tokens,
             sure_tokens=sum(tokens for _, tokens in sure),
-            counted_tokens=sum(tokens * self.requests(m) for m, tokens in sure),
+            counted_tokens=sum(tokens * self.counted(m) for m, tokens in sure),
             risk_dollars=sum(risks),
         )
 
 
 @dataclass(frozen=True)
 class Economics:
-    """What may go, and when a rewrite is made: one inequality (see `gate`) over what is known.
+    """What may go, and when it is worth a rewrite: by what tokens cost this client.
 
-    `wariness` is how many times the price of getting it back a wrong replacement counts: money is
-    not all that is lost.  `ahead` is the share of the requests to come that counts beside those a
-    text was already carried through: none is lot sizing pure, which waits until as much was paid
-    for carrying as the rewrite costs; more replaces earlier and trusts the `horizon` more.
-    A span of less than `least_tokens` is not worth a summary.
+    An interaction may go when what its tokens are expected to save over the requests to come, if
+    nobody wants them again, is more than getting them back costs, if somebody does:
+
+        p_i * D_i * requests * cached  >  (1 - p_i) * wariness * return_i
+
+    `return_i` is one more request with today's context and a part of the output read again;
+    `wariness` is how many times that a wrong replacement counts: money is not all that is lost.
+
+    When it goes is a matter of lot sizing (see `gate`): a rewrite breaks the cache, and waiting
+    costs what the tokens cost in each request.  Counted are the requests they were carried through
+    and a share `ahead` of those to come.  A span of less than `least_tokens` is not worth one.
 
     `summary_prices` are those of the model that writes summaries, None where none is asked; a
     summary is expected to take `ratio` of its source and `frame_tokens`, and asking for it
@@ -134,7 +141,7 @@ class Economics:
         scores = {}
         for interaction in history.interactions:
             saved = interaction.tokens * (1.0 - self.ratio)
-            gain = saved * stakes.requests(interaction) * stakes.prices.cached / MILLION
+            gain = saved * stakes.requests * stakes.prices.cached / MILLION
             loss = stakes.return_dollars(interaction)
             known = stakes.carried(interaction) >= 1 and gain > 0.0
             scores[interaction.id] = loss / (loss + gain) if known else NOT_YET
@@ -192,7 +199,8 @@ class Economics:
         return Stakes(
             prices=prices,
             checkpoint=history.checkpoint,
-            ahead=self.ahead * max(0.0, requests - 1.0 if now.deferred else requests),
+            requests=max(0.0, requests - 1.0 if now.deferred else requests),
+            ahead=self.ahead,
             ask_dollars=(context * prices.cached + ASK_TOKENS * prices.output) / MILLION,
             wariness=self.wariness * (FULL_WARINESS if self._full(history, now) else 1.0),
         )

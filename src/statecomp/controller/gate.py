@@ -1,18 +1,18 @@
-"""The inequality: which rewrite pays for itself now (appendix E.4, with caching, risk and waiting).
+"""When a rewrite is made: lot sizing under prompt caching (appendix E.4, and what waiting costs).
 
 A provider keeps the longest unchanged prefix of the last request in its cache.  A rewrite leaves
 what stands before its first change alone and has everything behind it written to the cache again:
-the break is paid once, for the first span, and later spans ride along.  With D_i tokens saved at
-interaction i, of which p_i says how surely nobody will want them again, W tokens behind the first
-change that would have come from the cache, and H_i requests that count for i, a rewrite is made
-when
+the break is paid once, for the first span, and later spans ride along.  Waiting is not free either:
+every request sends the tokens once more, at the price of cached ones.  With D_i tokens saved at
+interaction i, of which p_i says how surely nobody will want them again, H_i requests that count for
+it, and W tokens behind the first change that would have come from the cache, a rewrite is made when
 
-    sum_i p_i * D_i * H_i * cached  >  W * (write - cached) + records + sum_i (1 - p_i) * return_i
+    sum_i p_i * D_i * H_i * cached  >  W * (write - cached) + what the records cost
 
-The left side is what carrying the tokens costs: H_i holds the requests they were carried through
-already and a share of those to come (`economics`), so a deep break waits until as much was paid
-for carrying as the break costs, and a cheap one near the end does not wait.  `return_i` is what it
-costs when the agent needs the original again.
+H_i holds the requests that have carried i already and a share of those to come (`economics`).  So a
+deep break waits until about as much was paid for carrying as it costs (with no share of what is to
+come that is never dearer than twice the best in hindsight), and one near the end, which breaks
+little, does not wait.
 
 Earlier spans make W larger, so `decide` walks from the last span to the first, adds each to those
 behind it, and begins the rewrite where left minus right is largest, if that is above nothing: all
@@ -37,9 +37,9 @@ class Offer:
     """Spans as the gate sees them: what stands before, what they hold, what would replace them.
 
     `sure_tokens` are the saved ones that nobody is expected to want again (the sum of p_i * D_i),
-    `counted_tokens` the same times the requests that count for each (H_i); `risk_dollars` is what
-    is expected to be paid for getting the rest back.  Dollars already spent on summaries are told
-    in the ruling, but decide nothing: they are gone either way.
+    `counted_tokens` the same times the requests that count for each (H_i).  Two figures are told in
+    the ruling and decide nothing here: `risk_dollars`, expected for getting the rest back, which
+    decided whether the spans may go, and `spent_dollars` on summaries, which are gone either way.
     """
 
     before_tokens: int
@@ -104,7 +104,7 @@ class Market:
         carrying = offer.sure_tokens * prices.cached / MILLION
         saving = (offer.counted_tokens * prices.cached + (saved - held) * extra) / MILLION
         rebilling = (lost - held) * extra / MILLION
-        cost = rebilling + offer.ask_dollars + offer.risk_dollars
+        cost = rebilling + offer.ask_dollars
         pays = saving > cost
         waits = ceil((cost - saving) / carrying) if carrying > 0 and not pays else 0
         return Ruling(
@@ -128,16 +128,14 @@ class Market:
         prices = self.prices
         fresh = offer.saved_tokens * (prices.write - prices.cached)
         gain = (offer.counted_tokens * prices.cached + fresh) / MILLION
-        cost = offer.ask_dollars + offer.risk_dollars
-        return offer.saved_tokens > 0 and (self.forced or gain > cost)
+        return offer.saved_tokens > 0 and (self.forced or gain > offer.ask_dollars)
 
     def surplus(self, offer: Offer) -> float:
         """Left minus right of the inequality; in a full window more tokens are always better."""
         if self.forced:
             return float(offer.saved_tokens)
         ruling = self.rule(offer)
-        cost = ruling.rebilling_dollars + offer.ask_dollars + offer.risk_dollars
-        return ruling.saving_dollars - cost
+        return ruling.saving_dollars - ruling.rebilling_dollars - offer.ask_dollars
 
 
 @dataclass(frozen=True, slots=True)
