@@ -13,7 +13,6 @@ from typing import Any
 import httpx
 
 from statecomp.controller.age import AgeScorer
-from statecomp.controller.economics import Economics
 from statecomp.controller.spans import Gates
 from statecomp.dashboard.app import routes
 from statecomp.ledger.audit import Ledger
@@ -72,13 +71,12 @@ def board(
     ledger: Ledger | None = None,
     *,
     method: Method = EAGER,
-    economics: Economics | None = None,
     **settings: Any,
 ) -> Iterator[Board]:
     """Decisions are made at once, so that a test knows when."""
     store = ledger or open_ledger(":memory:")
     with serving(ScriptedUpstream(drill(400)).app) as upstream:
         chosen = ProxySettings(**{"upstream": upstream, "commit": "now", **settings})
-        app = build_app(chosen, store, method, economics=economics, pages=routes(store))
+        app = build_app(chosen, store, method, pages=routes(store))
         with serving(app) as url:
             yield Board(url, store)

@@ -252,7 +252,7 @@ def test_numbers_without_json_and_broken_text_still_arrive() -> None:
     odd = entry(
         commit("s2", text="lone \ud800 end"),
         scores={1: float("nan"), 2: 0.5},
-        ruling={"saving_dollars": float("inf"), "odd": float("nan"), "margin": 2},
+        ruling={"saving_dollars": float("inf"), "odd": float("nan"), "spans": 2},
         originals=({"role": "tool", "content": "lone \udfff"},),
     )
     grid = (Cell(1, "kept", float("nan")), Cell(3, "kept", 0.25))

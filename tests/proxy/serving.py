@@ -17,7 +17,6 @@ from typing import Any
 import httpx
 
 from statecomp.controller.age import AgeScorer
-from statecomp.controller.economics import Economics
 from statecomp.controller.spans import Gates
 from statecomp.ledger.audit import Entry, Ledger, Regret, Request, Session
 from statecomp.ledger.open import open_ledger
@@ -33,16 +32,7 @@ from tests.proxy.upstream import upstream as scripted
 
 EAGER = Method(scorer=lambda: AgeScorer(2), rule=Gates(longer_than=1, min_source_tokens=50))
 """Commits early and often: what is two interactions old goes."""
-EAGER_OPTIONS = (
-    "--scorer",
-    "age:after=2",
-    "--longer-than",
-    "1",
-    "--min-source-tokens",
-    "50",
-    "--economics",
-    "off",
-)
+EAGER_OPTIONS = ("--scorer", "age:after=2", "--longer-than", "1", "--min-source-tokens", "50")
 NUMBERS = count()
 PATIENCE_S = 60.0
 
@@ -114,15 +104,13 @@ def proxied(
     *,
     method: Method = EAGER,
     ledger: Ledger | None = None,
-    economics: Economics | None = None,
     **settings: Any,
 ) -> Iterator[Proxied]:
     """By default every decision is made at once, so that a test knows when."""
     model, store = upstream or scripted(), ledger or open_ledger(":memory:")
     with serving(model.app) as direct:
         chosen = ProxySettings(**{"upstream": direct, "commit": "now", **settings})
-        app = build_app(chosen, store, method, economics=economics)
-        with serving(app) as url:
+        with serving(build_app(chosen, store, method)) as url:
             yield Proxied(url, direct, model, store)
 
 

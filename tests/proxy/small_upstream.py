@@ -14,7 +14,6 @@ from typing import Any
 import httpx
 
 from statecomp.controller.age import AgeScorer
-from statecomp.controller.economics import Economics
 from statecomp.controller.prices import PriceBook
 from statecomp.controller.spans import Gates
 from statecomp.ledger.audit import Ledger
@@ -191,7 +190,6 @@ def running(
     method: Method = EAGER,
     ledger: Ledger | None = None,
     url: str = "",
-    economics: Economics | None = None,
     prices: PriceBook | None = None,
     **settings: Any,
 ) -> Iterator[Running]:
@@ -201,7 +199,7 @@ def running(
     with serving(model) as direct:
         given = {"upstream": url or direct, "commit": "now", "salt": b"salt", "trust_env": False}
         chosen = ProxySettings(**{**given, **settings})
-        app = build_app(chosen, store, method, economics=economics, prices=prices)
+        app = build_app(chosen, store, method, prices=prices)
         with serving(app) as address, httpx.Client(base_url=address, trust_env=False) as client:
             client.timeout = httpx.Timeout(30)
             yield Running(address, model, store, app.door, client)

@@ -53,7 +53,7 @@ def served(folder: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[
 
 def test_it_serves_compresses_logs_and_ends_with_everything_written(tmp_path: Path) -> None:
     upstream = SmallUpstream()
-    options = (*EAGER, "--commit", "now", "--economics", "off")
+    options = (*EAGER, "--commit", "now")
     with (
         serving(upstream) as direct,
         served(tmp_path, "--upstream", direct, *options) as (url, process),

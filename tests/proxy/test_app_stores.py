@@ -18,7 +18,7 @@ from tests.proxy.small_upstream import KEY, SmallUpstream
 from tests.proxy.test_app_serve import EAGER, served
 from tests.words import chat_of
 
-NOW = (*EAGER, "--commit", "now", "--economics", "off")
+NOW = (*EAGER, "--commit", "now")
 SAID = "Nothing new was seen by the fox or the dog."
 
 

@@ -13,7 +13,6 @@ import pytest
 
 from statecomp.controller.age import AgeScorer
 from statecomp.controller.economics import Economics
-from statecomp.controller.spans import Gates
 from statecomp.history.facts import FactIndex
 from statecomp.ledger.open import open_ledger
 from statecomp.llm.record import Record
@@ -430,10 +429,10 @@ def test_p14_a_refusal_of_a_rewrite_is_tried_again_raw_and_the_commit_is_suspect
     assert any(entry.state in ("suspect", "undone") for entry in proxy.entries)
 
 
-def test_p03_with_economics_runs_are_in_total_no_dearer_than_without_us() -> None:
+def test_p03_runs_are_in_total_no_dearer_than_without_us() -> None:
     """A run that ends early may lose what a longer one wins back; both are in the sum."""
-    method = Method(scorer=lambda: AgeScorer(2), rule=Gates())
-    with proxied(method=method, economics=Economics()) as proxy:
+    method = Method(scorer=lambda: AgeScorer(2), rule=Economics())
+    with proxied(method=method) as proxy:
         for steps in (6, 12, 30, 60):
             task = f"Look at {steps} things."
             converse(proxy, CHAT, [*CHAT.user(task), *CHAT.run(steps)])

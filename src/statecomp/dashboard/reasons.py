@@ -15,6 +15,7 @@ _CACHE = {
     "none": "this model has no prompt cache, so every token is billed in full each time",
 }
 _TOLD = {field.name for field in fields(Ruling)} | {"net_dollars", "text"}
+_COSTS = ("rebilling_dollars", "summary_dollars", "risk_dollars")
 NO_GATE = (
     "No economic gate was in force: the span was replaced because it was scored READY, long and "
     "large enough."
@@ -23,17 +24,17 @@ NO_GATE = (
 
 def gate_words(ruling: Mapping[str, Any]) -> dict[str, Any]:
     """Sentences for people, the two sides of the inequality, and what is not known here."""
-    saving, margin = _number(ruling, "saving_dollars"), _number(ruling, "margin")
+    saving = _number(ruling, "saving_dollars")
     rest = [[name, _value(value)] for name, value in ruling.items() if name not in _TOLD]
-    if saving is None or margin is None:
+    if saving is None:
         told = str(ruling.get("text") or (NO_GATE if not ruling else "The numbers were not kept."))
         return {"verdict": told, "lines": [], "saving": None, "cost": None, "rest": rest}
-    asked = margin * _cost(ruling)
+    cost = sum(_number(ruling, name) or 0.0 for name in _COSTS)
     return {
-        "verdict": _verdict(ruling, saving, asked),
+        "verdict": _verdict(ruling, saving, cost),
         "lines": list(_lines(ruling)),
         "saving": saving,
-        "cost": asked,
+        "cost": cost,
         "rest": rest,
     }
 
@@ -45,18 +46,19 @@ def money(amount: float) -> str:
     return f"{'−' if amount < 0 else ''}${size:,.{digits}f}"
 
 
-def _verdict(ruling: Mapping[str, Any], saving: float, asked: float) -> str:
-    margin = f"{_number(ruling, 'margin'):g}"
+def _verdict(ruling: Mapping[str, Any], saving: float, cost: float) -> str:
     if ruling.get("forced"):
         return "Forced: the context window was nearly full, so whatever shortens was done."
-    sides = f"{money(saving)} saved, {money(asked)} asked ({margin} × the cost)"
+    sides = f"{money(saving)} for carrying it, {money(cost)} for replacing it"
     if not ruling.get("commit"):
-        return f"Did not pay yet: {sides}."
-    if saving > asked:
+        when = _number(ruling, "pays_at")
+        later = f"; it would from about request {when:.0f} on" if when else ""
+        return f"Did not pay yet: {sides}{later}."
+    if saving > cost:
         return f"It pays: {sides}."
     return (
-        f"It pays: {money(saving)} saved; the summary had been written and paid for already, and "
-        "decided nothing."
+        f"It pays: {money(saving)} for carrying it; the summary had been written and paid for "
+        "already, and decided nothing."
     )
 
 
@@ -65,14 +67,15 @@ def _lines(ruling: Mapping[str, Any]) -> Iterator[str]:
     if spans > 1:
         yield f"One rewrite replaced {spans} spans together, so the cache is broken once."
     yield (
-        f"Saving: {_count(ruling, 'saved_tokens')} tokens fewer in each of "
-        f"{_number(ruling, 'requests') or 0:.1f} expected requests, "
-        f"{money(_number(ruling, 'saving_dollars') or 0)} at the price they would be billed at."
+        f"Carrying: {_count(ruling, 'saved_tokens')} tokens in each of "
+        f"{_number(ruling, 'requests') or 0:.1f} requests (those that sent them already, and some "
+        f"of those expected), {_dollars(ruling, 'saving_dollars')} at the price they are billed at."
     )
     yield (
-        f"Cost: {_count(ruling, 'rewritten_tokens')} tokens behind the first change are written to "
-        f"the cache again, {money(_number(ruling, 'rebilling_dollars') or 0)}; summaries "
-        f"{money(_number(ruling, 'summary_dollars') or 0)}."
+        f"Replacing: {_count(ruling, 'rewritten_tokens')} tokens behind the first change are "
+        f"written to the cache again, {_dollars(ruling, 'rebilling_dollars')}; summaries "
+        f"{_dollars(ruling, 'summary_dollars')}; the risk that the agent needs an original again, "
+        f"{_dollars(ruling, 'risk_dollars')}."
     )
     cache = _CACHE.get(str(ruling.get("cache")))
     told = f"When it was decided, {cache}" if cache else "The state of the cache is not known"
@@ -80,11 +83,6 @@ def _lines(ruling: Mapping[str, Any]) -> Iterator[str]:
     yield f"{told}{prices}."
     if (net := _number(ruling, "net_dollars")) is not None:
         yield f"Expected net effect: {money(net)}."
-
-
-def _cost(ruling: Mapping[str, Any]) -> float:
-    parts = (_number(ruling, name) for name in ("rebilling_dollars", "summary_dollars"))
-    return sum(part or 0.0 for part in parts)
 
 
 def _number(ruling: Mapping[str, Any], name: str) -> float | None:
@@ -96,6 +94,10 @@ def _number(ruling: Mapping[str, Any], name: str) -> float | None:
 
 def _count(ruling: Mapping[str, Any], name: str) -> str:
     return f"{_number(ruling, name) or 0:,.0f}"
+
+
+def _dollars(ruling: Mapping[str, Any], name: str) -> str:
+    return money(_number(ruling, name) or 0.0)
 
 
 def _value(value: Any) -> str:
