@@ -29,7 +29,7 @@ from pathlib import Path
 
 from statecomp.annotate.labels import Labels, read_labels
 from statecomp.config import Settings, strategy_factory
-from statecomp.config.folds import same_routers
+from statecomp.config.folds import SameRouters
 from statecomp.controller.prices import shipped_prices
 from statecomp.engines.local import map_runs
 from statecomp.errors import BadInput
@@ -132,7 +132,9 @@ def main() -> None:
         results = list(map_runs(job, labelled, options.jobs))
         show("runs", results, by_domain=options.by_domain)
     if options.join > 1:
-        sessions = joined(labelled, options.join, same_routers(specs.values()))
+        # The same sessions whichever strategies are asked for.
+        routers = SameRouters((options.folds,) if options.folds else ())
+        sessions = joined(labelled, options.join, routers)
         results = list(map_runs(job, sessions, options.jobs))
         show("sessions", results, by_domain=options.by_domain)
 
