@@ -14,7 +14,7 @@ from statecomp.history.history import History, Span
 from statecomp.history.interaction import Summary
 from statecomp.history.text import COMMON
 from statecomp.ledger.audit import Regret
-from statecomp.proxy.regret import RegretMeter, missing
+from statecomp.proxy.account.regret import RegretMeter, missing
 from statecomp.replay.safety import Dependencies
 from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat import OpenAIChat

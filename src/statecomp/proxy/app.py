@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from statecomp.controller.economics import Economics
 from statecomp.controller.prices import PriceBook, shipped_prices
 from statecomp.ledger.audit import Ledger
-from statecomp.proxy.account import Accountant
+from statecomp.proxy.account.accountant import Accountant
 from statecomp.proxy.background import Background
 from statecomp.proxy.door import Door
 from statecomp.proxy.engines import Engines

@@ -15,7 +15,8 @@ from typing import Any
 from starlette.types import Receive, Scope, Send
 
 from statecomp.ledger.audit import Ledger
-from statecomp.proxy.account import Accountant, Exchange
+from statecomp.proxy.account.accountant import Accountant
+from statecomp.proxy.account.exchange import Exchange
 from statecomp.proxy.client import Answer, Client
 from statecomp.proxy.faults import Fault
 from statecomp.proxy.metrics import Metrics

@@ -5,60 +5,27 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from queue import Full, Queue
 from threading import Lock, Thread
-from time import monotonic, time
+from time import monotonic
 from typing import Any
 
-from statecomp.checkpoint import Checkpoint
-from statecomp.compressor import StateComp, first_change
+from statecomp.compressor import first_change
 from statecomp.controller.prices import PriceBook
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
-from statecomp.ledger.audit import Cell, Entry, Ledger, Regret, Request, Session, Totals, Usage
+from statecomp.ledger.audit import Cell, Entry, Ledger, Regret, Request, Session, Totals
 from statecomp.ledger.commits import Commit
+from statecomp.proxy.account.exchange import Exchange
+from statecomp.proxy.account.regret import RegretMeter
 from statecomp.proxy.metrics import Metrics
-from statecomp.proxy.regret import RegretMeter
 from statecomp.proxy.sessions import title_of
 from statecomp.recent import Recent
 from statecomp.strategy import View
 
 LOG = logging.getLogger("statecomp.proxy")
 SESSIONS = 256
-
-
-@dataclass
-class Exchange:
-    """One request and its answer, filled in as they pass through."""
-
-    protocol: str
-    mode: str
-    when_s: float = field(default_factory=time)
-    tenant: str = ""
-    session: str = ""
-    client: str = ""
-    model: str = ""
-    engine: StateComp | None = None
-    checkpoint: Checkpoint | None = None
-    decision: Future[View | None] | None = None
-    sent_raw: bool = False  # whatever the view says, the bytes that came in went out
-    status: int = 0
-    usage: Usage = field(default_factory=Usage)
-    note: str = ""
-    own_ms: float = 0.0
-
-    @property
-    def raw_tokens(self) -> int:
-        return self.checkpoint.raw_tokens if self.checkpoint else 0
-
-    @property
-    def view_tokens(self) -> int:
-        """Of what was sent; in observe mode, of what would have been."""
-        if self.checkpoint is None or (self.sent_raw and self.mode != "observe"):
-            return self.raw_tokens
-        return self.checkpoint.sent_tokens
 
 
 @dataclass
