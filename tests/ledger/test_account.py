@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from statecomp.ledger import sql_ledger
+from statecomp.ledger import schema, sql_ledger
 from statecomp.ledger.audit import LedgerFailed, Regret, Sums, Totals, Usage
 from statecomp.ledger.open import open_ledger
 from statecomp.ledger.retention import Limits
@@ -298,3 +298,26 @@ def test_a_shared_commit_stays_for_the_session_that_still_has_it(ledger: SqlLedg
     assert ledger.commits("t").find(["s1"]) == [made]
     ledger.purge(session="b")
     assert ledger.commits("t").find(["s1"]) == []
+
+
+def test_a_ledger_of_the_first_layout_is_read_and_written_by_this_one(
+    opener: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as older:
+        older.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:1])
+        first = opener()
+        first.commits("t").append("s1", [commit("s1")])
+    second = opener()
+    second.record(session(), request(outside_tokens=77))
+    assert second.commits("t").find(["s1"]) == [commit("s1")]
+    assert second.requests("run") == [request(outside_tokens=77)]
+    assert second.totals().outside_tokens == 77
+
+
+def test_a_clock_that_jumps_back_orders_nothing_anew(ledger: SqlLedger) -> None:
+    for number, when_s in enumerate((5_000.0, 4_000.0, 4_500.0), start=1):
+        about = replace(session(), started_s=5_000.0, last_s=when_s)
+        ledger.record(about, request(number=number, when_s=when_s))
+    assert [r.number for r in ledger.requests("run")] == [1, 2, 3]
+    (found,) = ledger.sessions()
+    assert (found.started_s, found.last_s, found.totals.requests) == (5_000.0, 5_000.0, 3)

@@ -68,7 +68,8 @@ def build_app(
     failed = lambda: metrics.add("statecomp_ledger_failures_total")  # noqa: E731
     engines = Engines(settings, method or Method(), ledger, economics, failed)
     views = Views(settings, engines, background, book)
-    accountant = Accountant(ledger, metrics, book, most_waiting=limits.records)
+    count = (method or Method()).count
+    accountant = Accountant(ledger, metrics, book, most_waiting=limits.records, count=count)
     door = Door(settings, ledger, views, accountant, metrics)
     metrics.gauge("statecomp_open_requests", lambda: door.open_requests)
     metrics.gauge("statecomp_decisions_waiting", lambda: background.waiting)

@@ -47,7 +47,7 @@ from statecomp.proxy.upstream import (
     target,
     with_added,
 )
-from statecomp.proxy.views import Look, Views
+from statecomp.proxy.views import HOUR_S, Look, Views
 from statecomp.recent import Recent
 
 LOG = logging.getLogger("statecomp.proxy")
@@ -244,6 +244,7 @@ class Door:
         self.views.seen(look)
         exchange.tenant, exchange.session, exchange.model = look.tenant, look.session, look.model
         exchange.engine, exchange.checkpoint = look.engine, look.checkpoint
+        exchange.caching, exchange.ttl_s = look.caching, HOUR_S if look.long_lived else None
         exchange.note = look.checkpoint.note
         return look
 

@@ -23,6 +23,8 @@ class Exchange:
     session: str = ""
     client: str = ""
     model: str = ""
+    caching: bool = True  # as the request asks for it
+    ttl_s: float | None = None  # where the client asks for another lifetime than the price book's
     engine: StateComp | None = None
     checkpoint: Checkpoint | None = None
     decision: Future[View | None] | None = None
