@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from statecomp.controller.gate import Market, Offer, Verdict, decide
+from statecomp.controller.lengths import Lengths
 from statecomp.controller.prices import PriceBook, Prices, shipped_prices
 from statecomp.controller.survival import Survival, shipped_survival
 from statecomp.errors import BadInput
@@ -60,6 +61,7 @@ class Economics:
     frame_tokens: int = 100
     prompt_tokens: int = 700
     pressure: float = 0.9
+    lengths: Lengths = field(default_factory=Lengths, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.margin >= 1.0:
@@ -101,11 +103,13 @@ class Economics:
         for start, stop in spans:
             source = ends[stop] - ends[start]
             if summaries is None:
-                length = self.frame_tokens + round(source * self.ratio)
+                members = history.segments[start:stop]
+                length = self.lengths.expected(members, self.ratio, self.frame_tokens)
                 ask = self._summary_dollars(source, length)
                 offers.append(Offer(ends[start], source, length, ask_dollars=ask))
             else:
                 length = summaries[Span(start, stop)].tokens
+                self.lengths.learn(history.segments[start:stop], length)
                 spent = self._summary_dollars(source, length)
                 offers.append(Offer(ends[start], source, length, spent_dollars=spent))
         return decide(offers, self.market(history, now))

@@ -55,8 +55,10 @@ def told(
     edits = 0
     for interaction in interactions:
         kind, known = _known(interaction)
-        since = edits if kind == "run" else 0
-        yield interaction, [t._replace(edits=since) for t, chars in known if chars >= least_chars]
+        found = [one for one, chars in known if chars >= least_chars]
+        if edits and kind == "run":
+            found = [one._replace(edits=edits) for one in found]
+        yield interaction, found
         edits += kind == "edit"
 
 
