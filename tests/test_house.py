@@ -17,7 +17,7 @@ LAYERS = [
     ["cli"],
     ["config"],
     ["proxy", "dashboard", "adapters", "bench", "replay", "study"],
-    ["compressor", "checkpoint"],
+    ["compressor", "checkpoint", "explain"],
     ["controller", "baselines", "annotate", "router", "traces", "engines"],
     ["features", "llm", "wire", "ledger", "strategy"],
     ["history", "tokens"],

@@ -266,7 +266,7 @@ def test_a_history_that_lives_on_the_server_is_not_touched(extra: dict[str, Any]
         assert proxy.received[0].json == body
         (session,) = proxy.settle().sessions()
         (request,) = proxy.ledger.requests(session.id)
-        assert request.note.startswith("the history lives on the server")
+        assert request.note.startswith("left as it came: the history lives on the server")
 
 
 @pytest.mark.parametrize("body", [b"", b"no json", b"[1]", b'{"messages": 3}', b'{"a": NaN}'])

@@ -149,7 +149,10 @@ class Totals(Sums):
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One agent run as far as its requests show it; `title` is the start of its task."""
+    """One agent run as far as its requests show it.
+
+    `title` is the start of its task, `note` the one of its latest request.
+    """
 
     id: str
     tenant: str
@@ -160,6 +163,7 @@ class Session:
     started_s: float
     last_s: float
     totals: Totals
+    note: str = ""
 
 
 class Ledger(Protocol):

@@ -53,6 +53,7 @@ _REGRETS = (
 _REGRETTED, _WOULD_REGRET = (_REGRETS.format(which=which) for which in ("<>", "="))
 _SESSIONS = (
     "SELECT s.id, s.tenant, s.about, s.started_s, s.last_s,"
+    " (SELECT l.note FROM requests l WHERE l.session = s.id ORDER BY l.number DESC LIMIT 1),"
     f" ({_LIVE} AND e.session = s.id), ({_REGRETTED} AND g.session = s.id),"
     f" ({_ONLY_OBSERVED} AND e.session = s.id), ({_WOULD_REGRET} AND g.session = s.id),"
     f" count(r.number), {_SUMS}"
@@ -194,7 +195,7 @@ def _request(row: Row) -> Request:
 
 
 def _session(row: Row) -> Session:
-    name, tenant, about, started_s, last_s = row[:5]
+    name, tenant, about, started_s, last_s, note = row[:6]
     told = json.loads(about)
     return Session(
         name,
@@ -202,7 +203,8 @@ def _session(row: Row) -> Session:
         *(told["client"], told["title"], told["protocol"], told["model"]),
         started_s=started_s,
         last_s=last_s,
-        totals=_totals(row[5:]),
+        totals=_totals(row[6:]),
+        note=json.loads(note) if note else "",
     )
 
 

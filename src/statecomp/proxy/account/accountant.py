@@ -19,6 +19,7 @@ from statecomp.ledger.audit import Cell, Entry, Ledger, Regret, Request, Session
 from statecomp.ledger.commits import Commit
 from statecomp.proxy.account.bills import Biller, Cached, Prefix
 from statecomp.proxy.account.exchange import Exchange
+from statecomp.proxy.account.notes import note_of
 from statecomp.proxy.account.regret import RegretMeter
 from statecomp.proxy.metrics import Metrics
 from statecomp.proxy.sessions import title_of
@@ -37,6 +38,7 @@ class _Run:
     number: int
     started_s: float
     cached: Cached = field(default_factory=Cached)
+    note: str = ""
     stored: Prefix = ()  # whose messages are in the ledger already
 
 
@@ -158,7 +160,9 @@ class Accountant:
         shown = checkpoint.view.history if checkpoint.view else raw
         if exchange.sent_raw and exchange.mode != "observe":
             shown = raw
+        before = run.cached.raw
         dollars = self._biller.bill(exchange, run.cached, raw, shown, view)
+        run.note = note_of(exchange, view, run.note if before == run.cached.raw else "")
         changed = checkpoint.rewritten and shown is not raw
         return Request(
             session=exchange.session,
@@ -176,7 +180,7 @@ class Accountant:
             status=exchange.status,
             first_change=first_change(raw.messages, checkpoint.messages) if changed else None,
             grid=tuple(_grid(raw, shown, view.scores if view else {})),
-            note=exchange.note,
+            note=run.note,
         )
 
     def _look_for_regrets(self, exchange: Exchange, number: int, raw: History) -> list[Regret]:
