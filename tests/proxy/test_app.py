@@ -213,7 +213,8 @@ def test_commits_an_upstream_has_taken_are_not_the_first_to_be_suspected() -> No
         proxy.chat(chat_of("prrrr"))
         refusing.append(b"steps 3-4")
         assert proxy.chat(chat_of("prrrrrr")).status_code == 200
-        proxy.chat(chat_of("prrrrrrp"))
+        for word in ("prrrrrrp", "prrrrrrpp"):  # the first one goes out raw after the refusal
+            proxy.chat(chat_of(word))
         last = proxy.received[-1].body
     assert b"[Record of past steps 1-2" in last
     assert b"[Record of past steps 3-4" not in last

@@ -62,6 +62,28 @@ async def incoming(receive: Receive) -> AsyncIterator[bytes]:
             yield part
 
 
+@dataclass
+class Upload:
+    """A body that goes on as it comes; what is received behind it tells that the client left."""
+
+    receive: Receive
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    broken: bool = False
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        try:
+            async for part in incoming(self.receive):
+                yield part
+        except ClientGone:
+            self.broken = True
+            raise
+        self.ended.set()
+
+    async def after(self) -> Any:
+        await self.ended.wait()
+        return await self.receive()
+
+
 async def relay(answer: Answer, send: Send, usage: UsageReader | None) -> bool:
     """The answer to the client, piece by piece; false where the upstream broke off.
 
