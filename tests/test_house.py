@@ -18,7 +18,7 @@ LAYERS = [
     ["proxy", "dashboard", "adapters", "replay"],
     ["method"],
     ["compressor", "checkpoint"],
-    ["recipes"],
+    ["recipes", "explain"],
     ["controller", "baselines", "annotate", "router", "traces", "engines", "vectors"],
     ["features", "llm", "wire", "ledger", "strategy"],
     ["history", "tokens"],

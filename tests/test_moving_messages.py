@@ -15,7 +15,7 @@ from statecomp.history.history import History
 from statecomp.history.interaction import JsonObject
 from statecomp.ledger.commits import CommitLog, MemoryLog
 from statecomp.ledger.open import open_ledger
-from statecomp.proxy.regret import RegretMeter
+from statecomp.proxy.account.regret import RegretMeter
 from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat import OpenAIChat
 from tests.words import OneLiner, WordScorer, chat_of, history_of, shape

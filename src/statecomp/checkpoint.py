@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from statecomp.errors import BadInput
+from statecomp.explain import UNTOUCHABLE, explain
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, JsonObject
 from statecomp.ledger.commits import Commit
@@ -78,6 +79,13 @@ class Checkpoint:
     def commits(self) -> tuple[Commit, ...]:
         """Replacements made at this checkpoint; earlier ones are in the messages too."""
         return self.view.commits if self.view else ()
+
+    @property
+    def why(self) -> str:
+        """One sentence: what was done here, or what stood in the way of sending less."""
+        if self.view is None or self.raw is None:
+            return f"{UNTOUCHABLE}: {self.note}"
+        return explain(self.view, self.raw)
 
     @property
     def decisions(self) -> tuple[Decision, ...]:

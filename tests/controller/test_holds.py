@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -97,6 +98,29 @@ def test_another_answer_to_the_same_call_is_news() -> None:
     raw = parse(past, OpenAIChat())
     assert applied
     assert holds_of(raw, applied).returns == 0
+
+
+def test_a_repetition_from_before_the_commit_is_no_return() -> None:
+    comp = engine()
+    past = [TASK, *read(1, "a", BULK), *read(2, "a", BULK), *read(3, "x", f"x {BULK}")]
+    past += read(4, "y", f"y {BULK}")
+    raw = parse(past, OpenAIChat())
+    first = [c for c in comp.checkpoint(past).applied if c.first == 1]
+    only_the_first = [replace(c, sources=c.sources[:1]) for c in first]
+    assert only_the_first
+    assert holds_of(raw, only_the_first).returns == 0
+
+
+def test_a_test_that_is_run_again_after_an_edit_is_no_return_whatever_it_says() -> None:
+    comp = engine()
+    test = '{"command": "python -m pytest -q"}'
+    past = [TASK, *turn(1, test, BULK, "bash"), *read(2, "b", f"b {BULK}")]
+    applied = comp.checkpoint(past).applied
+    assert [c.first for c in applied] == [1]
+    again = turn(4, test, BULK, "bash")
+    edit = turn(3, '{"path": "a.py", "text": "x"}', "ok", "edit_file")
+    assert holds_of(parse([*past, *edit, *again], OpenAIChat()), applied).returns == 0
+    assert holds_of(parse([*past, *again], OpenAIChat()), applied).returns == 1
 
 
 def test_without_holds_scores_alone_decide() -> None:

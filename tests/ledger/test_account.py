@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from statecomp.ledger import sql_ledger
+from statecomp.ledger import schema, sql_ledger
 from statecomp.ledger.audit import LedgerFailed, Regret, Sums, Totals, Usage
 from statecomp.ledger.open import open_ledger
 from statecomp.ledger.retention import Limits
@@ -28,7 +28,7 @@ def test_what_was_recorded_is_what_another_process_reads(ledger: SqlLedger, open
     assert other.regrets("run") == [regret]
     assert other.messages("run") == chat(3)
     sums = Totals(1, 1000, 400, 0.5, 0.75, 1, 1, Usage(400, 100, 50, 20))
-    assert other.session("run") == replace(session(), totals=sums)
+    assert other.session("run") == replace(session(), totals=sums, note="why\x00")
     assert other.totals() == sums
     assert other.session("another") is None
     assert not any(read("another") for read in (other.requests, other.entries, other.messages))
@@ -145,7 +145,7 @@ def test_secrets_are_masked_in_everything_for_people_and_nothing_else(ledger: Sq
     shown = ledger.session("run"), ledger.requests("run"), ledger.entries("run")
     everything = repr((*shown, ledger.regrets("run"), ledger.messages("run")))
     assert SECRET not in everything
-    assert everything.count("[masked:github:") == 7
+    assert everything.count("[masked:github:") == 8
     # What goes out must go out again as it was.
     assert ledger.commits("t").find(["s1"]) == [made]
 
@@ -298,3 +298,26 @@ def test_a_shared_commit_stays_for_the_session_that_still_has_it(ledger: SqlLedg
     assert ledger.commits("t").find(["s1"]) == [made]
     ledger.purge(session="b")
     assert ledger.commits("t").find(["s1"]) == []
+
+
+def test_a_ledger_of_the_first_layout_is_read_and_written_by_this_one(
+    opener: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as older:
+        older.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:1])
+        first = opener()
+        first.commits("t").append("s1", [commit("s1")])
+    second = opener()
+    second.record(session(), request(outside_tokens=77))
+    assert second.commits("t").find(["s1"]) == [commit("s1")]
+    assert second.requests("run") == [request(outside_tokens=77)]
+    assert second.totals().outside_tokens == 77
+
+
+def test_a_clock_that_jumps_back_orders_nothing_anew(ledger: SqlLedger) -> None:
+    for number, when_s in enumerate((5_000.0, 4_000.0, 4_500.0), start=1):
+        about = replace(session(), started_s=5_000.0, last_s=when_s)
+        ledger.record(about, request(number=number, when_s=when_s))
+    assert [r.number for r in ledger.requests("run")] == [1, 2, 3]
+    (found,) = ledger.sessions()
+    assert (found.started_s, found.last_s, found.totals.requests) == (5_000.0, 5_000.0, 3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ import httpx
 import pytest
 from click.testing import CliRunner
 
-from statecomp.cli.serve import serve
+from statecomp.cli.serve import listening, serve
 from statecomp.errors import BadInput
 from statecomp.ledger.open import open_ledger
 from statecomp.proxy.scripted.serving import free_port, serving
@@ -108,6 +109,44 @@ def test_what_cannot_be_served_is_said_in_one_sentence(
     assert result.exit_code != 0
     assert problem in str(result.exception)
     assert isinstance(result.exception, Exception)
+
+
+def test_a_port_that_is_taken_is_said_in_one_sentence_before_anything_else(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        ended = subprocess.run(
+            [sys.executable, "-m", "statecomp", "serve", "--port", str(port), *EAGER],
+            env={**os.environ, "XDG_DATA_HOME": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE_S,
+        )
+    assert ended.returncode != 0
+    said = ended.stderr.strip()
+    assert len(said.splitlines()) == 1
+    assert f"port {port}: is taken" in said
+    assert "--port" in said
+    assert "OPENAI_BASE_URL" not in said
+    assert "Errno" not in said
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "no.such.host.invalid"])
+def test_an_address_that_is_not_ours_is_said_to_be_that(host: str) -> None:
+    with pytest.raises(BadInput, match=f"address {host}:8484: cannot be listened on"):
+        listening(host, 8484)
+
+
+def test_a_name_with_several_addresses_is_listened_on_at_all_of_them() -> None:
+    port = free_port()
+    taken = listening("localhost", port)
+    try:
+        assert {one.getsockname()[1] for one in taken} == {port}
+        with socket.create_connection(("127.0.0.1", port), timeout=5):
+            pass
+    finally:
+        for one in taken:
+            one.close()
 
 
 def test_a_salt_that_was_cut_short_is_not_replaced_silently(

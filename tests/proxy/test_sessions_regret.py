@@ -14,7 +14,7 @@ from statecomp.history.history import History, Span
 from statecomp.history.interaction import Summary
 from statecomp.history.text import COMMON
 from statecomp.ledger.audit import Regret
-from statecomp.proxy.regret import RegretMeter, missing
+from statecomp.proxy.account.regret import RegretMeter, missing
 from statecomp.replay.safety import Dependencies
 from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat import OpenAIChat
@@ -45,7 +45,7 @@ def run(proxy: Running, *histories: list[dict[str, Any]]) -> list[Regret]:
 @pytest.mark.parametrize("mode", ["compress", "observe"])
 def test_a_repeated_call_whose_result_was_replaced_is_regretted_once(mode: str) -> None:
     before = chat_of("prrrr")
-    again = [*before, *step(1, "read", '{ "n":1 }')]
+    again = [*before, *step(1, "read", '{ "n":1 }', BULK)]
     with running(mode=mode) as proxy:
         regrets = run(proxy, before, again, again, [*again, *step(2, "look", "{}")])
         (commit,) = [e for e in proxy.ledger.entries(regrets[0].session) if e.commit.first == 1]
@@ -55,14 +55,37 @@ def test_a_repeated_call_whose_result_was_replaced_is_regretted_once(mode: str) 
     assert regret.request == 2
 
 
+TEST = '{"command": "python -m pytest -q"}'
+FAILS = f"{BULK}\n1 failed, 4 passed in 0.31s"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [f"{BULK}\n5 passed in 0.29s", f"{BULK}\n2 failed, 3 passed in 0.31s", "5 passed"],
+)
+def test_a_test_run_again_with_another_result_is_news_and_no_regret(answer: str) -> None:
+    before = [*chat_of("p"), *step(1, "bash", TEST, FAILS), *chat_of("prrr")[1:]]
+    with running() as proxy:
+        assert run(proxy, before, [*before, *step(9, "bash", TEST, answer)]) == []
+        assert proxy.ledger.totals().commits
+
+
+def test_an_answer_that_took_another_time_is_the_same_answer() -> None:
+    before = [*chat_of("p"), *step(1, "bash", TEST, FAILS), *chat_of("prrr")[1:]]
+    later = FAILS.replace("0.31s", "12.70s")
+    with running() as proxy:
+        (regret,) = run(proxy, before, [*before, *step(9, "bash", TEST, later)])
+    assert regret.kind == "repeated call"
+
+
 def test_a_repeated_call_whose_result_still_stands_is_not_regretted() -> None:
     before = chat_of("prrrr")
     with running() as proxy:
-        assert run(proxy, before, [*before, *step(1, "read", '{"n": 4}')]) == []
+        assert run(proxy, before, [*before, *step(1, "read", '{"n": 4}', BULK)]) == []
 
 
 def test_a_call_made_before_its_result_was_replaced_is_not_regretted() -> None:
-    whole = [*chat_of("prrrr"), *step(1, "read", '{"n": 1}'), *step(2, "look", "{}")]
+    whole = [*chat_of("prrrr"), *step(1, "read", '{"n": 1}', BULK), *step(2, "look", "{}")]
     with running() as proxy:
         assert run(proxy, whole) == []
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from statecomp.ledger.audit import Usage
 from statecomp.proxy.settings import Limits
-from statecomp.proxy.stream import LONGEST, UsageReader
+from statecomp.proxy.stream import LONGEST, MOST_TOKENS, UsageReader
 from tests.proxy.small_upstream import KEY, Answer, SmallUpstream, running
 from tests.words import chat_of
 
@@ -43,6 +43,7 @@ TOLD = [
     (RESPONSES, Usage(50, 32, 0, 4)),
 ]
 PATIENCE_S = 30
+ABSURD = [10**30, MOST_TOKENS + 1, -5, 1.5, True, "12", None, [3], {}]
 
 
 def body(*, stream: bool = True, word: str = "p") -> dict[str, Any]:
@@ -208,3 +209,29 @@ def test_the_reader_keeps_little_of_an_endless_line() -> None:
             assert len(reader._rest) <= LONGEST
         reader.feed(b"\n" + MESSAGES[0])
         assert (reader.finish() == Usage(50, 40, 7, 1)) == (kind == "text/event-stream")
+
+
+@pytest.mark.parametrize("absurd", ABSURD)
+def test_a_number_no_request_can_have_is_no_usage(absurd: Any) -> None:
+    reader = UsageReader("application/json")
+    usage = {"prompt_tokens": absurd, "completion_tokens": absurd}
+    reader.feed(json.dumps({"usage": usage}).encode())
+    assert reader.finish() == Usage()
+
+
+def test_no_more_comes_from_the_cache_than_was_asked() -> None:
+    reader = UsageReader("application/json")
+    details = {"cached_tokens": 900, "cache_write_tokens": 900}
+    usage = {"prompt_tokens": 100, "completion_tokens": 7, "prompt_tokens_details": details}
+    reader.feed(json.dumps({"usage": usage}).encode())
+    assert reader.finish() == Usage(100, 100, 0, 7)
+
+
+def test_an_absurd_usage_does_not_keep_a_request_out_of_the_account() -> None:
+    absurd = {"choices": [], "usage": {"prompt_tokens": 10**30, "completion_tokens": 10**30}}
+    upstream = SmallUpstream(lambda got: Answer([json.dumps(absurd).encode()]))
+    with running(upstream) as proxy:
+        proxy.chat(chat_of("pr"))
+        totals = proxy.settle().totals()
+        assert (totals.requests, totals.usage) == (1, Usage())
+        assert 0 < totals.raw_dollars < 1

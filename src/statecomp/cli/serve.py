@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import os
 import signal
+import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -42,6 +44,7 @@ SWITCH = click.Choice(["on", "off"])
 # Deciding threads give way to the thread that carries bytes after this long.
 SWITCH_S = 0.0002
 KEEP_ALIVE_S = 75
+BACKLOG = 2048
 
 
 @click.command()
@@ -175,6 +178,7 @@ def _run(
 ) -> None:
     import uvicorn
 
+    sockets = listening(settings.host, port)
     build_app: Callable[..., Any] = import_module("statecomp.proxy.app").build_app
     pages: Sequence[Any] = import_module("statecomp.dashboard.app").routes(ledger)
     app = build_app(settings, ledger, method, prices=book, pages=pages)
@@ -203,7 +207,35 @@ def _run(
     # The server restores this handler and raises the signal again when it has shut down.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
     with suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run()
+        uvicorn.Server(config).run(sockets)
+
+
+def listening(host: str, port: int) -> list[socket.socket]:
+    """Taken before anything is said or loaded: who comes early waits until the server is up."""
+    opened: list[socket.socket] = []
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, kind, protocol, _, address in dict.fromkeys(found):
+            one = socket.socket(family, kind, protocol)
+            opened.append(one)
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            one.bind(address)
+            one.listen(BACKLOG)
+    except OSError as error:
+        for one in opened:
+            one.close()
+        if error.errno == errno.EADDRINUSE:
+            raise BadInput(
+                f"is taken, perhaps by a statecomp that runs already (look at"
+                f" http://{host}:{port}/statecomp/); end that program, or choose another port,"
+                f" such as --port {port + 1 if port < 65535 else port - 1}",
+                field=f"port {port}",
+            ) from None
+        problem = f"cannot be listened on: {error.strerror}; choose another --host or --port"
+        raise BadInput(problem, field=f"address {host}:{port}") from None
+    return opened
 
 
 def _need(*packages: str) -> None:

@@ -9,6 +9,7 @@ from itertools import accumulate
 from statecomp.controller.circumstances import Circumstances, cache_state
 from statecomp.controller.gate import Market, Offer, Verdict, decide
 from statecomp.controller.horizon import Horizon
+from statecomp.controller.lengths import Lengths
 from statecomp.controller.prices import MILLION, PriceBook, Prices, shipped_prices
 from statecomp.errors import BadInput
 from statecomp.history.history import History, Span
@@ -110,6 +111,7 @@ class Economics:
     frame_tokens: int = 50
     prompt_tokens: int = 700
     pressure: float = 0.9
+    lengths: Lengths = field(default_factory=Lengths, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.wariness < float("inf"):  # also false for NaN
@@ -165,12 +167,15 @@ class Economics:
         ends = [0, *accumulate(segment.tokens for segment in history.segments)]
         offers = []
         for span in spans:
-            source = ends[span.stop] - ends[span.start]
-            written = summaries[span].tokens if summaries is not None else None
-            length = self.frame_tokens + round(source * self.ratio) if written is None else written
-            offer = stakes.offer(ends[span.start], history.members(span), scores, length)
-            dollars = self._summary_dollars(source, length)
-            if written is None:
+            members = history.members(span)
+            if summaries is None:
+                length = self.lengths.expected(members, self.ratio, self.frame_tokens)
+            else:
+                length = summaries[span].tokens
+                self.lengths.learn(members, length)
+            offer = stakes.offer(ends[span.start], members, scores, length)
+            dollars = self._summary_dollars(offer.source_tokens, length)
+            if summaries is None:
                 offers.append(replace(offer, ask_dollars=dollars))
             else:
                 offers.append(replace(offer, spent_dollars=dollars))

@@ -14,6 +14,7 @@ from functools import lru_cache
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Pinned
 from statecomp.history.kinds import failed, kind_of
+from statecomp.history.repeats import Told, told
 from statecomp.history.text import argument_text
 from statecomp.ledger.commits import Commit
 
@@ -52,22 +53,23 @@ def holds_of(raw: History, applied: Sequence[Commit]) -> Holds:
 def returns(raw: History, applied: Sequence[Commit]) -> list[str]:
     """Interactions that repeat a replaced one and were told the same: its summary did not do.
 
-    Another answer to the same call is news: a test that is run again, a page that has changed.
+    Another answer to the same call is news (`history.repeats`).  A repetition from before the
+    commit, or of what still stood elsewhere, is no return: it may be why the first could go.
     """
-    replaced = {source for commit in applied for source in commit.sources}
-    if not replaced:
-        return []
-    gone = {told for i in raw.interactions if i.id in replaced for told in _told(i)}
-    standing = (i for i in raw.interactions if i.id not in replaced)
-    return [i.id for i in standing if not gone.isdisjoint(_told(i))]
-
-
-def _told(interaction: Interaction) -> Iterator[tuple[str, str, str]]:
-    answers = {seen.call_id: seen.text for seen in interaction.observations}
-    for call in interaction.calls:
-        answer = answers.get(call.id, "")
-        if len(answer) >= TELLING_CHARS:
-            yield call.name, call.arguments, answer
+    places = {segment.id: place for place, segment in enumerate(raw.segments)}
+    decided = {source: places.get(commit.at, 0) for commit in applied for source in commit.sources}
+    gone: dict[Told, int] = {}  # with the place from which on it stood nowhere in full
+    back = []
+    for interaction, known in told(raw.interactions, TELLING_CHARS) if decided else ():
+        if interaction.id in decided:
+            gone.update(dict.fromkeys(known, decided[interaction.id]))
+            continue
+        here = places[interaction.id]
+        if any(gone.get(one, here) < here for one in known):
+            back.append(interaction.id)
+        for one in known:
+            gone.pop(one, None)
+    return back
 
 
 def _documents(raw: History) -> Iterator[str]:

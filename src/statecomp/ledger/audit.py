@@ -46,9 +46,11 @@ class Usage:
 class Request:
     """One request through a door.  `raw_tokens` came in, `sent_tokens` went out, by our count.
 
-    In mode "observe" what came in went out, and `sent` is what would have been sent.  Dollars are
-    by the price book, under caching: as if nothing had been rewritten, and as sent.
-    `note` says why nothing was rewritten, where something stood in the way.
+    Both are of the history, system prompt included; `outside_tokens`, the tool definitions, are
+    sent beside it and never change.  In mode "observe" what came in went out, and `sent` is what
+    would have been sent.  Dollars are those of the whole request by the price book, under caching
+    where the provider or the client does that: as if nothing had been rewritten, and as sent.
+    `note` says what stood in the way of sending less (see `statecomp.explain`).
     """
 
     session: str
@@ -66,6 +68,7 @@ class Request:
     first_change: int | None = None
     grid: tuple[Cell, ...] = ()
     note: str = ""
+    outside_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +125,12 @@ class Totals(Sums):
     """Over all requests, by what really went out.
 
     Of a request that was only observed that is what came in; `observed` holds what would have been
-    sent, committed and regretted instead.
+    sent, committed and regretted instead.  `outside_tokens` were sent beside the histories.
     """
 
     usage: Usage = Usage()
     observed: Sums = Sums()
+    outside_tokens: int = 0
 
     @property
     def acted(self) -> Sums:
@@ -145,7 +149,10 @@ class Totals(Sums):
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One agent run as far as its requests show it; `title` is the start of its task."""
+    """One agent run as far as its requests show it.
+
+    `title` is the start of its task, `note` the one of its latest request.
+    """
 
     id: str
     tenant: str
@@ -156,6 +163,7 @@ class Session:
     started_s: float
     last_s: float
     totals: Totals
+    note: str = ""
 
 
 class Ledger(Protocol):

@@ -35,6 +35,7 @@ _SUMS = ", ".join(
             f"CASE WHEN {_OBSERVED} THEN {value} ELSE 0 END"
             for value in ("1", "r.raw_tokens", "r.sent_tokens", "r.raw_dollars", "r.sent_dollars")
         ),
+        "r.outside",
     )
 )
 # What was only observed, or taken back, is no commit that stands.
@@ -52,6 +53,7 @@ _REGRETS = (
 _REGRETTED, _WOULD_REGRET = (_REGRETS.format(which=which) for which in ("<>", "="))
 _SESSIONS = (
     "SELECT s.id, s.tenant, s.about, s.started_s, s.last_s,"
+    " (SELECT l.note FROM requests l WHERE l.session = s.id ORDER BY l.number DESC LIMIT 1),"
     f" ({_LIVE} AND e.session = s.id), ({_REGRETTED} AND g.session = s.id),"
     f" ({_ONLY_OBSERVED} AND e.session = s.id), ({_WOULD_REGRET} AND g.session = s.id),"
     f" count(r.number), {_SUMS}"
@@ -87,7 +89,7 @@ def requests(connection: Connection, name: str, after: int = 0) -> list[Request]
     rows = connection.execute(
         "SELECT session, number, when_s, protocol, model, mode, raw_tokens, sent_tokens,"
         " raw_dollars, sent_dollars, input, cached, written, output, status, first_change, grid,"
-        " note FROM requests WHERE session = ? AND number > ? ORDER BY number",
+        " note, outside FROM requests WHERE session = ? AND number > ? ORDER BY number",
         (name, after),
     )
     return [_request(row) for row in rows]
@@ -180,7 +182,7 @@ def _state(state: EntryState, sources: Sequence[str], held: Any) -> EntryState:
 def _request(row: Row) -> Request:
     (name, number, when_s, protocol, model, mode), rest = row[:6], row[6:]
     (raw, sent, raw_dollars, sent_dollars), rest = rest[:4], rest[4:]
-    usage, (status, first_change, grid, note) = rest[:4], rest[4:]
+    usage, (status, first_change, grid, note, outside) = rest[:4], rest[4:]
     return Request(
         *(name, number, when_s, protocol, model, mode, raw, sent, raw_dollars, sent_dollars),
         Usage(*usage),
@@ -188,11 +190,12 @@ def _request(row: Row) -> Request:
         first_change,
         tuple(Cell(*cell) for cell in json.loads(zlib.decompress(grid))),
         json.loads(note),
+        outside,
     )
 
 
 def _session(row: Row) -> Session:
-    name, tenant, about, started_s, last_s = row[:5]
+    name, tenant, about, started_s, last_s, note = row[:6]
     told = json.loads(about)
     return Session(
         name,
@@ -200,17 +203,19 @@ def _session(row: Row) -> Session:
         *(told["client"], told["title"], told["protocol"], told["model"]),
         started_s=started_s,
         last_s=last_s,
-        totals=_totals(row[5:]),
+        totals=_totals(row[6:]),
+        note=json.loads(note) if note else "",
     )
 
 
 def _totals(row: Row) -> Totals:
     (commits, regretted, would_commit, would_regret), rest = row[:4], row[4:]
-    (count, *sums), usage, (seen, *would) = rest[:5], rest[5:9], rest[9:]
+    (count, *sums), usage, (seen, *would, outside) = rest[:5], rest[5:9], rest[9:]
     return Totals(
         *_amounts(count, *sums, commits, regretted),
         Usage(*map(int, usage)),
         Sums(*_amounts(seen, *would, would_commit, would_regret)),
+        int(outside),
     )
 
 

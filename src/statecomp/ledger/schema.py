@@ -63,7 +63,8 @@ _FIRST = (
         PRIMARY KEY (session, owner, place))""",
     "CREATE INDEX page_uses_by_page ON page_uses (page)",
 )
-MIGRATIONS = (_FIRST,)
+_OUTSIDE = ("ALTER TABLE requests ADD COLUMN outside BIGINT NOT NULL DEFAULT 0",)
+MIGRATIONS = (_FIRST, _OUTSIDE)
 """Never edited once released: a change of the tables is one more."""
 
 

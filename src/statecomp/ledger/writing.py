@@ -110,8 +110,8 @@ def _write_request(connection: Connection, row: Row) -> int:
     connection.execute(
         "INSERT INTO requests (session, number, when_s, protocol, model, mode, raw_tokens,"
         " sent_tokens, raw_dollars, sent_dollars, input, cached, written, output, status,"
-        " first_change, grid, note, size)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " first_change, grid, note, size, outside)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (session, number, when_s, *row[3:]),
     )
     return int(number)
@@ -160,6 +160,7 @@ def _request_row(request: Request, pages: Pages) -> Row:
         *(request.raw_tokens, request.sent_tokens, request.raw_dollars, request.sent_dollars),
         *(usage.input, usage.cached, usage.written, usage.output),
         *(request.status, request.first_change, grid, note, len(grid) + len(note)),
+        request.outside_tokens,
     )
 
 

@@ -118,6 +118,7 @@ class Draft:
         self._count = count
         self._chosen: list[int] = []
         self._names: list[Name] = []
+        self._headings: dict[int, str] = {}
 
     def fill(self, order: Sequence[int], costs: Sequence[float], room: int) -> None:
         """Take fragments in order while they fit: first what is new, then what repeats words."""
@@ -158,7 +159,9 @@ class Draft:
         entries: dict[str, dict[int, list[str]]] = {}
         for place in sorted(self._chosen):
             fragment = self._fragments[place]
-            heading = heading_of(fragment)
+            heading = self._headings.get(place) or self._headings.setdefault(
+                place, heading_of(fragment)
+            )
             text = fragment.text
             if heading == "constraints" and fragment.place is Place.OBSERVED:
                 # A rule read in a file or a page is a report of that text, not a rule of ours.

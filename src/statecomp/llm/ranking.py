@@ -12,12 +12,15 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from statecomp.history.facts import FactIndex
 from statecomp.history.text import COMMON, Kind, words_of
 from statecomp.llm import markers
 from statecomp.llm.fragments import Fragment, Place
 
+REMEMBERED = 16_384
+"""Lines whose markers are known."""
 WEIGHTS: Mapping[str, float] = {
     "all_held": 0.2,
     "brief": -0.32,
@@ -150,7 +153,7 @@ def features(fragment: Fragment, setting: Setting) -> Iterator[tuple[str, float]
         yield "long", 1.0
     yield "repeats", math.log(setting.seen[text])
     yield from _position(fragment)
-    yield from _markers(fragment)
+    yield from _markers(_whose(fragment), text, fragment.failed)
     yield from _names(fragment, setting)
     yield from _words(fragment, setting)
 
@@ -202,17 +205,15 @@ def _position(fragment: Fragment) -> Iterator[tuple[str, float]]:
         yield f"{own}_last_of", crowd
 
 
-def _markers(fragment: Fragment) -> Iterator[tuple[str, float]]:
-    own = _whose(fragment)
-    text = fragment.text
-    for name, pattern in _PATTERNS:
-        if pattern.search(text):
-            yield f"{own}_{name}", 1.0
+@lru_cache(maxsize=REMEMBERED)
+def _markers(own: str, text: str, failed: bool) -> tuple[tuple[str, float], ...]:
+    """Read once: a span that waits is looked at again with every step it grows by."""
+    found = [(f"{own}_{name}", 1.0) for name, pattern in _PATTERNS if pattern.search(text)]
     if any(character.isdigit() for character in text):
-        yield "digit", 1.0
-    if fragment.failed:
-        yield "failed", 1.0
-    yield "digits", sum(map(str.isdigit, text)) / len(text)
+        found.append(("digit", 1.0))
+    if failed:
+        found.append(("failed", 1.0))
+    return (*found, ("digits", sum(map(str.isdigit, text)) / len(text)))
 
 
 _PATTERNS = (

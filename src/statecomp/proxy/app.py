@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from statecomp.controller.prices import PriceBook, shipped_prices
 from statecomp.ledger.audit import Ledger
 from statecomp.method import Method
-from statecomp.proxy.account import Accountant
+from statecomp.proxy.account.accountant import Accountant
 from statecomp.proxy.background import Background
 from statecomp.proxy.door import Door
 from statecomp.proxy.engines import Engines
@@ -66,9 +66,10 @@ def build_app(
         busy=lambda: views.busy,
     )
     failed = lambda: metrics.add("statecomp_ledger_failures_total")  # noqa: E731
-    engines = Engines(settings, method or Method(), ledger, failed)
+    decides = method or Method()
+    engines = Engines(settings, decides, ledger, failed)
     views = Views(settings, engines, background, book, Horizons(ledger))
-    accountant = Accountant(ledger, metrics, book, most_waiting=limits.records)
+    accountant = Accountant(ledger, metrics, book, most_waiting=limits.records, count=decides.count)
     door = Door(settings, ledger, views, accountant, metrics)
     metrics.gauge("statecomp_open_requests", lambda: door.open_requests)
     metrics.gauge("statecomp_decisions_waiting", lambda: background.waiting)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from threading import Event
 from time import perf_counter
-from typing import Any
 
 from starlette.types import Receive, Scope, Send
 
 from statecomp.ledger.audit import Ledger
-from statecomp.proxy.account import Accountant, Exchange
+from statecomp.proxy.account.accountant import Accountant
+from statecomp.proxy.account.exchange import Exchange
+from statecomp.proxy.account.lines import log_request
+from statecomp.proxy.backoff import Backoff
 from statecomp.proxy.client import Answer, Client
 from statecomp.proxy.faults import Fault
 from statecomp.proxy.metrics import Metrics
@@ -33,8 +34,8 @@ from statecomp.proxy.sessions import client_of
 from statecomp.proxy.settings import ProxySettings
 from statecomp.proxy.stream import (
     ClientGone,
+    Upload,
     UsageReader,
-    incoming,
     read_body,
     relay,
     while_connected,
@@ -48,7 +49,7 @@ from statecomp.proxy.upstream import (
     target,
     with_added,
 )
-from statecomp.proxy.views import Look, Views
+from statecomp.proxy.views import HOUR_S, Look, Views
 from statecomp.recent import Recent
 
 LOG = logging.getLogger("statecomp.proxy")
@@ -67,6 +68,7 @@ class Door:
     accountant: Accountant
     metrics: Metrics
     open_requests: int = 0
+    backoff: Backoff = field(default_factory=Backoff)
     _client: Client | None = None
     # Commits that an upstream has accepted in a request: not the first to suspect.
     _accepted: Recent[str, int] = field(default_factory=lambda: Recent(16_384))
@@ -129,7 +131,7 @@ class Door:
     ) -> None:
         """Anything that carries no history: streamed up and down, unread."""
         given = dict(scope["headers"])
-        upload = _Upload(receive)
+        upload = Upload(receive)
         content: bytes | AsyncIterator[bytes] = b""
         if b"content-length" in given or b"transfer-encoding" in given:
             content = upload.pieces()
@@ -158,7 +160,7 @@ class Door:
     ) -> None:
         """A request with a history in it."""
         begun = perf_counter()
-        look = await self._look(route, headers, body, exchange)
+        look = await self._look(route, url, headers, body, exchange)
         going = self._going(look, out, body, exchange)
         exchange.own_ms = (perf_counter() - begun) * 1000
 
@@ -171,8 +173,9 @@ class Door:
         if not exchange.sent_raw and response.status in REFUSED:
             raw = Outgoing(body, out, look.parsed if look is not None else None)
             response = await self._again_raw(response, url, raw, look, route, exchange)
-        elif response.is_success and look is not None:
+        elif response.is_success and look is not None and not exchange.sent_raw:
             self._accept(look, exchange)
+            self.backoff.accepted(exchange.session, url)
         await self._relay(response, send, exchange)
 
     def _going(self, look: Look | None, out: Headers, body: bytes, exchange: Exchange) -> Outgoing:
@@ -221,11 +224,16 @@ class Door:
         for commit in look.checkpoint.applied:
             self._accepted.put(commit.id, 1)
         # What the model now thinks is bound to this view, and would be stale in the raw history.
-        if not exchange.sent_raw and exchange.protocol == "anthropic" and exchange.session:
+        if exchange.protocol == "anthropic" and exchange.session:
             self._stale.put(exchange.session, 1)
 
     async def _look(
-        self, route: Route, headers: Mapping[bytes, bytes], body: bytes, exchange: Exchange
+        self,
+        route: Route,
+        url: str,
+        headers: Mapping[bytes, bytes],
+        body: bytes,
+        exchange: Exchange,
     ) -> Look | None:
         if reason := self._hands_off(headers):
             exchange.note = reason
@@ -234,7 +242,13 @@ class Door:
         if isinstance(look, str):
             exchange.note = look
             return None
-        if not route.counts and self.views.decidable(look):
+        resting = self.backoff.why(look.session, url)
+        if resting:
+            look = replace(look, content=None)
+            if not route.counts:
+                self.backoff.rested(look.session, url)
+                self.metrics.add("statecomp_rests_total")
+        elif not route.counts and self.views.decidable(look):
             now = self.views.circumstances(look)
             if patience_s := self.views.patience_s(look, now):
                 given_up = Event()
@@ -245,7 +259,8 @@ class Door:
         self.views.seen(look)
         exchange.tenant, exchange.session, exchange.model = look.tenant, look.session, look.model
         exchange.engine, exchange.checkpoint = look.engine, look.checkpoint
-        exchange.note = look.checkpoint.note
+        exchange.caching, exchange.ttl_s = look.caching, HOUR_S if look.long_lived else None
+        exchange.note = look.checkpoint.note or resting
         return look
 
     async def _view(self, route: Route, headers: Mapping[bytes, bytes], body: bytes) -> Look | str:
@@ -285,6 +300,7 @@ class Door:
         response = await self._answered(url, raw, exchange)
         exchange.note = f"the upstream refused the rewritten history ({refused.status})"
         if response.is_success and look is not None and not route.counts:
+            self.backoff.refused(exchange.session, url)
             await self._suspect(look, refused.status)
         return response
 
@@ -336,50 +352,4 @@ class Door:
             self.metrics.add("statecomp_tokens_total", exchange.raw_tokens, kind="raw")
             self.metrics.add("statecomp_tokens_total", exchange.view_tokens, kind="sent")
             self.accountant.finish(exchange)
-        _log(exchange, route, total_ms)
-
-
-@dataclass
-class _Upload:
-    """A body that goes on as it comes; what is received behind it tells that the client left."""
-
-    receive: Receive
-    ended: asyncio.Event = field(default_factory=asyncio.Event)
-    broken: bool = False
-
-    async def pieces(self) -> AsyncIterator[bytes]:
-        try:
-            async for part in incoming(self.receive):
-                yield part
-        except ClientGone:
-            self.broken = True
-            raise
-        self.ended.set()
-
-    async def after(self) -> Any:
-        await self.ended.wait()
-        return await self.receive()
-
-
-def _log(exchange: Exchange, route: Route, total_ms: float) -> None:
-    """One line a request; numbers and names of our own, never content."""
-    if not LOG.isEnabledFor(logging.INFO):
-        return
-    fields = {
-        "protocol": exchange.protocol,
-        "session": exchange.session,
-        "mode": exchange.mode,
-        "status": exchange.status,
-        "raw_tokens": exchange.raw_tokens,
-        "sent_tokens": exchange.view_tokens,
-        "counts": route.counts,
-        "own_ms": round(exchange.own_ms, 2),
-        "total_ms": round(total_ms, 1),
-        "note": shown_note(exchange.note),
-    }
-    LOG.info("request", extra={"fields": fields})
-
-
-def shown_note(note: str) -> str:
-    """A note for the log: what it quotes came out of a request, so it is left out."""
-    return re.sub(r"'[^']*'|\"[^\"]*\"", "'...'", note)[:200]
+        log_request(exchange, counts=route.counts, total_ms=total_ms)

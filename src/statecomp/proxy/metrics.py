@@ -15,6 +15,7 @@ HELP = {
     "statecomp_commits_total": "Replacements committed (observed: that would have been).",
     "statecomp_regrets_total": "Later steps that wanted something a commit had taken.",
     "statecomp_retries_total": "Rewritten requests refused by the upstream and sent again raw.",
+    "statecomp_rests_total": "Requests sent raw because a rewrite was refused not long ago.",
     "statecomp_stale_thinking_total": "Requests sent again without thinking that had gone stale.",
     "statecomp_decisions_total": "Decisions prepared, by what became of them.",
     "statecomp_ledger_failures_total": "Questions to the ledger, and records for it, that failed.",

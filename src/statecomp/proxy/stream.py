@@ -24,6 +24,8 @@ from statecomp.proxy.settings import Limits
 from statecomp.proxy.upstream import returned
 
 LONGEST = 4 << 20
+MOST_TOKENS = 100_000_000
+"""No request has more: a larger number is a mistake, and would spoil every sum it is in."""
 
 
 class ClientGone(Exception):
@@ -58,6 +60,28 @@ async def incoming(receive: Receive) -> AsyncIterator[bytes]:
         more = message.get("more_body", False)
         if part := message.get("body", b""):
             yield part
+
+
+@dataclass
+class Upload:
+    """A body that goes on as it comes; what is received behind it tells that the client left."""
+
+    receive: Receive
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    broken: bool = False
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        try:
+            async for part in incoming(self.receive):
+                yield part
+        except ClientGone:
+            self.broken = True
+            raise
+        self.ended.set()
+
+    async def after(self) -> Any:
+        await self.ended.wait()
+        return await self.receive()
 
 
 async def relay(answer: Answer, send: Send, usage: UsageReader | None) -> bool:
@@ -204,7 +228,10 @@ def _merged(before: Usage, found: Mapping[str, Any]) -> Usage:
         read = Usage(_count(found, "input_tokens"), cached, 0, _count(found, "output_tokens"))
     source = read if read.input > before.input else before
     output = read.output or before.output
-    return Usage(source.input, source.cached, source.written, output)
+    # Both are part of the input, whatever an upstream says.
+    cached = min(source.cached, source.input)
+    written = min(source.written, source.input - cached)
+    return Usage(source.input, cached, written, output)
 
 
 def _inner(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -214,4 +241,5 @@ def _inner(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def _count(found: Mapping[str, Any], name: str) -> int:
     value = found.get(name)
-    return value if isinstance(value, int) and value > 0 else 0
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if whole and 0 < value <= MOST_TOKENS else 0

@@ -4,61 +4,31 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from queue import Full, Queue
 from threading import Lock, Thread
-from time import monotonic, time
+from time import monotonic
 from typing import Any
 
-from statecomp.checkpoint import Checkpoint
-from statecomp.compressor import StateComp, first_change
+from statecomp.compressor import first_change
 from statecomp.controller.prices import PriceBook
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
-from statecomp.ledger.audit import Cell, Entry, Ledger, Regret, Request, Session, Totals, Usage
+from statecomp.ledger.audit import Cell, Entry, Ledger, Regret, Request, Session, Totals
 from statecomp.ledger.commits import Commit
+from statecomp.proxy.account.bills import Biller, Cached, Prefix
+from statecomp.proxy.account.exchange import Exchange
+from statecomp.proxy.account.notes import note_of
+from statecomp.proxy.account.regret import RegretMeter
 from statecomp.proxy.metrics import Metrics
-from statecomp.proxy.regret import RegretMeter
 from statecomp.proxy.sessions import title_of
 from statecomp.recent import Recent
 from statecomp.strategy import View
+from statecomp.tokens import ESTIMATE, TokenCounter
 
 LOG = logging.getLogger("statecomp.proxy")
 SESSIONS = 256
-
-
-@dataclass
-class Exchange:
-    """One request and its answer, filled in as they pass through."""
-
-    protocol: str
-    mode: str
-    when_s: float = field(default_factory=time)
-    tenant: str = ""
-    session: str = ""
-    client: str = ""
-    model: str = ""
-    engine: StateComp | None = None
-    checkpoint: Checkpoint | None = None
-    decision: Future[View | None] | None = None
-    sent_raw: bool = False  # whatever the view says, the bytes that came in went out
-    status: int = 0
-    usage: Usage = field(default_factory=Usage)
-    note: str = ""
-    own_ms: float = 0.0
-
-    @property
-    def raw_tokens(self) -> int:
-        return self.checkpoint.raw_tokens if self.checkpoint else 0
-
-    @property
-    def view_tokens(self) -> int:
-        """Of what was sent; in observe mode, of what would have been."""
-        if self.checkpoint is None or (self.sent_raw and self.mode != "observe"):
-            return self.raw_tokens
-        return self.checkpoint.sent_tokens
 
 
 @dataclass
@@ -67,21 +37,26 @@ class _Run:
 
     number: int
     started_s: float
-    last_s: float = 0.0
-    raw: tuple[tuple[str, int], ...] = ()
-    sent: tuple[tuple[str, int], ...] = ()
-    stored: tuple[tuple[str, int], ...] = ()  # whose messages are in the ledger already
+    cached: Cached = field(default_factory=Cached)
+    note: str = ""
+    stored: Prefix = ()  # whose messages are in the ledger already
 
 
 class Accountant:
     """A single writer with a bounded queue; what the ledger cannot take is counted and left."""
 
     def __init__(
-        self, ledger: Ledger, metrics: Metrics, prices: PriceBook, *, most_waiting: int
+        self,
+        ledger: Ledger,
+        metrics: Metrics,
+        prices: PriceBook,
+        *,
+        most_waiting: int,
+        count: TokenCounter = ESTIMATE,
     ) -> None:
         self._ledger = ledger
         self._metrics = metrics
-        self._prices = prices
+        self._biller = Biller(prices, count)
         self._regrets = RegretMeter()
         self._runs: Recent[str, _Run] = Recent(SESSIONS)
         self._undecided: dict[str, deque[Exchange]] = {}
@@ -169,9 +144,9 @@ class Accountant:
             self._metrics.add("statecomp_commits_total", len(entries), mode=observed)
         for regret in regrets:
             self._metrics.add("statecomp_regrets_total", mode=observed, kind=regret.kind)
-        news = [] if run.stored == run.raw else raw.messages
+        news = [] if run.stored == run.cached.raw else raw.messages
         self._ledger.record(_session(exchange, run, raw), request, entries, regrets, news)
-        run.stored = run.raw
+        run.stored = run.cached.raw
 
     def _resumed(self, exchange: Exchange) -> _Run:
         """A session of an earlier process goes on counting where it stood."""
@@ -185,7 +160,9 @@ class Accountant:
         shown = checkpoint.view.history if checkpoint.view else raw
         if exchange.sent_raw and exchange.mode != "observe":
             shown = raw
-        raw_dollars, sent_dollars = self._dollars(exchange, run, raw, shown, view)
+        before = run.cached.raw
+        dollars = self._biller.bill(exchange, run.cached, raw, shown, view)
+        run.note = note_of(exchange, view, run.note if before == run.cached.raw else "")
         changed = checkpoint.rewritten and shown is not raw
         return Request(
             session=exchange.session,
@@ -196,37 +173,15 @@ class Accountant:
             mode=exchange.mode,
             raw_tokens=exchange.raw_tokens,
             sent_tokens=exchange.view_tokens,
-            raw_dollars=raw_dollars,
-            sent_dollars=sent_dollars,
+            outside_tokens=run.cached.outside.tokens,
+            raw_dollars=dollars[0],
+            sent_dollars=dollars[1],
             usage=exchange.usage,
             status=exchange.status,
             first_change=first_change(raw.messages, checkpoint.messages) if changed else None,
             grid=tuple(_grid(raw, shown, view.scores if view else {})),
-            note=exchange.note,
+            note=run.note,
         )
-
-    def _dollars(
-        self, exchange: Exchange, run: _Run, raw: History, shown: History, view: View | None
-    ) -> tuple[float, float]:
-        """By the price book: as if nothing had been rewritten, and as sent, side calls included."""
-        prices = self._prices.nearest(exchange.model)
-        warm = exchange.when_s - run.last_s <= prices.ttl_s
-        output = exchange.usage.output
-        bills = []
-        for before, history in ((run.raw, raw), (run.sent, shown)):
-            now = tuple((s.id, s.tokens) for s in history.segments)
-            unchanged = _common(before, now) if warm else 0
-            bills.append(
-                prices.dollars(
-                    input_tokens=history.tokens, unchanged=unchanged, output_tokens=output
-                )
-            )
-        run.last_s = exchange.when_s
-        run.raw = tuple((s.id, s.tokens) for s in raw.segments)
-        run.sent = tuple((s.id, s.tokens) for s in shown.segments)
-        side = view.side_calls if view else ()
-        asked = sum(prices.side_dollars(call.input_tokens, call.output_tokens) for call in side)
-        return bills[0], bills[1] + asked
 
     def _look_for_regrets(self, exchange: Exchange, number: int, raw: History) -> list[Regret]:
         assert exchange.checkpoint is not None
@@ -300,12 +255,3 @@ def _grid(raw: History, shown: History, scores: Mapping[str, float]) -> Iterator
         else:
             state = "locked" if interaction.locked else "kept"
             yield Cell(interaction.number, "locked" if state == "locked" else "kept", score)
-
-
-def _common(before: Sequence[tuple[str, int]], now: Sequence[tuple[str, int]]) -> int:
-    tokens = 0
-    for (old, _), (new, count) in zip(before, now, strict=False):
-        if old != new:
-            break
-        tokens += count
-    return tokens

@@ -1,20 +1,20 @@
 """Later steps that wanted something a commit had taken, or, observed, would have taken.
 
 A step is judged by the view it was made from: that of the request whose answer it is.  It regrets
-a commit when it repeats a call whose result stood only in the replaced interactions, or when it
-uses an identifier that the agent had learned and that stands nowhere in that view.
+a commit when it repeats a call and is told what had stood only in the replaced interactions, or
+when it uses an identifier that the agent had learned and that stands nowhere in that view.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from statecomp.controller.controller import tip
 from statecomp.history.facts import facts_of
 from statecomp.history.history import History
-from statecomp.history.interaction import Call, Interaction, Segment
+from statecomp.history.interaction import Interaction, Segment
+from statecomp.history.repeats import call_key, told
 from statecomp.history.text import COMMON
 from statecomp.ledger.audit import RegretKind
 from statecomp.ledger.commits import Commit
@@ -79,7 +79,7 @@ def regrets(raw: History, view: History, applied: Sequence[Commit]) -> Iterator[
     if not isinstance(step, Interaction):
         return
     sources = {s.id: s for s in raw.segments[:-1] if isinstance(s, Interaction)}
-    yield from _repeated(step, sources, applied)
+    yield from _repeated(raw, applied)
     for name in missing(step, raw.segments[:-1], view):
         for commit in applied:
             taken = (facts_of(sources[s]) for s in commit.sources if s in sources)
@@ -105,25 +105,19 @@ def missing(step: Interaction, before: Sequence[Segment], view: History) -> Iter
             yield name
 
 
-def _repeated(
-    step: Interaction, sources: Mapping[str, Interaction], applied: Sequence[Commit]
-) -> Iterator[Found]:
-    replaced = {source for commit in applied for source in commit.sources}
+def _repeated(raw: History, applied: Sequence[Commit]) -> Iterator[Found]:
+    """Calls of the last step that were answered as before, in what was replaced and nowhere else.
+
+    Another answer to the same call is news, and no regret.
+    """
+    *past, (step, again) = told(raw.interactions)
+    replaced = {source: commit.id for commit in applied for source in commit.sources}
     standing = {
-        _key(call) for s, held in sources.items() if s not in replaced for call in held.calls
+        call_key(call) for held, _ in past if held.id not in replaced for call in held.calls
     }
-    asked = {_key(call): call for call in step.calls}
-    for commit in applied:
-        calls = (call for s in commit.sources if s in sources for call in sources[s].calls)
-        taken = {_key(call) for call in calls}
-        for key in [key for key in asked if key in taken and key not in standing]:
-            call = asked.pop(key)
-            yield Found(commit.id, "repeated call", f"{call.name} {call.arguments}"[:LONGEST])
-
-
-def _key(call: Call) -> tuple[str, str]:
-    """Name and arguments; the order of keys and the spaces between them say nothing."""
-    try:
-        return call.name, json.dumps(json.loads(call.arguments), sort_keys=True)
-    except (ValueError, RecursionError):
-        return call.name, call.arguments
+    gone = {one: replaced[held.id] for held, known in past if held.id in replaced for one in known}
+    asked = {call_key(call): call for call in step.calls}
+    for one in again:
+        call = asked.pop((one.name, one.arguments), None)
+        if call is not None and one in gone and (one.name, one.arguments) not in standing:
+            yield Found(gone[one], "repeated call", f"{call.name} {call.arguments}"[:LONGEST])

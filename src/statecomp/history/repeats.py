@@ -1,0 +1,86 @@
+"""Calls that are made again: when the answer to one is what had been known before.
+
+The same call with another answer is news: a test after a fix, a page that has changed.  With the
+same answer it is a return to what was known.  A run, such as a test or a build, asks how things
+stand now: made again after an edit it is no return, whatever it answers.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from statecomp.history.interaction import Call, Interaction
+from statecomp.history.kinds import kind_of
+from statecomp.recent import Recent
+
+REMEMBERED = 4096
+
+# What differs between two answers that say the same: when it was, how long it took, where in
+# memory.  Counts stay: three failures are not two.
+_MOMENT = re.compile(
+    r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)?(?:Z|[+-]\d\d:?\d\d)?|"
+    r"\b\d\d:\d\d:\d\d(?:[.,]\d{1,9})?|"
+    r"\b\d{1,9}(?:\.\d{1,9})? ?(?:ns|us|µs|ms|s|sec|secs|seconds|minutes?)\b|"
+    r"\b0x[0-9a-fA-F]{6,16}\b"
+)
+
+
+class Told(NamedTuple):
+    """A call and its answer as they compare; `edits` counts those before a run."""
+
+    name: str
+    arguments: str
+    answer: int
+    edits: int = 0
+
+
+class _Read(NamedTuple):
+    kind: str
+    told: tuple[tuple[Told, int], ...]  # each with the length of its answer
+
+
+_memory: Recent[tuple[str, int], _Read] = Recent(REMEMBERED)
+
+
+def told(
+    interactions: Sequence[Interaction], least_chars: int = 0
+) -> Iterator[tuple[Interaction, list[Told]]]:
+    """Each interaction with what its calls were told; equal ones are returns to each other.
+
+    Answers shorter than `least_chars` are left out.
+    """
+    edits = 0
+    for interaction in interactions:
+        kind, known = _known(interaction)
+        found = [one for one, chars in known if chars >= least_chars]
+        if edits and kind == "run":
+            found = [one._replace(edits=edits) for one in found]
+        yield interaction, found
+        edits += kind == "edit"
+
+
+def call_key(call: Call) -> tuple[str, str]:
+    """Name and arguments; the order of keys and the spaces between them say nothing."""
+    try:
+        return call.name, json.dumps(json.loads(call.arguments), sort_keys=True)
+    except (ValueError, RecursionError):
+        return call.name, call.arguments
+
+
+def _known(interaction: Interaction) -> _Read:
+    """Read once: answers are long, and a history is looked at with every request."""
+    key = (interaction.id, hash((interaction.calls, interaction.observations)))
+    return _memory.get(key) or _memory.put(
+        key, _Read(kind_of(interaction), tuple(_told(interaction)))
+    )
+
+
+def _told(interaction: Interaction) -> Iterator[tuple[Told, int]]:
+    answers = {seen.call_id: seen.text for seen in interaction.observations}
+    for call in interaction.calls:
+        answer = answers.get(call.id, "")
+        same = " ".join(_MOMENT.sub("~", answer).split())
+        yield Told(*call_key(call), hash(same)), len(answer)

@@ -1,0 +1,1 @@
+"""The account of what went through: bills, regrets, and one row a request."""

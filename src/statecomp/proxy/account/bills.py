@@ -1,0 +1,122 @@
+"""What a request costs by the price book: as it was sent, and as if nothing had been rewritten.
+
+A whole request is billed: the tool definitions stand before the history, and are cached with it.
+Whether anything is cached is the provider's word where its usage tells, else what the client asks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from statecomp.controller.prices import PriceBook, Prices
+from statecomp.history.history import History
+from statecomp.ledger.audit import Usage
+from statecomp.proxy.account.exchange import Exchange
+from statecomp.recent import Recent
+from statecomp.strategy import View
+from statecomp.tokens import ESTIMATE, TokenCounter
+from statecomp.wire.assemble import digest
+
+Prefix = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What is sent beside the history: tokens, and a name for what they are."""
+
+    tokens: int = 0
+    name: str = ""
+
+
+@dataclass
+class Cached:
+    """What the requests of one run so far left in the provider's cache."""
+
+    last_s: float = float("-inf")
+    outside: Outside = Outside()
+    raw: Prefix = ()
+    sent: Prefix = ()
+    seen: bool = False  # the provider has told of its cache
+
+
+@dataclass
+class Biller:
+    book: PriceBook
+    count: TokenCounter = ESTIMATE
+    _tools: Recent[str, Outside] = field(default_factory=lambda: Recent(16))
+
+    def outside(self, exchange: Exchange) -> Outside:
+        """The tool definitions: long, and nearly always the same."""
+        body = exchange.checkpoint.body if exchange.checkpoint else {}
+        if not (tools := body.get("tools")):
+            return Outside()
+        text = json.dumps(tools, default=str)
+        return self._tools.get(text) or self._tools.put(
+            text, Outside(self.count(text), digest(text))
+        )
+
+    def bill(
+        self,
+        exchange: Exchange,
+        cached: Cached,
+        raw: History,
+        shown: History,
+        view: View | None,
+    ) -> tuple[float, float]:
+        """Dollars as if nothing had been rewritten, and as sent, side calls included."""
+        outside = self.outside(exchange)
+        listed = self._listed(exchange)
+        # A clock that jumped back proves nothing: what was there may still be there.
+        warm = exchange.when_s - cached.last_s <= listed.ttl_s and outside == cached.outside
+        now = (_prefix(raw), _prefix(shown))
+        unchanged = [
+            outside.tokens + _common(before, after) if warm and before else 0
+            for before, after in zip((cached.raw, cached.sent), now, strict=True)
+        ]
+        prices = listed
+        if not _caches(exchange, cached, listed.readable(unchanged[1])):
+            prices = listed.uncached()
+        bills = [
+            prices.dollars(
+                input_tokens=outside.tokens + history.tokens,
+                unchanged=same,
+                output_tokens=exchange.usage.output,
+            )
+            for history, same in zip((raw, shown), unchanged, strict=True)
+        ]
+        cached.last_s, cached.outside = exchange.when_s, outside
+        cached.raw, cached.sent = now
+        side = view.side_calls if view else ()
+        asked = sum(prices.side_dollars(call.input_tokens, call.output_tokens) for call in side)
+        return bills[0], bills[1] + asked
+
+    def _listed(self, exchange: Exchange) -> Prices:
+        prices = self.book.nearest(exchange.model)
+        return prices if exchange.ttl_s is None else prices.lasting(exchange.ttl_s)
+
+
+def _caches(exchange: Exchange, cached: Cached, expected: int) -> bool:
+    """Whether this request was billed with a cache; `expected` tokens should have come from it."""
+    usage: Usage = exchange.usage
+    if usage.cached or usage.written:
+        cached.seen = True
+        return True
+    # A count far below what was expected from the cache alone is no count of this request.
+    if expected and usage.input >= expected / 2:
+        return False
+    return exchange.caching or cached.seen
+
+
+def _prefix(history: History) -> Prefix:
+    return tuple((segment.id, segment.tokens) for segment in history.segments)
+
+
+def _common(before: Sequence[tuple[str, int]], now: Sequence[tuple[str, int]]) -> int:
+    tokens = 0
+    for (old, _), (new, count) in zip(before, now, strict=False):
+        if old != new:
+            break
+        tokens += count
+    return tokens
