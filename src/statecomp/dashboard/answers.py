@@ -11,6 +11,7 @@ from typing import Any
 
 from statecomp.dashboard.reasons import gate_words
 from statecomp.errors import StateCompError
+from statecomp.explain import kind_of
 from statecomp.history.interaction import JsonObject
 from statecomp.ledger.audit import Cell, Entry, Ledger, Regret, Request, Session
 from statecomp.wire.detect import wire_named
@@ -21,6 +22,8 @@ LISTED = 500
 LABEL = 120
 _LETTERS = {"kept": "k", "summarised": "s", "locked": "l"}
 ABSENT = "."
+SENT_LESS = "sent less"
+UNTOLD = "no reason was kept"
 
 
 def overview(ledger: Ledger) -> Json:
@@ -74,6 +77,18 @@ def commit_detail(ledger: Ledger, entry: Entry) -> Json:
     }
 
 
+def fate(request: Request) -> str:
+    """What became of a request, in words that many share: sent less, or why not."""
+    if request.sent_tokens < request.raw_tokens:
+        return SENT_LESS
+    return kind_of(request.note) or UNTOLD
+
+
+def fates(requests: Sequence[Request]) -> list[tuple[str, int]]:
+    """How many requests had which fate, the commonest first."""
+    return Counter(map(fate, requests)).most_common()
+
+
 def labels(messages: Sequence[JsonObject], protocol: str) -> list[str]:
     """One line for each interaction, in order, that lets a person recognise it."""
     return [_one_line(group) for group in _groups(messages, protocol) if not group.role]
@@ -116,12 +131,14 @@ def _request(request: Request) -> Json:
         "status": request.status,
         "raw": request.raw_tokens,
         "sent": request.sent_tokens,
+        "outside": request.outside_tokens,
         "raw_dollars": request.raw_dollars,
         "sent_dollars": request.sent_dollars,
         "usage": asdict(request.usage),
         "states": states(request.grid),
         "scores": scores(request.grid),
         "note": request.note,
+        "kind": fate(request),
     }
 
 
@@ -160,7 +177,7 @@ def _parts(group: Group) -> Iterator[tuple[str, str]]:
     told = [("reasoning", group.reasoning), ("said", group.said)]
     told += [(f"call: {call.name}", call.arguments) for call in group.calls]
     told += [("error" if o.is_error else "result", o.text) for o in group.observations]
-    yield from ((kind, text) for kind, text in told if text)
+    yield from ((kind, text) for kind, text in told if text or kind.startswith("call"))
 
 
 def _one_line(group: Group) -> str:
