@@ -36,8 +36,9 @@ def overview(ledger: Ledger) -> Json:
 
 
 def session_json(session: Session) -> Json:
-    """A session without its tenant, which is nobody's name."""
-    return {name: value for name, value in asdict(session).items() if name != "tenant"}
+    """A session without its tenant and family, which are nobody's names."""
+    unnamed = ("tenant", "family")
+    return {name: value for name, value in asdict(session).items() if name not in unnamed}
 
 
 def session_detail(ledger: Ledger, session: Session, after: int) -> Json:
@@ -47,8 +48,10 @@ def session_detail(ledger: Ledger, session: Session, after: int) -> Json:
     """
     regrets = ledger.regrets(session.id)
     regretted = Counter(regret.commit for regret in regrets)
+    parent = ledger.session(session.parent) if session.parent else None
     return {
         "session": session_json(session),
+        "parent": session_json(parent) if parent else None,
         "labels": labels(ledger.messages(session.id), session.protocol),
         "requests": [_request(request) for request in ledger.requests(session.id, after=after)],
         "commits": [
