@@ -28,14 +28,14 @@ def why(word: str, **settings: Any) -> str:
 @pytest.mark.parametrize(
     ("word", "said"),
     [
-        ("p", "too short: 0 steps so far, and at least 2 old ones are needed"),
-        ("pkk", "too short: 2 steps so far, and at least 2 old ones are needed"),
+        ("p", "too short: 0 old steps so far, and at least 2 are needed"),
+        ("pkk", "too short: 1 old step so far, and at least 2 are needed"),
         (
             "pkkk",
             "nothing ready: the best of 2 old steps is step 1 with a score of 0.00, and 0.60 is"
             " needed",
         ),
-        ("prkkk", "too small a span: steps 1, 1 interactions; more than 1 are needed"),
+        ("prkkk", "too small a span: step 1, 1 interactions; more than 1 are needed"),
         ("ppoook", "all locked: 3 steps locked (the call … has no result yet)"),
         ("prrk", "committed: steps 1-2 (552 tokens) became"),
     ],

@@ -35,9 +35,10 @@ def explain(view: View, raw: History) -> str:
         return _committed(view)
     if view.note:
         return view.note
-    if len(raw.interactions) <= FEWEST_OLD:
-        so_far = _steps(len(raw.interactions))
-        return f"{TOO_SHORT}: {so_far} so far, and at least {FEWEST_OLD} old ones are needed"
+    old = max(0, len(raw.interactions) - 1)
+    if old < FEWEST_OLD:
+        steps = "step" if old == 1 else "steps"
+        return f"{TOO_SHORT}: {old} old {steps} so far, and at least {FEWEST_OLD} are needed"
     newest = raw.interactions[-1].id
     standing = [i for i in view.history.interactions if i.id != newest]
     free = [interaction for interaction in standing if not interaction.locked]
@@ -73,17 +74,15 @@ def _not_yet(refusals: Sequence[Refusal], view: View) -> str:
 
 
 def _no_summary(refusals: Sequence[Refusal], view: View) -> str:
-    return f"{NO_SUMMARY}: steps {_numbers(refusals[0].first, refusals[0].last)}, " + (
-        refusals[0].reason
-    )
+    first = refusals[0]
+    return f"{NO_SUMMARY}: {_span(first.first, first.last)}, {first.reason}"
 
 
 def _too_small(refusals: Sequence[Refusal], view: View) -> str:
     nearest = max(refusals, key=lambda refusal: refusal.last - refusal.first)
     locked = [i for i in view.history.interactions if i.locked]
     between = f"; {_locks(locked)}" if locked else ""
-    told = f"steps {_numbers(nearest.first, nearest.last)}, {nearest.reason}"
-    return f"{SMALL}: {told}{between}"
+    return f"{SMALL}: {_span(nearest.first, nearest.last)}, {nearest.reason}{between}"
 
 
 def _not_ready(view: View, free: Sequence[Interaction], standing: Sequence[Interaction]) -> str:
@@ -115,6 +114,10 @@ def _without_names(reason: str) -> str:
     """A reason that many share, without the call it names."""
     head, quote, rest = reason.partition("'")
     return f"{head}…{rest.partition(quote)[2]}" if quote and quote in rest else reason
+
+
+def _span(first: int, last: int) -> str:
+    return f"step {first}" if first == last else f"steps {first}-{last}"
 
 
 def _numbers(first: int, last: int) -> str:

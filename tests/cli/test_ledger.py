@@ -91,7 +91,7 @@ def test_sessions_come_latest_first_with_what_they_saved(home: Path) -> None:
     assert [line.split()[0] for line in lines[1:3]] == ["bbb-new", "aaa-old"]
     assert "44%" in lines[1]
     assert "-0.50" in lines[1], "a loss is shown as a loss"
-    assert "2 requests, 18,000 tokens came in, 10,000 went out" in lines[-1]
+    assert "2 requests, 18,000 tokens of history came in, 10,000 went out" in lines[-1]
     records = [
         json.loads(x) for x in statecomp("sessions", "--json", home=home).stdout.splitlines()
     ]
@@ -113,7 +113,9 @@ def test_what_was_only_observed_is_told_apart_from_what_was_saved(home: Path) ->
     assert "would save" in heads
     cells = ["1,000", "1,000", "-", "0.00", "0", "0", "75%", "3.00", "0", "watched"]
     assert seen.split()[-len(cells) :] == cells
-    assert "2 requests, 18,000 tokens came in, 10,000 went out (44% saved)" in done.stdout
+    assert (
+        "2 requests, 18,000 tokens of history came in, 10,000 went out (44% saved)" in done.stdout
+    )
     assert "only observed: 1 requests, which went out as they came" in done.stdout
     assert "would have saved 75% of their tokens and 3.00 dollars, with 0 regrets" in done.stdout
 
@@ -131,7 +133,10 @@ def test_log_lists_commits_of_one_session_or_the_latest(home: Path) -> None:
     assert [line.split()[0] for line in everything.splitlines()[1:]] == [
         "c0ffee-bbb-new",
         "c0ffee-aaa-old",
+        "bbb-new:",
+        "aaa-old:",
     ]
+    assert "1 requests (1 sent less)" in everything
     one = statecomp("log", "aaa", home=home).stdout
     assert "2-4" in one
     assert "bbb-new" not in one
@@ -160,6 +165,54 @@ def test_diff_is_plain_lines_in_a_pipe_with_secrets_masked(home: Path) -> None:
     assert [line for line in lines[2:] if line.startswith("+")][-1] == "+- steps 2 to 4 of bbb-new"
     assert any("[masked:github:" in line for line in lines if line.startswith("-"))
     assert SECRET not in done.stdout
+
+
+def test_diff_shows_each_call_with_its_name_and_arguments_in_each_protocol(tmp_path: Path) -> None:
+    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls -la src"}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "main.py\nutil.py"}
+    made = commit_at("run", 1, 1)
+    entry = Entry(
+        made,
+        "run",
+        1.0,
+        originals=(
+            {"role": "assistant", "content": [{"type": "text", "text": "I look."}, call]},
+            {"role": "user", "content": [result]},
+        ),
+    )
+    ledger = open_store("", {"XDG_DATA_HOME": str(tmp_path)})
+    about = ("claude-cli/2", "look", "anthropic", "claude")
+    session = Session("run", "t", *about, started_s=1.0, last_s=1.0, totals=Totals())
+    request = Request("run", 1, 1.0, "anthropic", "claude", "compress", 10, 5)
+    ledger.commits("t").append("run", [made])
+    ledger.record(session, request, [entry])
+    ledger.close()
+    lines = statecomp("diff", made.id, home=tmp_path).stdout.splitlines()
+    assert [line for line in lines[2:] if line.startswith("-")] == [
+        "-[step 1]",
+        "-said: I look.",
+        '-call: Bash: {"command":"ls -la src"}',
+        "-result: main.py",
+        "-util.py",
+    ]
+
+
+def test_what_saved_nothing_says_why_in_the_list_and_in_the_log(tmp_path: Path) -> None:
+    ledger = open_store("", {"XDG_DATA_HOME": str(tmp_path)})
+    about = ("codex/1", "fix it", "openai-responses", "gpt-5")
+    session = Session("run", "t", *about, started_s=1.0, last_s=1.0, totals=Totals(), parent="up")
+    notes = ["too short: 1 step so far", "nothing ready: a", "nothing ready: b"]
+    for number, note in enumerate(notes, start=1):
+        told = ("run", number, float(number), "openai-responses", "gpt-5", "compress", 10, 10)
+        ledger.record(session, Request(*told, note=note, outside_tokens=500))
+    ledger.close()
+    listed = statecomp("sessions", home=tmp_path).stdout
+    assert "run saved nothing; at its last request: nothing ready: b" in listed
+    assert "sub-agent: fix it" in listed
+    assert "1,500 tokens of tool definitions were sent beside them" in listed
+    logged = statecomp("log", home=tmp_path).stdout
+    assert "Nothing was committed." in logged
+    assert "run: 3 requests (2 nothing ready, 1 too short); the last: nothing ready: b" in logged
 
 
 def test_diff_stands_side_by_side_and_in_colour_on_a_wide_terminal(home: Path) -> None:

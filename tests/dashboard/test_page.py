@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -150,6 +151,36 @@ def test_what_was_only_observed_is_never_shown_as_saved(browser: Browser) -> Non
         expect(page.locator("#head .facts")).to_contain_text("Dollars, would have saved")
         expect(page.locator("#head .facts")).not_to_contain_text("Dollars saved")
         expect(page.locator("#commits")).to_contain_text("request 1")
+        assert fits(page)
+
+
+def test_a_session_that_saved_nothing_explains_itself(browser: Browser) -> None:
+    ledger = open_ledger(":memory:")
+    none: dict[str, Any] = {"sent_tokens": 1000, "sent_dollars": 0.5, "outside_tokens": 3000}
+    notes = ["too short: x", "nothing ready: a", "would not pay yet: y; would pay from about 70 on"]
+    for number, note in enumerate(notes, start=1):
+        ledger.record(session("parent"), request("parent", number, note=note, **none))
+    child = replace(session("child"), parent="parent")
+    ledger.record(child, request("child", note="committed: z", outside_tokens=1000))
+    with board(ledger) as own, showing(browser, own.page) as page:
+        rows = page.locator("#session-list tbody tr")
+        parent = rows.filter(has=page.get_by_role("link", name="task of parent"))
+        expect(parent).to_contain_text("saved nothing so far: would not pay yet: y")
+        child_row = rows.filter(has=page.get_by_role("link", name="task of child"))
+        expect(child_row).to_contain_text("sub-agent of “task of parent”")
+        expect(child_row).not_to_contain_text("saved nothing")
+        expect(page.locator(".footing")).to_contain_text(
+            "14k came in and 13k went out, 4.3\u00a0% less"
+        )
+        child_row.get_by_role("link").click()
+        expect(page.locator("#fates")).to_contain_text("1 sent less")
+        page.locator("#head").get_by_role("link", name="task of parent").click()
+        fates = page.locator("#fates")
+        for count in ("1 too short", "1 nothing ready", "1 would not pay yet"):
+            expect(fates).to_contain_text(count)
+        expect(fates).to_contain_text("Latest (request 3): would not pay yet: y; would pay from")
+        expect(page.locator("#head .facts")).to_contain_text("12k raw, 12k sent, tool definitions")
+        expect(page.locator(".readout").first).to_contain_text("Nothing was saved")
         assert fits(page)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from statecomp.proxy.sessions import client_of, session_of, task_id, tenant_of, title_of
 from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat import OpenAIChat
-from tests.proxy.small_upstream import running
+from tests.proxy.small_upstream import KEY, Running, running
 from tests.words import chat_of, history_of
 
 SALT = b"x" * 32
@@ -77,6 +79,99 @@ def test_titles_and_clients_are_short() -> None:
     assert len(title_of(long)) == 120
     assert title_of(history_of("r")) == ""
     assert client_of({b"user-agent": b"claude-cli/2.1 (external, cli)"}) == "claude-cli/2.1"
+
+
+REMINDER = "<system-reminder>\nThe date is today. See CLAUDE.md.\n</system-reminder>"
+ENVIRONMENT = "<environment_context>\n  <cwd>/repo</cwd>\n</environment_context>"
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ([f"{REMINDER}\n{REMINDER}\nFix the build"], "Fix the build"),
+        ([f"Fix the build\n{REMINDER}"], "Fix the build"),
+        ([ENVIRONMENT, "Fix the build"], "Fix the build"),
+        (["# AGENTS.md instructions for /repo\n\n<INSTRUCTIONS>x</INSTRUCTIONS>", "Fix"], "Fix"),
+        (["<task>\nFix it\n</task>\n<environment_details>x</environment_details>"], "Fix it"),
+        (["<command-message>init</command-message>\n<command-name>/init</command-name>"], "/init"),
+        ([REMINDER], " ".join(REMINDER.split())),
+        (["<system-reminder> never closed", "Fix"], "Fix"),
+        (["Use <div> and </div>"], "Use <div> and </div>"),
+        ([REMINDER.replace("today", "x" * 9000) + "Fix the build"], "Fix the build"),
+    ],
+)
+def test_a_title_is_what_a_person_wrote(said: list[str], title: str) -> None:
+    messages = [{"role": "user", "content": text} for text in said]
+    assert title_of(parse(messages, OpenAIChat())) == title
+
+
+def agent(task: str, system: str = "You are the agent.", **body: Any) -> dict[str, Any]:
+    messages = [{"role": "user", "content": f"{REMINDER}{task}"}]
+    tools = [{"name": "look", "input_schema": {}}]
+    return {"model": "claude", "system": system, "messages": messages, "tools": tools, **body}
+
+
+def titled(proxy: Running, *asked: tuple[dict[str, Any], dict[str, str]]) -> dict[str, str]:
+    """The title of each session's parent, by the title of the session."""
+    for body, headers in asked:
+        proxy.client.post("/v1/messages", json=body, headers={**KEY, **headers})
+        proxy.settle()
+    found = {session.id: session for session in proxy.ledger.sessions()}
+    return {s.title: found[s.parent].title if s.parent else "" for s in found.values()}
+
+
+RUN = {"x-claude-code-session-id": "5f"}
+
+
+def test_a_sub_agent_that_its_client_names_is_told_from_its_parent() -> None:
+    with running() as proxy:
+        told = titled(
+            proxy,
+            (agent("the task"), RUN),
+            (agent("look for it"), {**RUN, "x-claude-code-agent-id": "a1"}),
+            (agent("another run"), {"x-claude-code-session-id": "60"}),
+        )
+    assert told == {"the task": "", "look for it": "the task", "another run": ""}
+
+
+def test_an_agent_of_the_same_run_with_another_system_prompt_is_a_sub_agent() -> None:
+    user = {"metadata": {"user_id": "user_1_account__session_7"}}
+    title = {"model": "claude", "messages": [{"role": "user", "content": "a title?"}], **user}
+    with running() as proxy:
+        told = titled(
+            proxy,
+            (title, {}),
+            (agent("the task", **user), {}),
+            (agent("find files", "You are a file search specialist.", **user), {}),
+            (agent("This session is being continued", **user), {}),
+        )
+    assert told == {
+        "a title?": "",
+        "the task": "",
+        "find files": "the task",
+        "This session is being continued": "",
+    }
+
+
+def test_who_shares_no_run_is_nobodys_sub_agent() -> None:
+    user = {"metadata": {"user_id": "somebody"}}
+    with running() as proxy:
+        told = titled(
+            proxy,
+            (agent("one", "You are A.", **user), {}),
+            (agent("two", "You are B.", **user), {}),
+        )
+    assert told == {"one": "", "two": ""}
+
+
+def test_a_sub_agent_that_starts_after_a_restart_is_still_known() -> None:
+    with running() as proxy:
+        titled(proxy, (agent("the task"), RUN))
+        ledger = proxy.settle()
+    with running(ledger=ledger) as proxy:
+        child = {**RUN, "x-claude-code-agent-id": "a1"}
+        told = titled(proxy, (agent("look for it"), child), (agent("the task"), RUN))
+    assert told == {"the task": "", "look for it": "the task"}
 
 
 def test_commits_are_found_whatever_the_session_is_called() -> None:

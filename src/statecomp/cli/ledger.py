@@ -16,7 +16,14 @@ import click
 
 from statecomp.cli.files import write_lines
 from statecomp.cli.ledger_export import keep_labels, run_record
-from statecomp.cli.ledger_views import as_json, print_diff, print_entry, print_log, print_sessions
+from statecomp.cli.ledger_views import (
+    as_json,
+    print_diff,
+    print_entry,
+    print_log,
+    print_reasons,
+    print_sessions,
+)
 from statecomp.cli.terminal import warn
 from statecomp.config.places import STORE, open_store, store_url
 from statecomp.errors import BadInput
@@ -46,7 +53,7 @@ JSON = click.option("--json", "json_lines", is_flag=True, help="One JSON object 
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True)
 @JSON
 def sessions_command(store: str, limit: int, json_lines: bool) -> None:
-    """List the sessions in the ledger, the latest first, with what each of them saved.
+    """List the sessions in the ledger, the latest first, with what each of them saved, or why not.
 
     Dollars are by the price book, under prompt caching; a loss is shown as a negative number.
     Requests in observe mode went out as they came: what they would have saved stands apart.
@@ -75,7 +82,8 @@ def log_command(session: str | None, store: str, json_lines: bool) -> None:
     """List the commits of SESSION, the latest first; without it, of the latest sessions.
 
     A session may be named by the beginning of its id.  A commit is live, undone, suspect (a
-    provider refused the request it was in) or observed (decided, and not sent).
+    provider refused the request it was in) or observed (decided, and not sent).  Below them stands
+    why requests were not sent shorter.
 
     \b
     Examples:
@@ -94,6 +102,8 @@ def log_command(session: str | None, store: str, json_lines: bool) -> None:
             print_log(entries, regrets)
         else:
             click.echo("Nothing was committed.")
+        for one in () if json_lines else chosen:
+            print_reasons(one, ledger.requests(one.id))
 
 
 @click.command("show")
@@ -135,9 +145,10 @@ def diff_command(commit: str, store: str, side_by_side: bool | None) -> None:
     """
     with opened(store) as ledger:
         entry = _entry(ledger, commit)
+        session = ledger.session(entry.session) if entry.session else None
     if not entry.originals:
         warn("the original messages are no longer kept")
-    print_diff(entry, side_by_side=side_by_side)
+    print_diff(entry, session.protocol if session else "", side_by_side=side_by_side)
 
 
 @click.command("undo")

@@ -16,9 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from statecomp.cli.terminal import show
-from statecomp.history.interaction import JsonObject
-from statecomp.ledger.audit import Entry, Regret, Session, Sums, Totals
-from statecomp.wire.content import text_of
+from statecomp.dashboard.answers import fates, original
+from statecomp.ledger.audit import Entry, Regret, Request, Session, Sums, Totals
 
 TITLE = 48
 WIDE = 120
@@ -33,7 +32,10 @@ def clean(text: str) -> str:
 
 
 def print_sessions(sessions: Sequence[Session], totals: Totals) -> None:
-    """What was only observed has columns of its own: it is no saving."""
+    """What was only observed has columns of its own: it is no saving.  What saved nothing says why.
+
+    Raw and sent are histories, system prompt included, without tool definitions.
+    """
     right: tuple[str, ...] = ("requests", "raw", "sent", "saved", "dollars", "commits", "regrets")
     observed = any(session.totals.observed.requests for session in sessions)
     right += ("would save", "would dollars", "would regret") if observed else ()
@@ -43,20 +45,35 @@ def print_sessions(sessions: Sequence[Session], totals: Totals) -> None:
         cells = _sums(own, _share(own.acted))
         cells += _would(own.observed) if observed else ()
         about = (session.id, _time(session.last_s), session.client)
-        table.add_row(*_cells(*about, *cells, _one_line(session.title)))
+        table.add_row(*_cells(*about, *cells, _one_line(_task(session))))
     show(table)
+    for session in sessions:
+        if not _saving(session) and session.note:
+            click.echo(clean(f"{session.id} saved nothing; at its last request: {session.note}"))
     acted = totals.acted
     requests, raw, sent, share, dollars, commits, regrets = _sums(acted, _share(acted))
     click.echo(
-        f"{requests} requests, {raw} tokens came in, {sent} went out ({share} saved), {dollars}"
-        f" dollars saved, {commits} commits, {regrets} regrets"
+        f"{requests} requests, {raw} tokens of history came in, {sent} went out ({share} saved),"
+        f" {dollars} dollars saved, {commits} commits, {regrets} regrets"
     )
+    if totals.outside_tokens:
+        click.echo(f"{totals.outside_tokens:,} tokens of tool definitions were sent beside them")
     if seen := totals.observed.requests:
         share, dollars, regrets = _would(totals.observed)
         click.echo(
             f"only observed: {seen:,} requests, which went out as they came and would have saved"
             f" {share} of their tokens and {dollars} dollars, with {regrets} regrets"
         )
+
+
+def print_reasons(session: Session, requests: Sequence[Request]) -> None:
+    """How many requests of a session were sent shorter, and why the others were not."""
+    if not requests:
+        return
+    counts = ", ".join(f"{count:,} {kind}" for kind, count in fates(requests))
+    told = f"{session.id}: {len(requests):,} requests ({counts})"
+    latest = requests[-1].note
+    click.echo(clean(f"{told}; the last: {latest}" if latest else told))
 
 
 def print_log(entries: Sequence[Entry], regrets: Mapping[str, int]) -> None:
@@ -92,14 +109,14 @@ def print_entry(entry: Entry, regrets: Sequence[Regret]) -> None:
     click.echo(clean("\n".join([*lines, "", commit.text])))
 
 
-def print_diff(entry: Entry, *, side_by_side: bool | None) -> None:
+def print_diff(entry: Entry, protocol: str, *, side_by_side: bool | None) -> None:
     """The original beside its summary where there is room, else one after the other."""
     commit = entry.commit
     titles = (
         f"original, steps {_steps(entry)}, {commit.source_tokens:,} tokens",
         f"summary, {commit.summary_tokens:,} tokens ({entry.state})",
     )
-    original = clean("\n".join(_message_lines(entry.originals)))
+    text = clean("\n".join(_original_lines(entry, protocol)))
     summary = clean(commit.text)
     console = Console(highlight=False)
     wide = console.is_terminal and console.width >= WIDE
@@ -107,12 +124,12 @@ def print_diff(entry: Entry, *, side_by_side: bool | None) -> None:
         table = Table(box=SIMPLE_HEAD, expand=True)
         for title, style in zip(titles, ("red", "green"), strict=True):
             table.add_column(title, style=style, ratio=1, overflow="fold")
-        table.add_row(Text(original), Text(summary))
+        table.add_row(Text(text), Text(summary))
         show(table)
         return
     click.echo(f"--- {titles[0]}\n+++ {titles[1]}")
-    for mark, text, colour in (("-", original, "red"), ("+", summary, "green")):
-        for line in text.splitlines():
+    for mark, side, colour in (("-", text, "red"), ("+", summary, "green")):
+        for line in side.splitlines():
             # Colours are left out by click where nobody looks.
             click.secho(f"{mark}{line}", fg=colour)
 
@@ -121,15 +138,22 @@ def as_json(value: Session | Entry) -> str:
     return json.dumps(asdict(value), default=str)
 
 
-def _message_lines(messages: Sequence[JsonObject]) -> Iterator[str]:
-    for message in messages:
-        yield f"[{message.get('role') or message.get('type') or 'message'}]"
-        calls = message.get("tool_calls")
-        for call in calls if isinstance(calls, list) else ():
-            yield json.dumps(call.get("function", call) if isinstance(call, Mapping) else call)
-        shown = text_of(message.get("content"))
-        rest = {k: v for k, v in message.items() if k not in ("role", "content", "tool_calls")}
-        yield from (shown or ("" if calls else json.dumps(rest))).splitlines()
+def _original_lines(entry: Entry, protocol: str) -> Iterator[str]:
+    """Step by step: what was said, each call with its arguments, each result."""
+    for interaction in original(entry, protocol):
+        if interaction["number"] is not None:
+            yield f"[step {interaction['number']}]"
+        for part in interaction["parts"]:
+            yield from f"{part['kind']}: {part['text']}".splitlines()
+
+
+def _task(session: Session) -> str:
+    return f"sub-agent: {session.title}" if session.parent else session.title
+
+
+def _saving(session: Session) -> bool:
+    acted, observed = session.totals.acted, session.totals.observed
+    return acted.saved_tokens > 0 or observed.saved_tokens > 0
 
 
 def _sums(sums: Sums, share: str) -> tuple[str, ...]:

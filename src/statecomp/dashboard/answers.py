@@ -11,6 +11,7 @@ from typing import Any
 
 from statecomp.dashboard.reasons import gate_words
 from statecomp.errors import StateCompError
+from statecomp.explain import kind_of
 from statecomp.history.interaction import JsonObject
 from statecomp.ledger.audit import Cell, Entry, Ledger, Regret, Request, Session
 from statecomp.wire.detect import wire_named
@@ -21,6 +22,8 @@ LISTED = 500
 LABEL = 120
 _LETTERS = {"kept": "k", "summarised": "s", "locked": "l"}
 ABSENT = "."
+SENT_LESS = "sent less"
+UNTOLD = "no reason was kept"
 
 
 def overview(ledger: Ledger) -> Json:
@@ -33,8 +36,9 @@ def overview(ledger: Ledger) -> Json:
 
 
 def session_json(session: Session) -> Json:
-    """A session without its tenant, which is nobody's name."""
-    return {name: value for name, value in asdict(session).items() if name != "tenant"}
+    """A session without its tenant and family, which are nobody's names."""
+    unnamed = ("tenant", "family")
+    return {name: value for name, value in asdict(session).items() if name not in unnamed}
 
 
 def session_detail(ledger: Ledger, session: Session, after: int) -> Json:
@@ -44,8 +48,10 @@ def session_detail(ledger: Ledger, session: Session, after: int) -> Json:
     """
     regrets = ledger.regrets(session.id)
     regretted = Counter(regret.commit for regret in regrets)
+    parent = ledger.session(session.parent) if session.parent else None
     return {
         "session": session_json(session),
+        "parent": session_json(parent) if parent else None,
         "labels": labels(ledger.messages(session.id), session.protocol),
         "requests": [_request(request) for request in ledger.requests(session.id, after=after)],
         "commits": [
@@ -72,6 +78,18 @@ def commit_detail(ledger: Ledger, entry: Entry) -> Json:
         "regretted": mine,
         "regrets": len(mine),
     }
+
+
+def fate(request: Request) -> str:
+    """What became of a request, in words that many share: sent less, or why not."""
+    if request.sent_tokens < request.raw_tokens:
+        return SENT_LESS
+    return kind_of(request.note) or UNTOLD
+
+
+def fates(requests: Sequence[Request]) -> list[tuple[str, int]]:
+    """How many requests had which fate, the commonest first."""
+    return Counter(map(fate, requests)).most_common()
 
 
 def labels(messages: Sequence[JsonObject], protocol: str) -> list[str]:
@@ -116,12 +134,14 @@ def _request(request: Request) -> Json:
         "status": request.status,
         "raw": request.raw_tokens,
         "sent": request.sent_tokens,
+        "outside": request.outside_tokens,
         "raw_dollars": request.raw_dollars,
         "sent_dollars": request.sent_dollars,
         "usage": asdict(request.usage),
         "states": states(request.grid),
         "scores": scores(request.grid),
         "note": request.note,
+        "kind": fate(request),
     }
 
 
@@ -160,7 +180,7 @@ def _parts(group: Group) -> Iterator[tuple[str, str]]:
     told = [("reasoning", group.reasoning), ("said", group.said)]
     told += [(f"call: {call.name}", call.arguments) for call in group.calls]
     told += [("error" if o.is_error else "result", o.text) for o in group.observations]
-    yield from ((kind, text) for kind, text in told if text)
+    yield from ((kind, text) for kind, text in told if text or kind.startswith("call"))
 
 
 def _one_line(group: Group) -> str:

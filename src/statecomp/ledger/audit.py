@@ -151,7 +151,8 @@ class Totals(Sums):
 class Session:
     """One agent run as far as its requests show it.
 
-    `title` is the start of its task, `note` the one of its latest request.
+    `title` is the start of its task, `note` the one of its latest request.  `parent` is the
+    session of the agent that started this one as a sub-agent; `family` names the client's run.
     """
 
     id: str
@@ -164,6 +165,8 @@ class Session:
     last_s: float
     totals: Totals
     note: str = ""
+    parent: str = ""
+    family: str = ""
 
 
 class Ledger(Protocol):

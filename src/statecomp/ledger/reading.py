@@ -205,6 +205,8 @@ def _session(row: Row) -> Session:
         last_s=last_s,
         totals=_totals(row[6:]),
         note=json.loads(note) if note else "",
+        parent=told.get("parent", ""),
+        family=told.get("family", ""),
     )
 
 

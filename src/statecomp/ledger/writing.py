@@ -41,6 +41,7 @@ def recorded(
         raise LedgerFailed(f"the request is of session {request.session}, not {session.id}")
     about = {"client": session.client, "title": pages.text(session.title)}
     about |= {"protocol": session.protocol, "model": session.model}
+    about |= {"parent": session.parent, "family": session.family}
     return Record(
         (session.id, session.tenant, written(about), session.started_s, session.last_s),
         _request_row(request, pages),

@@ -30,7 +30,7 @@ from statecomp.proxy.outgoing import (
     read_refusal,
 )
 from statecomp.proxy.security import answer
-from statecomp.proxy.sessions import client_of
+from statecomp.proxy.sessions import client_of, kin_of
 from statecomp.proxy.settings import ProxySettings
 from statecomp.proxy.stream import (
     ClientGone,
@@ -258,6 +258,7 @@ class Door:
                     given_up.set()
         self.views.seen(look)
         exchange.tenant, exchange.session, exchange.model = look.tenant, look.session, look.model
+        exchange.kin = kin_of(look.tenant, headers, look.parsed)
         exchange.engine, exchange.checkpoint = look.engine, look.checkpoint
         exchange.caching, exchange.ttl_s = look.caching, HOUR_S if look.long_lived else None
         exchange.note = look.checkpoint.note or resting

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Mapping
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -25,7 +27,27 @@ KNOWN_HEADERS = (
     b"thread-id",
     b"x-opencode-session",
 )
+RUNS = (b"x-claude-code-session-id", b"session-id", b"session_id", b"x-opencode-session")
+SUB_AGENT = b"x-claude-code-agent-id"
+MEMBERS = (SUB_AGENT, b"thread-id")
+INSTRUCTING = ("system", "developer")
+OPENING = 300
 TITLE = 120
+LONGEST_TASK = 200_000
+AGENTS_FILE = "# AGENTS.md instructions"
+# What Claude Code, Codex, Cline, Cursor and others put into a user message beside the user's words.
+_HARNESS = re.compile(
+    r"<(system-reminder|environment_context|environment_details|user_instructions|INSTRUCTIONS"
+    r"|permissions instructions|collaboration_mode|skills_instructions|additional_data|user_info"
+    r"|project_layout|rules|attached_files|open_files|context|command-message"
+    r"|local-command-caveat|local-command-stdout|local-command-stderr|bash-stdout|bash-stderr"
+    r"|task-notification|user-prompt-submit-hook|ide_opened_file|ide_selection)\b[^>]{0,200}>"
+    r".*?(?:</\1>|\Z)",
+    re.DOTALL,
+)
+_MARK = re.compile(
+    r"</?(?:task|user_query|user_request|feedback|command-name|command-args|bash-input)>"
+)
 SALT_BYTES = 32
 
 
@@ -70,12 +92,63 @@ def task_id(raw: History) -> str:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Kin:
+    """What tells a sub-agent from the agent that started it.
+
+    `family` is the same for all agents of one run of a client, empty where the client names no
+    run; `member` is what the client calls this one; `told` says that the client itself calls it a
+    sub-agent.  A request without `tools` is nobody's agent: clients ask for titles that way.
+    """
+
+    family: str = ""
+    member: str = ""
+    told: bool = False
+    tools: bool = False
+
+
+def kin_of(tenant: str, headers: Mapping[bytes, bytes], body: Mapping[str, Any]) -> Kin:
+    run = next((headers[name].decode("latin-1") for name in RUNS if name in headers), "")
+    metadata = body.get("metadata")
+    user = metadata.get("user_id") if isinstance(metadata, Mapping) else None
+    # Claude Code writes its session into the user's id; elsewhere that is a user, and no run.
+    if not run and isinstance(user, str) and "session" in user:
+        run = user
+    member = " ".join(headers[name].decode("latin-1") for name in MEMBERS if name in headers)
+    family = digest(tenant, "family", run)[:16] if run else ""
+    return Kin(family, member, SUB_AGENT in headers, bool(body.get("tools")))
+
+
+def opening_of(raw: History) -> str:
+    """A name for how the system prompt begins: who an agent is told to be.
+
+    Only the beginning, and without what changes with each request.
+    """
+    texts = (s.text for s in raw.segments if isinstance(s, Pinned) and s.role in INSTRUCTING)
+    lines = (line for text in texts for line in text[: 8 * OPENING].splitlines())
+    told = "\n".join(line for line in lines if not line.startswith("x-anthropic-"))
+    return digest(told[:OPENING]) if told else ""
+
+
 def title_of(raw: History) -> str:
-    """The start of the task, in one line."""
-    for segment in raw.segments:
-        if isinstance(segment, Pinned) and segment.role == "user" and segment.text.strip():
-            return " ".join(segment.text[: 4 * TITLE].split())[:TITLE]
-    return ""
+    """The first words of a person, in one line; what harnesses put around them is left out."""
+    said = [s.text for s in raw.segments if isinstance(s, Pinned) and s.role == "user"]
+    for text in said:
+        if words := _in_one_line(_by_a_person(text)):
+            return words
+    return next((words for text in said if (words := _in_one_line(text))), "")
+
+
+def _by_a_person(text: str) -> str:
+    """The text without harness blocks and without the marks around what a person wrote."""
+    text = text[:LONGEST_TASK]
+    if text.startswith(AGENTS_FILE):
+        return ""
+    return _MARK.sub(" ", _HARNESS.sub(" ", text))
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join(text.strip()[: 4 * TITLE].split())[:TITLE]
 
 
 def client_of(headers: Mapping[bytes, bytes]) -> str:

@@ -60,7 +60,8 @@ export function chart(onPick) {
   }
   function point(request) {
     guide?.setAttribute("visibility", request ? "visible" : "hidden");
-    if (!request) { readout.textContent = `The shaded part ${fate}. Point at the chart for its figures.`; return; }
+    const shaded = requests.some((r) => r.sent < r.raw) ? `The shaded part ${fate}.` : "Nothing was saved: both lines are one.";
+    if (!request) { readout.textContent = `${shaded} Point at the chart for its figures.`; return; }
     guide.setAttribute("x1", X(request.number));
     guide.setAttribute("x2", X(request.number));
     readout.textContent = `Request ${request.number}: raw ${whole.format(request.raw)}, sent ${whole.format(request.sent)} (${change(request.raw ? request.sent / request.raw - 1 : 0)})`;

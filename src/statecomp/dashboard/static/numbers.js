@@ -12,9 +12,13 @@ export function money(amount) {
   return `${amount < 0 ? MINUS : ""}$${text}`;
 }
 
+// Too small for a column: a minus before zeros would say nothing.
+export function tiny(amount) { return Math.abs(amount) < 0.00005; }
+
 // In a column all figures have the same digits, so that they can be compared at a glance.
 export function moneyInColumn(amount) {
   if (amount === 0) return "–";
+  if (tiny(amount)) return "≈\u00a0$0";
   const text = Math.abs(amount).toLocaleString("en-US", { minimumFractionDigits: 4, maximumFractionDigits: 4 });
   return `${amount < 0 ? MINUS : ""}$${text}`;
 }

@@ -1,6 +1,6 @@
 // Totals and the list of sessions.
 import { ask, forget } from "./api.js";
-import { acted, ago, clock, money, moneyInColumn, saving, share, taskName, tokens } from "./numbers.js";
+import { acted, ago, clock, money, moneyInColumn, saving, share, taskName, tiny, tokens } from "./numbers.js";
 import { fact, meter, replace, tone } from "./redraw.js";
 import { byId, counted, el, visible, whole } from "./tools.js";
 
@@ -62,8 +62,13 @@ function totalsPart(totals) {
       fact("Written to the cache", share(usage.written, usage.input), usage.input ? `${tokens(usage.written)} tokens, as the provider reports` : "no provider has reported usage yet"),
       fact("Commits that stand", whole.format(totals.commits), "spans replaced by a summary"),
       fact("Regrets", whole.format(totals.regrets), "later steps that wanted what was taken", totals.regrets ? "regretted" : null)),
-    el("p", { class: "note footing" }, "Raw is what agents sent to the proxy, sent is what went on to the model. Dollars are by the price book, prompt caching included."),
+    el("p", { class: "note footing" }, "Raw is the history that agents sent to the proxy, system prompt included; sent is what went on to the model. ", beside(totals), "Dollars are those of whole requests by the price book, with prompt caching where the provider or the client caches."),
   ];
+}
+// What a provider reports is of whole requests: the definitions of tools stand beside the history.
+function beside({ raw_tokens: raw, sent_tokens: sent, outside_tokens: outside }) {
+  if (!outside) return "";
+  return `Tool definitions, ${tokens(outside)} tokens, go out beside it as they came: with them ${tokens(raw + outside)} came in and ${tokens(sent + outside)} went out, ${share(raw - sent, raw + outside)} less. `;
 }
 function observedPart(observed) {
   return el("section", { class: "observed-part", "aria-label": "Only observed" },
@@ -74,7 +79,7 @@ function heroes(sums, dollars, of, sent) {
   const saved = saving(sums);
   return el("div", { class: "heroes" },
     hero(dollars, saved.dollars, sums.sent_dollars, sums.raw_dollars, money, sent),
-    hero(of, saved.tokens, sums.sent_tokens, sums.raw_tokens, tokens, sent));
+    hero(`${of}, of the histories`, saved.tokens, sums.sent_tokens, sums.raw_tokens, tokens, sent));
 }
 function hero(title, saved, sent, raw, write, name) {
   return el("div", { class: "card hero" },
@@ -90,20 +95,22 @@ const COLUMNS = [["Task", "left"], ["Client and model", "left"], ["Requests"], [
 function table(sessions) {
   return el("table", { class: "stacks" },
     el("thead", {}, el("tr", {}, COLUMNS.map(([name, side]) => el("th", { scope: "col", class: side }, name)))),
-    el("tbody", {}, sessions.map(row)));
+    el("tbody", {}, sessions.map((session) => row(session, sessions.find((other) => other.id === session.parent)))));
 }
-function row(session) {
+function row(session, parent) {
   const { totals } = session;
   // Of a session that was only observed there is nothing else to tell; the label says what it is.
   const real = acted(totals), sums = real.requests ? real : totals.observed, saved = saving(sums);
   const would = (value) => (real.requests || !sums.requests ? value : [value, el("small", { class: "would" }, "would have saved")]);
   const cell = (label, value, kind) => el("td", { "data-label": label, class: kind }, value);
   return el("tr", {},
-    el("td", { class: "task" }, el("a", { href: `#/session/${encodeURIComponent(session.id)}`, "data-key": session.id }, visible(taskName(session)))),
+    el("td", { class: "task" }, el("a", { href: `#/session/${encodeURIComponent(session.id)}`, "data-key": session.id }, visible(taskName(session))),
+      session.parent ? el("small", { class: "under" }, parent ? `sub-agent of “${visible(taskName(parent))}”` : "sub-agent") : null,
+      saved.tokens > 0 || !session.note ? null : el("small", { class: "under why", title: visible(session.note) }, `saved nothing so far: ${visible(session.note)}`)),
     el("td", { class: "left who" }, el("span", {}, visible(session.client) || "–"), el("span", { class: "muted" }, visible(session.model) || "–")),
     cell("Requests", whole.format(totals.requests)),
     cell("Tokens saved", would(share(saved.tokens, sums.raw_tokens)), tone(saved.tokens)),
-    cell("Dollars saved", would(moneyInColumn(saved.dollars)), tone(saved.dollars)),
+    cell("Dollars saved", would(moneyInColumn(saved.dollars)), tiny(saved.dollars) ? null : tone(saved.dollars)),
     cell("Regrets", sums.regrets ? whole.format(sums.regrets) : "–", sums.regrets ? "regretted" : "quiet"),
     cell("Last seen", el("time", { "data-s": session.last_s, title: clock(session.last_s), datetime: new Date(session.last_s * 1000).toISOString() }, ...age(session.last_s))));
 }

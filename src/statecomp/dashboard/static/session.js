@@ -3,10 +3,11 @@ import { ask, forget } from "./api.js";
 import { chart } from "./chart.js";
 import { commitView, shortened } from "./commit.js";
 import { grid, kept } from "./grid.js";
-import { acted, clock, money, moneyInColumn, saving, share, steps, taskName, tokens } from "./numbers.js";
+import { acted, clock, money, moneyInColumn, saving, share, steps, taskName, tiny, tokens } from "./numbers.js";
 import { drawAges } from "./overview.js";
 import { badge, fact, replace, tone } from "./redraw.js";
 import { byId, change, counted, el, visible, whole } from "./tools.js";
+import { fates } from "./why.js";
 
 const FEW = 20;
 
@@ -18,7 +19,7 @@ export function sessionPage(root, id, opened) {
   root.replaceChildren(
     el("p", { class: "back" }, el("a", { href: "#/" }, "← All sessions")),
     el("div", { id: "head" }),
-    el("div", { id: "body", hidden: true }, curve.node, el("h2", { id: "grid-title" }, "What became of each interaction"), cells.node,
+    el("div", { id: "body", hidden: true }, el("div", { id: "fates" }), curve.node, el("h2", { id: "grid-title" }, "What became of each interaction"), cells.node,
       el("h2", {}, "Commits"), el("div", { class: "card", id: "commits" }),
       el("h2", {}, "Requests"), el("div", { class: "card scroll", id: "requests" })));
   forget(name);
@@ -47,6 +48,7 @@ export function sessionPage(root, id, opened) {
     byId("body").hidden = false;
     document.title = `${visible(taskName(data.session)).slice(0, 60)} · StateComp`;
     replace(byId("head"), head(data));
+    replace(byId("fates"), fates(data.requests));
     curve.draw(data.requests);
     cells.draw(data);
     drawCommits();
@@ -56,7 +58,7 @@ export function sessionPage(root, id, opened) {
   function drawCommits() {
     const rows = [...data.commits].reverse().map((commit) => commitRow(commit, commit.id === open, () => toggle(commit.id), views));
     for (const commit of data.commits) views.get(commit.id)?.seen(commit.state);
-    replace(byId("commits"), rows.length ? rows : el("p", { class: "empty" }, "Nothing was replaced in this session. The notes of the requests below say why, where something stood in the way."));
+    replace(byId("commits"), rows.length ? rows : el("p", { class: "empty" }, "Nothing was replaced in this session; what became of its requests, above, says why."));
   }
   function toggle(commit) { goTo(open === commit ? "" : commit); }
   function goTo(commit) {
@@ -90,7 +92,7 @@ export function sessionPage(root, id, opened) {
   return { refresh, open: show, tick: drawAges, close: () => { window.removeEventListener("resize", resized); cells.close(); } };
 }
 
-function head({ session, requests }) {
+function head({ session, requests, parent }) {
   const { totals } = session;
   const { usage, observed } = totals, real = acted(totals), all = observed.requests > 0 && !real.requests;
   const mode = requests.at(-1)?.mode ?? "";
@@ -98,10 +100,12 @@ function head({ session, requests }) {
   return [
     el("h1", {}, visible(taskName(session))),
     el("p", { class: "note about" }, about, ` · started ${clock(session.started_s)} · last seen `, el("time", { "data-s": session.last_s, title: clock(session.last_s) }, clock(session.last_s).slice(11)), mode && mode !== "compress" ? [" ", badge(mode)] : null),
+    session.parent ? el("p", { class: "note" }, "A sub-agent of ", el("a", { href: `#/session/${encodeURIComponent(session.parent)}` }, parent ? `“${visible(taskName(parent))}”` : "a session that is no longer kept"), ".") : null,
     observed.requests ? el("p", { class: "note" }, `${all ? "Observe mode" : `${counted(observed.requests, "request")} in observe mode`}: nothing was rewritten, “sent” is what would have gone out, and savings are what would have been saved.`) : null,
     el("dl", { class: "facts card" },
       all ? null : savedFacts(real, ["Dollars saved", "Tokens saved", "sent"]),
       observed.requests ? savedFacts(observed, ["Dollars, would have saved", "Tokens, would have saved", "would be sent"]) : null,
+      totals.outside_tokens ? wholeFact(all ? observed : real, totals.outside_tokens, all ? "would be sent" : "sent") : null,
       fact("Requests", whole.format(totals.requests), all ? `${counted(observed.commits, "commit")} observed` : `${counted(totals.commits, "commit")} that stand`),
       fact("From the cache", share(usage.cached, usage.input), usage.input ? `${share(usage.written, usage.input)} written, as the provider reports` : "the provider has reported no usage"),
       all ? null : fact("Regrets", whole.format(totals.regrets), "later steps that wanted what was taken", totals.regrets ? "regretted" : null),
@@ -112,8 +116,13 @@ function savedFacts(sums, [dollars, of, sent]) {
   const saved = saving(sums);
   return [
     fact(dollars, money(saved.dollars), `${money(sums.raw_dollars)} raw, ${money(sums.sent_dollars)} ${sent} (${share(saved.dollars, sums.raw_dollars)})`, tone(saved.dollars)),
-    fact(of, share(saved.tokens, sums.raw_tokens), `${tokens(sums.raw_tokens)} raw, ${tokens(sums.sent_tokens)} ${sent}`, tone(saved.tokens)),
+    fact(of, share(saved.tokens, sums.raw_tokens), `${tokens(sums.raw_tokens)} raw, ${tokens(sums.sent_tokens)} ${sent}, of the history`, tone(saved.tokens)),
   ];
+}
+// Providers report whole requests: system prompt, tool definitions and history.
+function wholeFact(sums, outside, sent) {
+  const saved = saving(sums), raw = sums.raw_tokens + outside;
+  return fact("Of whole requests", share(saved.tokens, raw), `${tokens(raw)} raw, ${tokens(sums.sent_tokens + outside)} ${sent}, tool definitions included`, tone(saved.tokens));
 }
 
 function commitRow(commit, open, onToggle, views) {
@@ -144,6 +153,6 @@ function requestRow(request, another) {
     cell("Status", request.status || "–", request.status >= 400 ? "negative" : "lesser"),
     cell("Raw", whole.format(request.raw)), cell("Sent", whole.format(request.sent)),
     cell("Change", request.sent === request.raw ? "–" : change(request.raw ? request.sent / request.raw - 1 : 0).replace(" ", "\u00a0"), request.sent > request.raw ? "negative" : request.sent === request.raw ? "quiet" : null),
-    cell("Dollars saved", moneyInColumn(dollars), dollars ? tone(dollars) : "quiet"), cell("From cache", share(request.usage.cached, request.usage.input, 0), "lesser"), cell("Kept", kept(request), "lesser"),
+    cell("Dollars saved", moneyInColumn(dollars), tiny(dollars) ? "quiet" : tone(dollars)), cell("From cache", share(request.usage.cached, request.usage.input, 0), "lesser"), cell("Kept", kept(request), "lesser"),
     cell("Note", [another ? [badge(request.mode), " "] : null, visible(request.note)], request.note || another ? "left plain" : "left plain none"));
 }

@@ -19,6 +19,7 @@ from statecomp.ledger.audit import Cell, Entry, Ledger, Regret, Request, Session
 from statecomp.ledger.commits import Commit
 from statecomp.proxy.account.bills import Biller, Cached, Prefix
 from statecomp.proxy.account.exchange import Exchange
+from statecomp.proxy.account.families import Families
 from statecomp.proxy.account.notes import note_of
 from statecomp.proxy.account.regret import RegretMeter
 from statecomp.proxy.metrics import Metrics
@@ -39,6 +40,8 @@ class _Run:
     started_s: float
     cached: Cached = field(default_factory=Cached)
     note: str = ""
+    title: str = ""
+    parent: str = ""
     stored: Prefix = ()  # whose messages are in the ledger already
 
 
@@ -58,6 +61,7 @@ class Accountant:
         self._metrics = metrics
         self._biller = Biller(prices, count)
         self._regrets = RegretMeter()
+        self._families = Families(ledger)
         self._runs: Recent[str, _Run] = Recent(SESSIONS)
         self._undecided: dict[str, deque[Exchange]] = {}
         self._lock = Lock()
@@ -135,6 +139,8 @@ class Accountant:
         self._metrics.add("statecomp_decisions_total", outcome=_outcome(exchange, view))
         run = self._runs.get(exchange.session) or self._resumed(exchange)
         run.number += 1
+        run.title = run.title or title_of(raw)
+        run.parent = run.parent or self._families.parent_of(exchange, raw)
         request = self._request(exchange, run, raw, view)
         regrets = self._look_for_regrets(exchange, run.number, raw)
         entries = _entries(exchange, view, raw) if view else []
@@ -145,14 +151,16 @@ class Accountant:
         for regret in regrets:
             self._metrics.add("statecomp_regrets_total", mode=observed, kind=regret.kind)
         news = [] if run.stored == run.cached.raw else raw.messages
-        self._ledger.record(_session(exchange, run, raw), request, entries, regrets, news)
+        self._ledger.record(_session(exchange, run), request, entries, regrets, news)
         run.stored = run.cached.raw
 
     def _resumed(self, exchange: Exchange) -> _Run:
         """A session of an earlier process goes on counting where it stood."""
         number = self._ledger.last_number(exchange.session)
         known = self._ledger.session(exchange.session) if number else None
-        return _Run(number, known.started_s if known else exchange.when_s)
+        if known is None:
+            return _Run(number, exchange.when_s)
+        return _Run(number, known.started_s, title=known.title, parent=known.parent)
 
     def _request(self, exchange: Exchange, run: _Run, raw: History, view: View | None) -> Request:
         checkpoint = exchange.checkpoint
@@ -209,17 +217,19 @@ def _outcome(exchange: Exchange, view: View | None) -> str:
     return "committed" if view.commits else "nothing to do"
 
 
-def _session(exchange: Exchange, run: _Run, raw: History) -> Session:
+def _session(exchange: Exchange, run: _Run) -> Session:
     return Session(
         id=exchange.session,
         tenant=exchange.tenant,
         client=exchange.client,
-        title=title_of(raw),
+        title=run.title,
         protocol=exchange.protocol,
         model=exchange.model,
         started_s=run.started_s,
         last_s=exchange.when_s,
         totals=Totals(),
+        parent=run.parent,
+        family=exchange.kin.family if exchange.kin.tools else "",
     )
 
 

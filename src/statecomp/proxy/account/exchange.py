@@ -9,6 +9,7 @@ from time import time
 from statecomp.checkpoint import Checkpoint
 from statecomp.compressor import StateComp
 from statecomp.ledger.audit import Usage
+from statecomp.proxy.sessions import Kin
 from statecomp.strategy import View
 
 
@@ -33,6 +34,7 @@ class Exchange:
     usage: Usage = field(default_factory=Usage)
     note: str = ""
     own_ms: float = 0.0
+    kin: Kin = field(default_factory=Kin)
 
     @property
     def raw_tokens(self) -> int:
