@@ -44,6 +44,8 @@ SWITCH = click.Choice(["on", "off"])
 # Deciding threads give way to the thread that carries bytes after this long.
 SWITCH_S = 0.0002
 KEEP_ALIVE_S = 75
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""A score is a small product of matrices: several threads take three times as long for it."""
 BACKLOG = 2048
 
 
@@ -145,6 +147,8 @@ def serve(
       statecomp serve --upstream https://api.openai.com --upstream local=http://127.0.0.1:8000
     """
     _need("starlette", "aiohttp", "uvicorn")
+    for name in ONE_THREAD:
+        os.environ.setdefault(name, "1")
     book = read_price_book(prices)
     decides = _method({**method, "pin_tools": "+".join(pin_tools) or None}, book)
     named = dict(_named(upstream) for upstream in upstreams)
