@@ -46,7 +46,7 @@ class Recipe:
     name: str
     about: str
     gates: Gates | None = None
-    wariness: float = 1.5
+    wariness: float = 1.0
     ahead: float = 0.5
     holds: bool = True
     extract: ExtractiveSummarizer = field(default_factory=ExtractiveSummarizer)

@@ -15,9 +15,9 @@ from statecomp.errors import BadInput
 from statecomp.history.history import History, Span
 from statecomp.history.interaction import Interaction, Summary
 
-ASK_TOKENS = 250
-"""What an agent writes to get something back: one more step, as long as steps are on average."""
-REREAD = 0.1
+ASK_TOKENS = 600
+"""What an agent writes to get something back: one more step, with some thinking."""
+REREAD = 0.05
 """Who comes back for a replaced output wants a part of it, seldom the whole."""
 FULL_WARINESS = 0.25
 """In a window that is nearly full, losing something is cheaper than losing everything."""
@@ -83,17 +83,19 @@ class Stakes:
 class Economics:
     """What may go, and when it is worth a rewrite: by what tokens cost this client.
 
-    An interaction may go when what its tokens are expected to save over the requests to come, if
-    nobody wants them again, is more than getting them back costs, if somebody does:
+    An interaction may go when what its tokens save within `payback` requests, if nobody wants them
+    again, is more than getting them back costs, if somebody does:
 
-        p_i * D_i * requests * cached  >  (1 - p_i) * wariness * return_i
+        p_i * D_i * payback * cached  >  (1 - p_i) * wariness * return_i
 
     `return_i` is one more request with today's context and a part of the output read again;
     `wariness` is how many times that a wrong replacement counts: money is not all that is lost.
 
     When it goes is a matter of lot sizing (see `gate`): a rewrite breaks the cache, and waiting
     costs what the tokens cost in each request.  Counted are the requests they were carried through
-    and a share `ahead` of those to come.  A span of less than `least_tokens` is not worth one.
+    and a share `ahead` of those to come; a rewrite must bring `margin` times what it costs, because
+    one that just pays would be followed by another that just pays, where one of both together a
+    little later costs half.  A span of less than `least_tokens` is not worth one.
 
     `summary_prices` are those of the model that writes summaries, None where none is asked; a
     summary is expected to take `ratio` of its source and `frame_tokens`, and asking for it
@@ -102,8 +104,10 @@ class Economics:
     """
 
     book: PriceBook = field(default_factory=shipped_prices)
-    wariness: float = 1.5
+    wariness: float = 1.0
+    payback: float = 15.0
     ahead: float = 0.5
+    margin: float = 2.0
     least_tokens: int = 300
     horizon: Horizon = field(default_factory=Horizon)
     summary_prices: Prices | None = None
@@ -118,6 +122,10 @@ class Economics:
             raise BadInput(f"must not be negative, not {self.wariness}", field="wariness")
         if not 0.0 <= self.ahead <= 1.0:
             raise BadInput(f"is a share, from 0 to 1, not {self.ahead}", field="ahead")
+        if not self.payback > 0.0:
+            raise BadInput(f"must be above 0, not {self.payback}", field="payback")
+        if not self.margin >= 1.0:
+            raise BadInput(f"must not be below 1, not {self.margin}", field="margin")
         if self.least_tokens < 0:
             raise BadInput(f"must not be negative, not {self.least_tokens}", field="least_tokens")
         if not 0.0 < self.pressure <= 1.0:
@@ -133,17 +141,18 @@ class Economics:
             prices=prices,
             cached_tokens=cached if state == "warm" else 0,
             cache=state,
+            margin=self.margin,
             forced=self._full(history, now),
             number=history.checkpoint,
         )
 
     def required(self, history: History, now: Circumstances) -> Mapping[str, float]:
-        """Where p * saving = (1 - p) * return; what was sent only once has not served yet."""
+        """Where both sides are equal; what was sent only once has not served yet."""
         stakes = self._stakes(history, now)
         scores = {}
         for interaction in history.interactions:
             saved = interaction.tokens * (1.0 - self.ratio)
-            gain = saved * stakes.requests * stakes.prices.cached / MILLION
+            gain = saved * self.payback * stakes.prices.cached / MILLION
             loss = stakes.return_dollars(interaction)
             known = stakes.carried(interaction) >= 1 and gain > 0.0
             scores[interaction.id] = loss / (loss + gain) if known else NOT_YET
