@@ -55,6 +55,7 @@ class Compared:
                 yield f"{label}: {len(outcome.failed)} answers not 200: {outcome.failed[:3]}"
         if not self.through.identical:
             yield "through: answers are NOT byte-identical"
+        yield f"{self.through.commits} commits, {self.through.regrets} regrets"
         for note, times in self.through.notes.most_common(NOTES):
             yield f"{times} x note: {note}"
 
@@ -71,6 +72,8 @@ class Compared:
             "own_ms": after.own_ms,
             "refused": len(after.provider.refusals),
             "retried": after.retried,
+            "commits": after.commits,
+            "regrets": after.regrets,
             "seconds": [self.direct.seconds, after.seconds],
             "identical": after.identical,
             "ended": after.ended,

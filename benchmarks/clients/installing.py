@@ -29,9 +29,19 @@ class Package:
     python: bool = False
 
 
+def _python(requirement: str, *further: str) -> Package:
+    name, _, version = requirement.partition("==")
+    return Package(name, version, "python", further, python=True)
+
+
 PACKAGES = {
     "claude": Package("@anthropic-ai/claude-code", "2.1.326", "claude"),
     "codex": Package("@openai/codex", "0.169.0", "codex"),
+    "langchain": _python("langchain==1.4.7", "langchain-core==1.6.13", "langchain-openai==1.6.7"),
+    "pydantic-ai": _python("pydantic-ai-slim[openai]==2.66.0"),
+    "openai-agents": _python("openai-agents==0.24.0"),
+    "smolagents": _python("smolagents[openai]==1.26.0"),
+    "mini-swe-agent": _python("mini-swe-agent==2.4.6", "litellm==1.106.2", "mcp==2.3.0"),
 }
 
 

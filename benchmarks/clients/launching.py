@@ -11,6 +11,8 @@ from benchmarks.clients.installing import program_of
 from statecomp.proxy.scripted.coding.project import TASK
 
 KEY = "sk-test-0123456789abcdef"
+CHAT_MODEL = "gpt-5"
+OFFLINE = {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,28 @@ def codex(errand: Errand) -> Launch:
     return Launch([*command, TASK], {"OPENAI_API_KEY": KEY})
 
 
-CLIENTS: Mapping[str, Callable[[Errand], Launch]] = {"claude": claude, "codex": codex}
+def framework(package: str, script: str, *words: str) -> Callable[[Errand], Launch]:
+    """An agent of a few lines, run by the Python that its framework is installed for."""
+
+    def launch(errand: Errand) -> Launch:
+        python = str(program_of(package, errand.version))
+        file = str(Path(__file__).parent / "agents" / script)
+        command = [python, file, errand.url, errand.model or CHAT_MODEL, TASK, *words]
+        return Launch(command, {"OPENAI_API_KEY": KEY, "DO_NOT_TRACK": "1", **OFFLINE})
+
+    return launch
+
+
+CLIENTS: Mapping[str, Callable[[Errand], Launch]] = {
+    "claude": claude,
+    "codex": codex,
+    "langchain": framework("langchain", "langchain_agent.py"),
+    "pydantic-ai": framework("pydantic-ai", "pydantic_ai_agent.py"),
+    "openai-agents": framework("openai-agents", "openai_agents_agent.py"),
+    "openai-agents-responses": framework("openai-agents", "openai_agents_agent.py", "responses"),
+    "smolagents": framework("smolagents", "smolagents_agent.py"),
+    "mini-swe-agent": framework("mini-swe-agent", "mini_swe_agent.py"),
+}
 # Models that can be told not to think, where the client's own choice cannot.
 UNTHINKING = {"claude": "claude-opus-4-8"}
 PRICED_AS = {"claude": "claude-opus"}

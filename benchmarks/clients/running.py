@@ -15,12 +15,19 @@ import urllib.request
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-from benchmarks.clients.launching import CLIENTS, PRICED_AS, UNTHINKING, Errand, environment
+from benchmarks.clients.launching import (
+    CLIENTS,
+    PRICED_AS,
+    UNTHINKING,
+    Errand,
+    Launch,
+    environment,
+)
 from benchmarks.clients.tap import Tap
 from statecomp.controller.prices import MILLION, Prices, shipped_prices
 from statecomp.proxy.scripted.app import Received, ScriptedUpstream
@@ -30,7 +37,8 @@ from statecomp.proxy.scripted.meter import Spent
 from statecomp.proxy.scripted.serving import free_port, serving
 
 PATIENCE_S = 60.0
-RUN_S = 1800.0
+STEP_S = 10.0
+"""A step takes far less; a client that goes in circles is stopped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +78,19 @@ class Outcome:
     given: Mapping[str, bytes]
     failed: Sequence[str]
     log: Sequence[Line] = ()
-    retried: int = 0
+    metrics: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def retried(self) -> int:
+        return self.metrics.get("statecomp_retries_total", 0)
+
+    @property
+    def commits(self) -> int:
+        return self.metrics.get("statecomp_commits_total", 0)
+
+    @property
+    def regrets(self) -> int:
+        return self.metrics.get("statecomp_regrets_total", 0)
 
     @property
     def requests(self) -> list[Received]:
@@ -139,8 +159,8 @@ def run(wish: Wish, serve: str | None = None) -> Outcome:
                 return _watched(wish, provider, session, direct, home)
             with served(direct, home, shlex.split(serve)) as url:
                 done = _watched(wish, provider, session, url, home)
-                retried = metric(url, "statecomp_retries_total")
-            return replace(done, retried=retried, log=tuple(_logged(home / "serve.log")))
+                told = metrics(url)
+            return replace(done, metrics=told, log=tuple(_logged(home / "serve.log")))
 
 
 @contextmanager
@@ -168,19 +188,33 @@ def _watched(
         errand = Errand(address, session.workspace, own, wish.thinking, wish.model, wish.version)
         launch = CLIENTS[wish.client](replace(errand, steps=wish.steps))
         begun = time.monotonic()
-        done = subprocess.run(
-            launch.command,
-            cwd=session.workspace,
-            env=environment(errand, launch),
-            capture_output=True,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            timeout=RUN_S,
-            check=False,
-        )
+        limit_s = PATIENCE_S + STEP_S * wish.steps
+        code, output, errors = _run(launch, session.workspace, environment(errand, launch), limit_s)
         took = time.monotonic() - begun
-    texts = (session.report, done.stdout, done.stderr)
-    return Outcome(wish, provider, *texts, done.returncode, took, tap.given, tap.failed)
+    texts = (session.report, output, errors)
+    return Outcome(wish, provider, *texts, code, took, tap.given, tap.failed)
+
+
+def _run(
+    launch: Launch, folder: Path, env: Mapping[str, str], limit_s: float
+) -> tuple[int, str, str]:
+    """Exit code, output and errors of the client; one that does not end is ended."""
+    process = subprocess.Popen(
+        launch.command,
+        cwd=folder,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        output, errors = process.communicate(timeout=limit_s)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        output, errors = process.communicate()
+        errors += f"\nit did not end within {limit_s:g} s"
+    return process.returncode, output, errors
 
 
 @contextmanager
@@ -215,12 +249,15 @@ def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
     raise RuntimeError("the proxy did not start")
 
 
-def metric(url: str, name: str) -> int:
+def metrics(url: str) -> Counter[str]:
+    """What the proxy counts, summed over labels."""
     with urllib.request.urlopen(f"{url}/metrics", timeout=10) as answer:
         lines = answer.read().decode().splitlines()
-    return sum(
-        int(float(line.split()[-1])) for line in lines if line.split("{")[0].split()[0] == name
-    )
+    found: Counter[str] = Counter()
+    for line in lines:
+        if line and not line.startswith("#"):
+            found[line.split("{")[0].split()[0]] += int(float(line.split()[-1]))
+    return found
 
 
 def _logged(path: Path) -> Iterator[Line]:

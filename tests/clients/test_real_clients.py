@@ -38,7 +38,7 @@ def expect(request: pytest.FixtureRequest, known: Mapping[str, str]) -> None:
         request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
 
 
-@pytest.fixture(scope="module", params=WISHES.values(), ids=WISHES)
+@pytest.fixture(scope="module", params=WISHES.values(), ids=list(WISHES))
 def outcome(request: pytest.FixtureRequest) -> Iterator[Outcome]:
     try:
         yield run(request.param, SERVE)

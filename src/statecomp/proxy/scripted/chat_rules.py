@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from statecomp.proxy.scripted.refusals import Refused, Strictness, insist
+from statecomp.proxy.scripted.refusals import Refused, Strictness, insist, parts_of
 from statecomp.proxy.scripted.turns import Body
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
+_SPOKEN = re.compile(r"\bcall_\d{4}_\d+")
 TEXT_PARTS = ("text", "image_url", "input_audio", "file", "refusal")
 
 
@@ -110,3 +112,7 @@ def call_ids(body: Body) -> Iterator[str]:
     for message in body["messages"]:
         for call in message.get("tool_calls") or ():
             yield str(call["id"])
+        # Some clients send calls back as the words of the assistant.
+        if message["role"] == "assistant" and not message.get("tool_calls"):
+            for part in parts_of(message.get("content")):
+                yield from _SPOKEN.findall(str(part.get("text", "")))

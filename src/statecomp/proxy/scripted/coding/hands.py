@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from statecomp.proxy.scripted.coding.plan import Action, Read, Replace, Run, Search
-from statecomp.proxy.scripted.turns import Body, ScriptedCall
+from statecomp.proxy.scripted.turns import Body, ScriptedCall, Turn
 
 FINAL = "final_answer"
-"""Where a client has a tool of this name, the run ends with it and not with words."""
+SUBMIT = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
+"""Some clients do not end with words: smolagents has a tool for it, mini-swe-agent a command."""
 
 
 class Hands(Protocol):
@@ -46,6 +47,17 @@ def hands_of(body: Body, workspace: Path) -> Hands | None:
         if wanted <= names:
             return hands(names, workspace)
     return None
+
+
+def ending(body: Body, report: str) -> Turn:
+    """The last turn, as this client knows one."""
+    names = tool_names(body)
+    if FINAL in names:
+        return Turn(calls=(_function(FINAL, answer=report),))
+    if names == {"bash"}:
+        command = f"{SUBMIT} && echo {shlex.quote(report)}"
+        return Turn(calls=(_function("bash", command=command),))
+    return Turn(said=report)
 
 
 def command_of(action: Action) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from statecomp.proxy.scripted.coding.hands import FINAL, hands_of, tool_names
+from statecomp.proxy.scripted.coding.hands import ending, hands_of
 from statecomp.proxy.scripted.coding.plan import Step, steps_of
-from statecomp.proxy.scripted.turns import Body, ScriptedCall, Turn
+from statecomp.proxy.scripted.turns import Body, Turn
 
 ASIDE = "Mending the modules of a small library"
 """The answer to a request without tools: clients ask for a title, or whether they are heard."""
@@ -43,16 +42,10 @@ class CodingSession:
         if hands is None:
             return Turn(said=ASIDE)
         if step >= self.length:
-            return self._ending(body)
+            return ending(body, self.report)
         planned = self.steps[step]
         calls = tuple(hands.call(action) for action in planned.actions)
         return Turn(planned.said, planned.thought if reasons(body) else "", calls)
-
-    def _ending(self, body: Body) -> Turn:
-        if FINAL in tool_names(body):
-            answer = ScriptedCall(FINAL, json.dumps({"answer": self.report}))
-            return Turn(calls=(answer,))
-        return Turn(said=self.report)
 
 
 def reasons(body: Body) -> bool:
