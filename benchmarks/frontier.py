@@ -22,6 +22,7 @@ from statecomp.controller.prices import shipped_prices
 from statecomp.engines.local import map_runs
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
+from statecomp.recipes import RECIPES
 from statecomp.replay.run import RunReplay, replay_run, used_identifiers
 from statecomp.replay.safety import common_identifiers
 from statecomp.replay.table import Row, hindsight_share, rows
@@ -29,24 +30,28 @@ from statecomp.traces.jsonl import read_runs
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 TERSE = "budget=0.04,dense=0"
+USUAL = "longer_than=3"
 SMALL = "longer_than=0,min_source_tokens=300"
 PLAIN = (
     *(f"window:keep={n}" for n in (5, 10, 20)),
     *(f"mask:keep={n}" for n in (5, 10, 20)),
     *(f"periodic:every={n}" for n in (3, 5)),
     *(f"periodic:every={n},{TERSE}" for n in (3, 5, 10)),
-    *(f"statecomp:scorer=age:after={n}" for n in (2, 3, 5, 10)),
-    *(f"statecomp:scorer=age:after={n},{TERSE}" for n in (2, 5)),
+    *(f"statecomp:scorer=age:after={n},{USUAL}" for n in (2, 3, 5, 10)),
+    *(f"statecomp:scorer=age:after={n},{USUAL},{TERSE}" for n in (2, 5)),
     *(f"statecomp:scorer=age:after={n},{SMALL},{TERSE}" for n in (2, 3, 5)),
 )
 RATES = (0.005, 0.0075, 0.01, 0.015, 0.02, 0.03)
 KINDS = {"window": "s", "mask": "^", "periodic": "D", "age": "o", "router": "*"}
+# Where nothing is cached no rewrite waits for the cache: what goes is wariness alone.
+FREE = "prices=uncached"
 ROUTED = (
-    *(f"statecomp:scorer=folds:{{}},unsafe_tokens={u}" for u in (1000, 4000, 24000)),
-    *(f"statecomp:scorer=folds:{{}},unsafe_tokens={u},{TERSE}" for u in (10, 30, 100)),
-    *(f"statecomp:scorer=folds:{{}},unsafe_tokens={u},{TERSE}" for u in (300, 1000, 4000, 10000)),
-    f"statecomp:scorer=folds:{{}},unsafe_tokens=10,{TERSE},name_worth=15000",
-    *(f"statecomp:scorer=folds:{{}},gates=paper,holds=off,threshold={t}" for t in (0.6, 0.9)),
+    *(f"statecomp:scorer=folds:{{}},recipe={r}" for r in RECIPES),
+    "statecomp:scorer=folds:{},recipe=paper,threshold=0.9",
+    *(f"statecomp:scorer=folds:{{}},{FREE},wariness={w}" for w in (0.5, 1.5, 4)),
+    *(f"statecomp:scorer=folds:{{}},{FREE},wariness={w},{TERSE}" for w in (0.01, 0.05, 0.2)),
+    *(f"statecomp:scorer=folds:{{}},{FREE},wariness={w},{TERSE}" for w in (0.5, 1.5, 4, 10)),
+    f"statecomp:scorer=folds:{{}},{FREE},wariness=0.01,{TERSE},name_worth=15000",
 )
 
 

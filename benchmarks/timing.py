@@ -50,9 +50,10 @@ PLAIN = (
     f"statecomp:scorer=labels:{LABELS}",
 )
 ROUTED = (
+    "statecomp:scorer=folds:{},recipe=paper",
+    "statecomp:scorer=folds:{},recipe=careful",
     "statecomp:scorer=folds:{}",
-    "statecomp:scorer=folds:{},economics=on",
-    "statecomp:scorer=folds:{},gates=paper,holds=off",
+    "statecomp:scorer=folds:{},recipe=bold",
 )
 
 

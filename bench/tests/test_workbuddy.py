@@ -13,12 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from statecomp.config.methods import method_of
 from statecomp.config.options import Options, Settings
-from statecomp.config.summarizers import summarizer_of
 from statecomp.errors import BadInput
 from statecomp.ledger.audit import Ledger, Request, Session, Totals, Usage
 from statecomp.ledger.open import open_ledger
 from statecomp.llm.client import open_chat
+from statecomp.llm.side import SideAccount
+from statecomp.llm.summarize import ChatSummarizer
 from statecomp.proxy.scripted.app import ScriptedUpstream
 from statecomp.proxy.scripted.turns import Turn
 from statecomp_bench.workbuddy.arms import ArmResults, Outcome, read_arm
@@ -424,7 +426,9 @@ def test_a_chat_summariser_is_counted_by_a_proxy_of_its_own() -> None:
     assert "--mode observe --port 9001" in observing
     spec = compressing.partition("--summarizer ")[2].split()[0]
     assert spec == "chat:openai:small@http://127.0.0.1:9001/v1"
-    summarizer_of(Options("serve", f"summarizer={spec}"), Settings(environ={"OPENAI_API_KEY": "k"}))
+    settings = Settings(environ={"OPENAI_API_KEY": "k"})
+    method, _ = method_of(Options("serve", f"summarizer={spec}"), settings)
+    assert isinstance(method.summarizer(SideAccount()), ChatSummarizer)
     assert observing in readme(plan)
     assert len(list(serving(replace(plan, summarizer="extractive")))) == 1
 

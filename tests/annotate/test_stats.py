@@ -29,6 +29,7 @@ from statecomp.annotate.stats import (
     supervision,
 )
 from statecomp.cli.labels import labels as command
+from statecomp.controller.circumstances import JUST_AFTER
 from statecomp.controller.spans import Gates, selected_runs
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
@@ -96,7 +97,8 @@ def test_the_controller_selects_the_spans_that_the_formula_counts(word: str) -> 
     scores = {i.id: float(i.calls[0].name == "read") for i in history.interactions}
     mask = {i.number: scores[i.id] >= 0.5 for i in history.interactions}
     regions = [[mask[number] for number in region] for region in eligible_regions(history)]
-    spans = [len(span) for span in selected_runs(history, scores, Gates(threshold=0.5))]
+    required = Gates(threshold=0.5).required(history, JUST_AFTER)
+    spans = [len(span) for span in selected_runs(history, scores, required)]
     assert span_statistics(regions).spans == len(spans)
     assert span_statistics(regions).selected == sum(spans)
 

@@ -79,7 +79,7 @@ def test_the_gate_decides_by_the_prices_that_dollars_are_counted_in(
         book, numbers = tmp_path / "own.toml", tmp_path / "n.json"
         own = "as_of = 2026-01-01\ninput = 1\ncached = 1\noutput = 1\nttl_s = 300\nleast_cached = 1"
         book.write_text(f"[models.own]\n{own}\nwrite = {write}\n")
-        spec = "statecomp:scorer=age:after=1,economics=on"
+        spec = "statecomp:scorer=age:after=1"
         done = statecomp(
             "replay", runs, "--prices", book, "--json", numbers, "--strategy", spec, *options
         )

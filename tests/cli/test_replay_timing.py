@@ -103,7 +103,7 @@ def test_sessions_hold_only_runs_that_one_router_has_not_seen(runs: Path, tmp_pa
             (folds / number / file.name).write_bytes(file.read_bytes())
     unseen = {"a": 0, "b": 1, "c": 0, "d": 1}
     (folds / "folds.json").write_text(json.dumps({"folds": 2, "unseen": unseen}))
-    specs = ("--strategy", "none", "--strategy", f"statecomp:economics=on,scorer=folds:{folds}")
+    specs = ("--strategy", "none", "--strategy", f"statecomp:wariness=2,scorer=folds:{folds}")
     document = numbers_of(tmp_path, runs, *specs, "--join", "4")
     assert [run["id"] for run in document["runs"]] == ["a +1", "b +1"]
     unseen = dict(zip("abcd", range(4), strict=True))

@@ -208,11 +208,11 @@ def test_the_net_saving_is_what_each_request_saved_less_what_the_summaries_cost(
     assert result.raw.total - replay.bill.total == sum(saved) - cost
 
 
+WORTH = run_of(*[(f"step{n}", f"{n} {BULK}") for n in range(6)])
 LONG = run_of(*[(f"step{n}", f"{n} {BULK * 3}") for n in range(40)])
-OFF = "statecomp:scorer=age:after=3,longer_than=0"
-ON = {
-    model: f"{OFF},economics=on,prices={model}" for model in ("claude-sonnet", "gpt-5", "uncached")
-}
+AGE = "statecomp:scorer=age:after=3"
+OFF = f"{AGE},longer_than=0,min_source_tokens=300"
+ON = {model: f"{AGE},prices={model}" for model in ("claude-sonnet", "gpt-5", "uncached")}
 
 
 @pytest.fixture(scope="module")
@@ -225,7 +225,7 @@ def row_of(result: RunReplay, spec: str, model: str = "claude-sonnet") -> Row:
 
 
 class TestMoney:
-    """Dollars under caching, with the gate and without."""
+    """Dollars under caching, where a rewrite must pay and where gates alone decide."""
 
     def test_cache_rules_hold_for_each_request_and_not_for_their_sum(self) -> None:
         short = Bill(input=900, cached=600)
@@ -269,21 +269,42 @@ class TestMoney:
         off, on = row_of(long_run, OFF), row_of(long_run, ON["uncached"])
         assert (on.bill, on.commits) == (off.bill, off.commits)
 
-    def test_off_is_the_default_and_anything_else_is_refused(self) -> None:
-        spec = "statecomp:scorer=age:after=1,longer_than=0,min_source_tokens=0"
-        for switch, gated in (("", False), (",economics=off", False), (",economics=on", True)):
-            (replay,) = replayed(LEARNED, spec + switch).replays
-            assert any(step.ruling for step in replay.steps) == gated
-        with pytest.raises(BadInput, match="write on or off"):
-            strategy_factory("statecomp:economics=maybe", Settings())
-        with pytest.raises(BadInput, match="has no prices"):
-            strategy_factory("statecomp:economics=on,prices=nobody", Settings())
+    @pytest.mark.parametrize(
+        ("more", "weighed"),
+        [
+            ("", True),
+            (",recipe=bold", True),
+            (",wariness=9", True),
+            (",recipe=paper", False),
+            (",threshold=0.5", False),
+            (",longer_than=0", False),
+            (",min_source_tokens=0", False),
+        ],
+    )
+    def test_a_rewrite_must_pay_unless_the_gates_of_the_paper_are_named(
+        self, more: str, weighed: bool
+    ) -> None:
+        (replay,) = replayed(WORTH, f"statecomp:scorer=age:after=1{more}").replays
+        assert any(step.ruling for step in replay.steps) == weighed
+
+    @pytest.mark.parametrize(
+        ("options", "problem"),
+        [
+            ("economics=on", "has unknown options: economics"),
+            ("recipe=rash", "known are paper, careful, balanced, bold"),
+            ("wariness=-1", "wariness: must not be negative"),
+            ("ahead=2", "ahead: is a share, from 0 to 1"),
+            ("prices=nobody", "has no prices"),
+        ],
+    )
+    def test_what_no_rule_knows_is_refused(self, options: str, problem: str) -> None:
+        with pytest.raises(BadInput, match=problem):
+            strategy_factory(f"statecomp:{options}", Settings())
 
     def test_the_prices_of_the_command_are_those_of_the_gate(self) -> None:
         settings = Settings(prices=shipped_prices().of("uncached"))
-        spec = "statecomp:scorer=age:after=1,min_source_tokens=0,economics=on"
-        factory = strategy_factory(spec, settings)
-        (replay,) = replay_run(LEARNED, {"on": factory}, frozenset()).replays
+        factory = strategy_factory("statecomp:scorer=age:after=1", settings)
+        (replay,) = replay_run(WORTH, {"on": factory}, frozenset()).replays
         rulings = [step.ruling for step in replay.steps if step.ruling]
         assert {(ruling.prices, ruling.cache) for ruling in rulings} == {("uncached", "none")}
 
@@ -294,4 +315,4 @@ class TestMoney:
         waiting = [line for line in table if line["refusals"]]
         assert decided
         assert all(line["ruling"]["commit"] for line in decided)
-        assert any("not yet" in line["refusals"][-1]["reason"] for line in waiting)
+        assert any("does not pay yet" in line["refusals"][-1]["reason"] for line in waiting)

@@ -189,7 +189,7 @@ def test_labels_move_with_their_run() -> None:
 
 
 def test_strategies_without_folds_ask_nothing_of_the_runs_of_a_session() -> None:
-    asked = same_routers(["window:keep=3", "statecomp:scorer=age:after=3,economics=on"])
+    asked = same_routers(["window:keep=3", "statecomp:scorer=age:after=3,wariness=2"])
     assert asked("one task") == asked("another")
 
 

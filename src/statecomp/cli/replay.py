@@ -125,14 +125,17 @@ def replay(
       statecomp                              StateComp with the router of the package
       statecomp:scorer=router:FOLDER         StateComp with a router of your own
       statecomp:scorer=folds:FOLDER          each run with a router that never saw its task
-      statecomp:scorer=age:after=3           StateComp's gates, age as the score
-      statecomp:scorer=labels:PATH           StateComp's gates, true labels as scores
-    StateComp also takes unsafe_tokens= (what a wrong replacement costs: less saves more),
-    gates=paper, threshold=, longer_than=, min_source_tokens=, and economics=on (a rewrite must
-    pay, at the prices that dollars are counted in); it and periodic take
-    summarizer=chat:openai:MODEL[@URL], or of the default, which asks no model, budget= (a share
-    of the source for sentences), dense= (tokens of each output that get twice that) and
-    name_worth= (what a missing identifier costs, in tokens).
+      statecomp:scorer=age:after=3           StateComp's rule, age as the score
+      statecomp:scorer=labels:PATH           StateComp's rule, true labels as scores
+      statecomp:recipe=paper                 as in the paper; careful, balanced and bold must pay,
+                                             at the prices that dollars are counted in
+    StateComp also takes wariness= (how many times the price of getting it back a wrong
+    replacement counts: less saves more), ahead=, prices=, window=, holds=off, pin=, pin_tools=,
+    role=, merge=, and the gates of the paper, threshold=, longer_than= and min_source_tokens=,
+    which leave money out; it and periodic take summarizer=chat:openai:MODEL[@URL], or of the
+    default, which asks no model, budget= (a share of the source for sentences), dense= (tokens
+    of each output that get twice that) and name_worth= (what a missing identifier costs, in
+    tokens).
 
     \b
     A step is broken when the recorded action uses an identifier the agent had learned from an

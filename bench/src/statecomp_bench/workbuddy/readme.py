@@ -50,7 +50,7 @@ then, in the framework:
   the agent's own compaction at {window:,} tokens in both arms (the benchmark's default), and that
   the agent's requests, not the judge's, are what it counts.
 - `statecomp serve` runs with its defaults.  The paper decides before each request, at threshold
-  0.60, without regard to prompt caching: add `--commit now --threshold 0.60 --economics off`.
+  0.60, without regard to prompt caching: add `--recipe paper --commit now`.
 - {summaries}
 - With ten tasks a domain and one attempt, differences of a few points of reward are noise.
 """
