@@ -83,8 +83,9 @@ class StateComp(Strategy):
         self._count = count
         self._account = account or SideAccount()
         self._reader = Reader(self.wire, count, shelf=shelf)
+        pays = economics.remembering() if economics is not None else None
         self._controller = Controller(
-            scorer, summarizer or ExtractiveSummarizer(), self.wire, gates, count, economics
+            scorer, summarizer or ExtractiveSummarizer(), self.wire, gates, count, pays
         )
         # States at which nothing was worth doing: the same request sent again decides nothing new.
         self._idle: Recent[str, View] = Recent(1024)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from statecomp.controller.gate import Market, Offer, Verdict, decide
@@ -12,7 +12,7 @@ from statecomp.controller.prices import PriceBook, Prices, shipped_prices
 from statecomp.controller.survival import Survival, shipped_survival
 from statecomp.errors import BadInput
 from statecomp.history.history import History, Span
-from statecomp.history.interaction import Interaction, Summary
+from statecomp.history.interaction import Interaction, Segment, Summary
 from statecomp.strategy import CacheState
 
 
@@ -61,7 +61,7 @@ class Economics:
     frame_tokens: int = 100
     prompt_tokens: int = 700
     pressure: float = 0.9
-    lengths: Lengths = field(default_factory=Lengths, repr=False, compare=False)
+    lengths: Lengths | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.margin >= 1.0:
@@ -103,16 +103,25 @@ class Economics:
         for start, stop in spans:
             source = ends[stop] - ends[start]
             if summaries is None:
-                members = history.segments[start:stop]
-                length = self.lengths.expected(members, self.ratio, self.frame_tokens)
+                length = self._expected(history.segments[start:stop], source)
                 ask = self._summary_dollars(source, length)
                 offers.append(Offer(ends[start], source, length, ask_dollars=ask))
             else:
                 length = summaries[Span(start, stop)].tokens
-                self.lengths.learn(history.segments[start:stop], length)
+                if self.lengths is not None:
+                    self.lengths.learn(history.segments[start:stop], length)
                 spent = self._summary_dollars(source, length)
                 offers.append(Offer(ends[start], source, length, spent_dollars=spent))
         return decide(offers, self.market(history, now))
+
+    def remembering(self) -> Economics:
+        """The same, with a memory of its own of how long summaries turned out: one an engine."""
+        return replace(self, lengths=Lengths())
+
+    def _expected(self, span: Sequence[Segment], source_tokens: int) -> int:
+        if self.lengths is not None:
+            return self.lengths.expected(span, self.ratio, self.frame_tokens)
+        return self.frame_tokens + round(source_tokens * self.ratio)
 
     def _summary_dollars(self, source_tokens: int, summary_tokens: int) -> float:
         if self.summary_prices is None:
