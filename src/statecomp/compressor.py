@@ -100,7 +100,7 @@ class StateComp(Strategy):
             scorer if scorer is not None else shipped_scorer(),
             summarizer or chosen.extract,
             self.wire,
-            rule or chosen.rule(prices),
+            (rule or chosen.rule(prices)).remembering(),
             count,
         )
         # States at which nothing was worth doing: the same request sent again decides nothing new.

@@ -135,7 +135,7 @@ def test_a_sub_agent_that_its_client_names_is_told_from_its_parent() -> None:
 
 
 def test_an_agent_of_the_same_run_with_another_system_prompt_is_a_sub_agent() -> None:
-    user = {"metadata": {"user_id": "user_1_account__session_7"}}
+    user: dict[str, Any] = {"metadata": {"user_id": "user_1_account__session_7"}}
     title = {"model": "claude", "messages": [{"role": "user", "content": "a title?"}], **user}
     with running() as proxy:
         told = titled(
@@ -154,7 +154,7 @@ def test_an_agent_of_the_same_run_with_another_system_prompt_is_a_sub_agent() ->
 
 
 def test_who_shares_no_run_is_nobodys_sub_agent() -> None:
-    user = {"metadata": {"user_id": "somebody"}}
+    user: dict[str, Any] = {"metadata": {"user_id": "somebody"}}
     with running() as proxy:
         told = titled(
             proxy,
@@ -180,6 +180,19 @@ def test_commits_are_found_whatever_the_session_is_called() -> None:
         proxy.chat(chat_of("prrrr"), **{"x-statecomp-session": "two"})
         assert proxy.received[0].body == proxy.received[1].body
         assert len(proxy.settle().sessions()) == 2
+
+
+def test_a_session_that_the_ledger_has_forgotten_goes_on() -> None:
+    with running() as proxy:
+        for word in ("pr", "prr"):
+            proxy.chat(chat_of(word))
+        assert proxy.settle().purge() == 1
+        proxy.chat(chat_of("prrr"))
+        ledger = proxy.settle()
+        (one,) = ledger.sessions()
+        (request,) = ledger.requests(one.id)
+        assert (one.totals.requests, request.number) == (1, 3)
+        assert len(ledger.messages(one.id)) == len(chat_of("prrr"))
 
 
 def test_a_session_goes_on_counting_after_a_restart() -> None:

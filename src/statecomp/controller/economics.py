@@ -115,7 +115,7 @@ class Economics:
     frame_tokens: int = 50
     prompt_tokens: int = 700
     pressure: float = 0.9
-    lengths: Lengths = field(default_factory=Lengths, repr=False, compare=False)
+    lengths: Lengths | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.wariness < float("inf"):  # also false for NaN
@@ -178,10 +178,11 @@ class Economics:
         for span in spans:
             members = history.members(span)
             if summaries is None:
-                length = self.lengths.expected(members, self.ratio, self.frame_tokens)
+                length = self._expected(members)
             else:
                 length = summaries[span].tokens
-                self.lengths.learn(members, length)
+                if self.lengths is not None:
+                    self.lengths.learn(members, length)
             offer = stakes.offer(ends[span.start], members, scores, length)
             dollars = self._summary_dollars(offer.source_tokens, length)
             if summaries is None:
@@ -193,6 +194,16 @@ class Economics:
     def stricter(self, refetches: int) -> Economics:
         """Only what a wrong replacement costs has been underrated."""
         return replace(self, wariness=self.wariness * STRICTER ** min(refetches, 9))
+
+    def remembering(self) -> Economics:
+        """With a memory of its own of how long summaries turned out."""
+        return replace(self, lengths=Lengths())
+
+    def _expected(self, members: Sequence[Interaction]) -> int:
+        """Tokens of a summary that is not written yet."""
+        if self.lengths is not None:
+            return self.lengths.expected(members, self.ratio, self.frame_tokens)
+        return self.frame_tokens + round(sum(m.tokens for m in members) * self.ratio)
 
     def _prices(self, now: Circumstances) -> Prices:
         """What the client of this request is billed."""

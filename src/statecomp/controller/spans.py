@@ -40,6 +40,10 @@ class Rule(Protocol):
         """The rule once the agent has come back so often for what had been replaced."""
         ...
 
+    def remembering(self) -> Rule:
+        """The rule as one engine has it: what it learns on the way stays there."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Gates:
@@ -86,6 +90,9 @@ class Gates:
 
     def stricter(self, refetches: int) -> Gates:
         """A threshold that was given stays."""
+        return self
+
+    def remembering(self) -> Gates:
         return self
 
 

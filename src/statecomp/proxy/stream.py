@@ -241,5 +241,6 @@ def _inner(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def _count(found: Mapping[str, Any], name: str) -> int:
     value = found.get(name)
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    return value if whole and 0 < value <= MOST_TOKENS else 0
+    if not isinstance(value, int) or isinstance(value, bool):
+        return 0
+    return value if 0 < value <= MOST_TOKENS else 0
