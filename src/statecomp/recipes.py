@@ -84,17 +84,19 @@ RECIPES: Mapping[str, Recipe] = {
         Recipe(
             name="careful",
             about="replaces little before its time; for work that cannot be done twice",
-            wariness=4.0,
+            wariness=2.5,
+            extract=ExtractiveSummarizer(budget=0.17, dense=1000),
         ),
         Recipe(
             name="balanced",
             about="saves wherever it pays; the default",
-            wariness=1.5,
+            wariness=0.8,
         ),
         Recipe(
             name="bold",
             about="replaces most of what is old; for work in which everything can be read again",
-            wariness=0.5,
+            wariness=0.3,
+            extract=ExtractiveSummarizer(budget=0.08, dense=1000),
         ),
     )
 }

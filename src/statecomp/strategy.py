@@ -57,8 +57,8 @@ class Ruling:
     those already made and some of those expected, as `saving_dollars`, at the price they are billed
     at.  A rewrite costs `rebilling_dollars`, because `rewritten_tokens` behind the first change
     would have come from the cache and are written to it again, and `summary_dollars`.  It pays when
-    it saves more than `margin` times what it costs; `forced` means that the window is nearly full,
-    and then whatever shortens is done.  `pays_at` is the request from which on it would pay if
+    it saves more than it costs; `forced` means that the window is nearly full, and then whatever
+    shortens is done.  `pays_at` is the request from which on it would pay if
     nothing else changed, where it does not pay now.  `risk_dollars` is the chance that the agent
     needs an original again times what that counts; each interaction was found worth it before.
     """
@@ -66,7 +66,6 @@ class Ruling:
     commit: bool
     spans: int
     requests: float
-    margin: float
     saved_tokens: int
     saving_dollars: float
     rewritten_tokens: int
@@ -98,9 +97,8 @@ class Ruling:
             return f"the window is nearly full: costs {numbers}"
         if self.commit:
             return f"pays: costs {numbers}"
-        asked = f", and {self.margin:g} times the cost is asked" if self.margin > 1 else ""
         when = f"; would pay from about request {self.pays_at} on" if self.pays_at else ""
-        return f"does not pay yet: costs {numbers}{asked}{when}"
+        return f"does not pay yet: costs {numbers}{when}"
 
     def as_json(self) -> dict[str, Any]:
         """The plain mapping a ledger stores."""

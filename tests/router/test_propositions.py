@@ -11,6 +11,7 @@ import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from statecomp.controller.circumstances import JUST_AFTER
 from statecomp.controller.spans import Gates, eligible_spans, selected_runs
 from statecomp.errors import BadInput
 from statecomp.history.history import History
@@ -139,9 +140,11 @@ def test_perturbations_within_the_margin_keep_all_spans(
         full[interaction.id] = score_of(logit)
         bounded[interaction.id] = score_of(logit + share * abs(logit - cut))
     gates = Gates(threshold, longer_than, min_source_tokens)
-    one, other = (list(selected_runs(history, s, gates)) for s in (full, bounded))
+    asked = gates.required(history, JUST_AFTER)
+    one, other = (list(selected_runs(history, s, asked)) for s in (full, bounded))
     assert one == other
-    assert eligible_spans(history, full, gates) == eligible_spans(history, bounded, gates)
+    spans, others = (eligible_spans(history, s, asked, gates) for s in (full, bounded))
+    assert spans == others
 
 
 def score_of(logit: float) -> float:

@@ -93,9 +93,7 @@ class Economics:
 
     When it goes is a matter of lot sizing (see `gate`): a rewrite breaks the cache, and waiting
     costs what the tokens cost in each request.  Counted are the requests they were carried through
-    and a share `ahead` of those to come; a rewrite must bring `margin` times what it costs, because
-    one that just pays would be followed by another that just pays, where one of both together a
-    little later costs half.  A span of less than `least_tokens` is not worth one.
+    and a share `ahead` of those to come.  A span of less than `least_tokens` is not worth one.
 
     `summary_prices` are those of the model that writes summaries, None where none is asked; a
     summary is expected to take `ratio` of its source and `frame_tokens`, and asking for it
@@ -107,7 +105,6 @@ class Economics:
     wariness: float = 1.0
     payback: float = 15.0
     ahead: float = 0.5
-    margin: float = 2.0
     least_tokens: int = 300
     horizon: Horizon = field(default_factory=Horizon)
     summary_prices: Prices | None = None
@@ -124,8 +121,6 @@ class Economics:
             raise BadInput(f"is a share, from 0 to 1, not {self.ahead}", field="ahead")
         if not self.payback > 0.0:
             raise BadInput(f"must be above 0, not {self.payback}", field="payback")
-        if not self.margin >= 1.0:
-            raise BadInput(f"must not be below 1, not {self.margin}", field="margin")
         if self.least_tokens < 0:
             raise BadInput(f"must not be negative, not {self.least_tokens}", field="least_tokens")
         if not 0.0 < self.pressure <= 1.0:
@@ -141,7 +136,6 @@ class Economics:
             prices=prices,
             cached_tokens=cached if state == "warm" else 0,
             cache=state,
-            margin=self.margin,
             forced=self._full(history, now),
             number=history.checkpoint,
         )

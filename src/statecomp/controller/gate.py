@@ -7,7 +7,7 @@ every request sends the tokens once more, at the price of cached ones.  With D_i
 interaction i, of which p_i says how surely nobody will want them again, H_i requests that count for
 it, and W tokens behind the first change that would have come from the cache, a rewrite is made when
 
-    sum_i p_i * D_i * H_i * cached  >  margin * (W * (write - cached) + what the records cost)
+    sum_i p_i * D_i * H_i * cached  >  W * (write - cached) + what the records cost
 
 H_i holds the requests that have carried i already and a share of those to come (`economics`).  So a
 deep break waits until about as much was paid for carrying as it costs, and one near the end, which
@@ -88,7 +88,6 @@ class Market:
     prices: Prices
     cached_tokens: int
     cache: CacheState = "warm"
-    margin: float = 1.0
     forced: bool = False
     number: int = 0
 
@@ -104,14 +103,13 @@ class Market:
         carrying = offer.sure_tokens * prices.cached / MILLION
         saving = (offer.counted_tokens * prices.cached + (saved - held) * extra) / MILLION
         rebilling = (lost - held) * extra / MILLION
-        cost = self.margin * (rebilling + offer.ask_dollars)
+        cost = rebilling + offer.ask_dollars
         pays = saving > cost
         waits = ceil((cost - saving) / carrying) if carrying > 0 and not pays else 0
         return Ruling(
             commit=self.forced or pays,
             spans=offer.spans,
             requests=offer.requests,
-            margin=self.margin,
             saved_tokens=saved,
             saving_dollars=saving,
             rewritten_tokens=lost - held,
@@ -129,15 +127,14 @@ class Market:
         prices = self.prices
         fresh = offer.saved_tokens * (prices.write - prices.cached)
         gain = (offer.counted_tokens * prices.cached + fresh) / MILLION
-        return offer.saved_tokens > 0 and (self.forced or gain > self.margin * offer.ask_dollars)
+        return offer.saved_tokens > 0 and (self.forced or gain > offer.ask_dollars)
 
     def surplus(self, offer: Offer) -> float:
         """Left minus right of the inequality; in a full window more tokens are always better."""
         if self.forced:
             return float(offer.saved_tokens)
         ruling = self.rule(offer)
-        cost = ruling.rebilling_dollars + offer.ask_dollars
-        return ruling.saving_dollars - self.margin * cost
+        return ruling.saving_dollars - ruling.rebilling_dollars - offer.ask_dollars
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,10 +45,10 @@ class ExtractiveSummarizer:
     the sentences, for those who must keep to a budget.
     """
 
-    budget: float = 0.17
+    budget: float = 0.12
     least: int = 90
     name_worth: int = 20_000
-    dense: int = 1000
+    dense: int = 500
     count: Callable[[str], int] = ESTIMATE
 
     def __post_init__(self) -> None:
@@ -64,7 +64,7 @@ class ExtractiveSummarizer:
     def usual_ratio(self) -> float:
         """What a summary takes of its source, on recorded runs: most interactions are short."""
         names = 0.09 if self.name_worth else self.budget * NAMES_SHARE
-        return min(0.75, self.budget * 1.2 + names)
+        return min(0.75, self.budget * (1.0 + self.dense / 5000) + names)
 
     def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
         """What was done and how it ended, step by step, then the likeliest fragments that fit."""
