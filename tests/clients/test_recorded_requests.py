@@ -26,20 +26,12 @@ from statecomp.wire.protocol import Wire
 FIXTURES = sorted((Path(__file__).parent / "fixtures").glob("*.json"))
 each = pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
 DIALECTS = {dialect.path: dialect for dialect in (MESSAGES, RESPONSES)}
-# What stands in the way today, file by file.
-EDITED = ("claude_2_1_197", "claude_haiku_4_5", "claude_opus_5_5")
-LOCKED = ("claude_2_1_197", "claude_opus_4_8_no_thinking", "claude_opus_5_5")
 PLACEHOLDER = re.compile(r"\(a text of ([\d,]+) characters\)")
 
 
 def _filled(found: re.Match[str]) -> str:
     length = int(found[1].replace(",", ""))
     return "".join(f"line {n} is as it was; " for n in range(length // 20 + 1))[:length]
-
-
-def expect(request: pytest.FixtureRequest, known: tuple[str, ...], reason: str) -> None:
-    if request.node.callspec.id in known:
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
 
 
 def read(path: Path) -> tuple[Mapping[str, Any], dict[str, Any], Wire]:
@@ -71,15 +63,13 @@ def test_it_goes_out_as_the_very_messages_that_came(path: Path) -> None:
 
 
 @each
-def test_nothing_in_it_forbids_reading_it(path: Path, request: pytest.FixtureRequest) -> None:
-    expect(request, EDITED, "an edit list that keeps everything counts as an edit")
+def test_nothing_in_it_forbids_reading_it(path: Path) -> None:
     _, body, wire = read(path)
     assert wire.untouchable(body) == ""
 
 
 @each
-def test_every_step_but_the_newest_may_go(path: Path, request: pytest.FixtureRequest) -> None:
-    expect(request, LOCKED, "a system message in front of a step locks it")
+def test_every_step_but_the_newest_may_go(path: Path) -> None:
     _, body, wire = read(path)
     history = parse(body, wire)
     # The newest may be locked: its thinking belongs to the live tool loop.
@@ -89,10 +79,7 @@ def test_every_step_but_the_newest_may_go(path: Path, request: pytest.FixtureReq
 
 
 @each
-def test_the_rewritten_request_is_taken_by_a_strict_provider(
-    path: Path, request: pytest.FixtureRequest
-) -> None:
-    expect(request, (*EDITED, *LOCKED), "it is passed on as it came")
+def test_the_rewritten_request_is_taken_by_a_strict_provider(path: Path) -> None:
     recorded, body, wire = read(path)
     gates = Gates(threshold=0.5, longer_than=1, min_source_tokens=50)
     made = StateComp(AgeScorer(after=2), rule=gates, protocol=wire.name).checkpoint(body)

@@ -23,8 +23,8 @@ PRICES = shipped_prices().of("gpt-5")
 
 def ruling(**changed: Any) -> Ruling:
     """A rewrite that saves 8,000 tokens and has 2,000 written to the cache again."""
-    market = Market(PRICES, cached_tokens=12_000, number=30)
-    offer = Offer(2_000, 9_000, 1_000, requests=20.0, sure=0.9, risk_dollars=0.003)
+    market = Market(PRICES, cached_tokens=12_000, margin=2.0, number=30)
+    offer = Offer(2_000, 9_000, 1_000, 7_500.0, 150_000.0, risk_dollars=0.003)
     return replace(market.rule(offer), **changed)
 
 
@@ -33,13 +33,13 @@ def test_the_inequality_is_told_with_its_numbers() -> None:
     told = gate_words(of.as_json())
     assert told["verdict"].startswith("It pays: ")
     assert money(of.saving_dollars) in told["verdict"]
-    assert money(of.cost_dollars) in told["verdict"]
+    assert f"{money(2 * of.cost_dollars)} asked (2 × what" in told["verdict"]
     text = " ".join(told["lines"])
     assert "8,000 tokens in each of 20.0 requests" in text
     assert f"{of.rewritten_tokens:,} tokens behind the first change" in text
-    assert "needs an original again, $0.003000" in text
+    assert "Risk: $0.003000" in text
     assert "the provider's cache was warm; prices are those of gpt-5" in text
-    assert told["saving"] > told["cost"] == pytest.approx(of.cost_dollars)
+    assert told["saving"] > told["cost"] == pytest.approx(2 * of.cost_dollars)
     assert told["rest"] == []
 
 
@@ -51,6 +51,7 @@ def test_the_inequality_is_told_with_its_numbers() -> None:
         ({"forced": True}, "window was nearly full"),
         ({"summary_dollars": 5.0}, "paid for already"),
         ({"saving_dollars": 0.5}, "It pays: $0.5000 for carrying"),
+        ({"margin": 1.0, "rebilling_dollars": 0.004}, "$0.004000 asked."),
     ],
 )
 def test_each_way_to_decide_has_its_sentence(changed: dict[str, Any], said: str) -> None:
@@ -67,11 +68,12 @@ def test_without_a_gate_it_is_said_that_there_was_none() -> None:
 
 
 def test_a_ruling_of_a_ledger_from_before_is_told_with_what_is_no_longer_known_beside_it() -> None:
-    kept = {**ruling().as_json(), "margin": 2.0}
-    del kept["risk_dollars"]
+    kept = {**ruling().as_json(), "survival": 0.5}
+    del kept["risk_dollars"], kept["pays_at"]
     told = gate_words(kept)
     assert told["verdict"].startswith("It pays: ")
-    assert told["rest"] == [["margin", "2"]]
+    assert not any("Risk" in line for line in told["lines"])
+    assert told["rest"] == [["survival", "0.5"]]
 
 
 @given(

@@ -15,7 +15,7 @@ _CACHE = {
     "none": "this model has no prompt cache, so every token is billed in full each time",
 }
 _TOLD = {field.name for field in fields(Ruling)} | {"net_dollars", "text"}
-_COSTS = ("rebilling_dollars", "summary_dollars", "risk_dollars")
+_COSTS = ("rebilling_dollars", "summary_dollars")
 NO_GATE = (
     "No economic gate was in force: the span was replaced because it was scored READY, long and "
     "large enough."
@@ -29,12 +29,12 @@ def gate_words(ruling: Mapping[str, Any]) -> dict[str, Any]:
     if saving is None:
         told = str(ruling.get("text") or (NO_GATE if not ruling else "The numbers were not kept."))
         return {"verdict": told, "lines": [], "saving": None, "cost": None, "rest": rest}
-    cost = sum(_number(ruling, name) or 0.0 for name in _COSTS)
+    asked = _margin(ruling) * sum(_number(ruling, name) or 0.0 for name in _COSTS)
     return {
-        "verdict": _verdict(ruling, saving, cost),
+        "verdict": _verdict(ruling, saving, asked),
         "lines": list(_lines(ruling)),
         "saving": saving,
-        "cost": cost,
+        "cost": asked,
         "rest": rest,
     }
 
@@ -46,15 +46,17 @@ def money(amount: float) -> str:
     return f"{'−' if amount < 0 else ''}${size:,.{digits}f}"
 
 
-def _verdict(ruling: Mapping[str, Any], saving: float, cost: float) -> str:
+def _verdict(ruling: Mapping[str, Any], saving: float, asked: float) -> str:
     if ruling.get("forced"):
         return "Forced: the context window was nearly full, so whatever shortens was done."
-    sides = f"{money(saving)} for carrying it, {money(cost)} for replacing it"
+    margin = _margin(ruling)
+    times = f" ({margin:g} × what replacing it costs)" if margin != 1 else ""
+    sides = f"{money(saving)} for carrying it, {money(asked)} asked{times}"
     if not ruling.get("commit"):
         when = _number(ruling, "pays_at")
         later = f"; it would from about request {when:.0f} on" if when else ""
         return f"Did not pay yet: {sides}{later}."
-    if saving > cost:
+    if saving > asked:
         return f"It pays: {sides}."
     return (
         f"It pays: {money(saving)} for carrying it; the summary had been written and paid for "
@@ -74,15 +76,25 @@ def _lines(ruling: Mapping[str, Any]) -> Iterator[str]:
     yield (
         f"Replacing: {_count(ruling, 'rewritten_tokens')} tokens behind the first change are "
         f"written to the cache again, {_dollars(ruling, 'rebilling_dollars')}; summaries "
-        f"{_dollars(ruling, 'summary_dollars')}; the risk that the agent needs an original again, "
-        f"{_dollars(ruling, 'risk_dollars')}."
+        f"{_dollars(ruling, 'summary_dollars')}."
     )
+    if (risk := _number(ruling, "risk_dollars")) is not None:
+        yield (
+            f"Risk: {money(risk)}, the chance that the agent needs an original again times what "
+            "that counts; each step was found worth it before."
+        )
     cache = _CACHE.get(str(ruling.get("cache")))
     told = f"When it was decided, {cache}" if cache else "The state of the cache is not known"
     prices = f"; prices are those of {ruling['prices']}" if ruling.get("prices") else ""
     yield f"{told}{prices}."
     if (net := _number(ruling, "net_dollars")) is not None:
         yield f"Expected net effect: {money(net)}."
+
+
+def _margin(ruling: Mapping[str, Any]) -> float:
+    """How many times its cost a rewrite must bring."""
+    margin = _number(ruling, "margin")
+    return 1.0 if margin is None else margin
 
 
 def _number(ruling: Mapping[str, Any], name: str) -> float | None:

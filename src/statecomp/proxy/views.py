@@ -151,14 +151,13 @@ class Views:
         """How long the request may wait for its own decision.
 
         With a cache that is cold by the clock a rewrite costs nothing now and something later, so
-        a short wait is worth it even where decisions are otherwise left to the background.
+        a longer wait is worth it, also where decisions are otherwise left to the background.
         """
         limits = self.settings.limits
         if self.settings.commit == "now":
             return limits.now_s
-        if self.at_once:
-            return limits.quick_s
-        return limits.cold_s if self._is_cold(look, now) else 0.0
+        cold_s = limits.cold_s if self._is_cold(look, now) else 0.0
+        return max(cold_s, limits.quick_s) if self.at_once else cold_s
 
     def too_late_is_lost(self, look: Look, now: Circumstances) -> bool:
         """What was judged for a cold cache must not be committed once this request warms it."""
