@@ -86,6 +86,7 @@ class Compared:
 def compared(wish: Wish, serve: str) -> Compared:
     name = wish.client + (f" {wish.model}" if wish.model else "")
     name += "" if wish.thinking else " unthinking"
+    name += f", {wish.at_once} at once" if wish.at_once > 1 else ""
     return Compared(name, run(wish), run(wish, serve))
 
 
@@ -93,7 +94,8 @@ def wishes(options: argparse.Namespace) -> Iterator[Wish]:
     for client in options.client or ["claude", "codex"]:
         for steps in options.steps or [52]:
             how = (options.thinking == "on", options.model, options.version)
-            yield Wish(client, steps, *how, options.pace)
+            for at_once in options.at_once or [1]:
+                yield Wish(client, steps, *how, options.pace, at_once)
 
 
 def main() -> None:
@@ -105,6 +107,9 @@ def main() -> None:
     parser.add_argument("--thinking", choices=["on", "off"], default="on")
     parser.add_argument("--serve", default="", metavar="OPTIONS", help="of statecomp serve")
     parser.add_argument("--pace", type=float, default=0.0, metavar="S", help="before each answer")
+    parser.add_argument(
+        "--at-once", action="append", type=int, metavar="N", help="modules worked on at a time"
+    )
     parser.add_argument("--model", default="", help="instead of the client's own choice")
     parser.add_argument("--version", default="", help="of the client, instead of the pinned one")
     parser.add_argument("--json", type=Path, help="append one line a comparison to this file")

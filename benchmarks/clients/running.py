@@ -20,6 +20,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import statecomp
 from benchmarks.clients.launching import (
     CLIENTS,
     PRICED_AS,
@@ -51,6 +52,7 @@ class Wish:
     model: str = ""
     version: str = ""
     pace_s: float = 0.0  # how long the model thinks before it answers
+    at_once: int = 1  # how many modules are worked on at the same time
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,7 @@ def run(wish: Wish, serve: str | None = None) -> Outcome:
     with _folder() as home:
         workspace = home / "work" / "toolkit"
         write_project(workspace)
-        session = CodingSession(workspace, wish.steps)
+        session = CodingSession(workspace, wish.steps, wish.at_once)
         provider = ScriptedUpstream(session, delay_s=wish.pace_s)
         with serving(provider.app) as direct:
             if serve is None:
@@ -223,7 +225,9 @@ def served(upstream: str, home: Path, options: Sequence[str]) -> Iterator[str]:
     port = free_port()
     command = [sys.executable, "-m", "statecomp", "serve", "--upstream", upstream]
     command += ["--port", str(port), "--store", str(home / "ledger.sqlite"), *options]
-    environ = {**os.environ, "XDG_DATA_HOME": str(home)}
+    # The code that is measured is the code that measures, whatever else is installed.
+    code = str(Path(statecomp.__file__).parents[1])
+    environ = {**os.environ, "XDG_DATA_HOME": str(home), "PYTHONPATH": code}
     with (home / "serve.log").open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, env=environ)
         try:

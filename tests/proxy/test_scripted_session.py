@@ -59,6 +59,13 @@ def test_a_longer_session_begins_as_a_shorter_one() -> None:
     assert steps_of(40) == steps_of(LENGTH)[:40]
 
 
+def test_with_several_at_once_the_same_steps_come_in_turns() -> None:
+    one, three = steps_of(111), steps_of(111, at_once=3)
+    assert one[:4] == three[:4]
+    assert one[4:] != three[4:]
+    assert set(one) == set(three)
+
+
 def test_a_session_is_a_mix_of_reading_running_searching_and_mending() -> None:
     actions = [action for step in steps_of(LENGTH) for action in step.actions]
     share = {kind: sum(isinstance(a, kind) for a in actions) / len(actions) for kind in KINDS}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import count, islice
+from itertools import count, islice, zip_longest
 from typing import TypeAlias
 
 from statecomp.proxy.scripted.coding.parts import PARTS, Part
@@ -54,19 +54,27 @@ class Step:
     actions: tuple[Action, ...]
 
 
-def steps_of(length: int) -> tuple[Step, ...]:
-    """The first `length` steps of a session that mends one module after the other.
+def steps_of(length: int, at_once: int = 1) -> tuple[Step, ...]:
+    """The first `length` steps of a session that mends modules, so many `at_once`.
+
+    With one, a module is done before the next is begun, and what was read for it is stale soon.
+    With several they take turns, and what was read is needed for long.
 
     Chapters differ as days do: some begin with the test and some with the code, some look at a
     neighbour, some try something out, some look at what they changed, some run everything.
     """
-    return tuple(islice(_endless(), length))
+    return tuple(islice(_endless(at_once), length))
 
 
-def _endless() -> Iterator[Step]:
+def _endless(at_once: int) -> Iterator[Step]:
     yield from _opening()
-    for number, part in enumerate(PARTS):
-        yield from _CHAPTERS[number % len(_CHAPTERS)](part, PARTS[number - 2])
+    chapters = [
+        _CHAPTERS[number % len(_CHAPTERS)](part, PARTS[number - 2])
+        for number, part in enumerate(PARTS)
+    ]
+    for first in range(0, len(chapters), at_once):
+        together = zip_longest(*chapters[first : first + at_once])
+        yield from (step for steps in together for step in steps if step is not None)
     for number in count():
         yield from _review(PARTS[number % len(PARTS)], number)
 

@@ -24,6 +24,7 @@ class CodingSession:
 
     workspace: Path
     length: int
+    at_once: int = 1
 
     @property
     def last(self) -> int:
@@ -31,7 +32,7 @@ class CodingSession:
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
-        return steps_of(self.length)
+        return steps_of(self.length, self.at_once)
 
     @property
     def report(self) -> str:
