@@ -245,7 +245,7 @@ def test_a_cache_that_is_cold_by_the_clock_makes_a_short_wait_worth_it() -> None
 
 def test_a_commit_must_pay_and_its_inequality_is_written_down() -> None:
     with running(method=replace(EAGER, rule=Economics())) as proxy:
-        for place in range(4, 14):
+        for place in range(4, 30):
             proxy.chat(chat_of("p" + "r" * place, bulk=BULK * 4))
         ledger = proxy.settle()
         (session,) = ledger.sessions()

@@ -39,7 +39,7 @@ def test_a_decision_behind_a_request_expects_the_cache_that_this_one_fills(
     method = replace(EAGER, rule=Economics(FORGETFUL))
     limits = Limits(cold_s=cold_s)
     with running(method=method, prices=FORGETFUL, commit="background", limits=limits) as proxy:
-        for place in range(1, 14):
+        for place in range(1, 30):
             proxy.chat(chat_of("p" + "r" * place, bulk=BULK * 4))
             proxy.settle()
         found = entries(proxy)

@@ -49,6 +49,12 @@ ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 BACKLOG = 2048
 
 
+def _said(option: str) -> str:
+    """What an option is for, as a sentence; names in it keep their capitals."""
+    about = OPTIONS[option]
+    return f"{about[0].upper()}{about[1:]}."
+
+
 @click.command()
 @click.option(
     "--upstream",
@@ -83,15 +89,15 @@ BACKLOG = 2048
 )
 @click.option("--scorer", help="router[:FOLDER] or age:after=N.")
 @click.option("--summarizer", metavar="SPEC", help="extractive, or chat:PROVIDER:MODEL[@URL].")
-@click.option("--wariness", type=float, help=OPTIONS["wariness"].capitalize() + ".")
-@click.option("--threshold", type=float, help=OPTIONS["threshold"].capitalize() + ".")
-@click.option("--longer-than", type=int, help=OPTIONS["longer_than"].capitalize() + ".")
-@click.option("--min-source-tokens", type=int, help=OPTIONS["min_source_tokens"].capitalize() + ".")
-@click.option("--holds", type=SWITCH, help=OPTIONS["holds"].capitalize() + ".")
-@click.option("--pin", metavar="REGEX", help=OPTIONS["pin"].capitalize() + ".")
+@click.option("--wariness", type=float, help=_said("wariness"))
+@click.option("--threshold", type=float, help=_said("threshold"))
+@click.option("--longer-than", type=int, help=_said("longer_than"))
+@click.option("--min-source-tokens", type=int, help=_said("min_source_tokens"))
+@click.option("--holds", type=SWITCH, help=_said("holds"))
+@click.option("--pin", metavar="REGEX", help=_said("pin"))
 @click.option("--pin-tool", "pin_tools", multiple=True, help="A tool whose results always stay.")
 @click.option("--role", type=click.Choice(["user", "assistant"]), help="Who says a record.")
-@click.option("--merge", type=SWITCH, help=OPTIONS["merge"].capitalize() + ".")
+@click.option("--merge", type=SWITCH, help=_said("merge"))
 @click.option("--prices", type=click.Path(path_type=Path), help="A price book (TOML) of your own.")
 @click.option(
     "--window",
