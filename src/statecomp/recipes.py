@@ -47,7 +47,7 @@ class Recipe:
     about: str
     gates: Gates | None = None
     wariness: float = 1.0
-    ahead: float = 0.5
+    ahead: float = 0.2
     holds: bool = True
     extract: ExtractiveSummarizer = field(default_factory=ExtractiveSummarizer)
     runs: Measured | None = None  # single runs of about 27 requests
@@ -84,13 +84,13 @@ RECIPES: Mapping[str, Recipe] = {
         Recipe(
             name="careful",
             about="replaces little before its time; for work that cannot be done twice",
-            wariness=2.5,
+            wariness=3.0,
             extract=ExtractiveSummarizer(budget=0.17, dense=1000),
         ),
         Recipe(
             name="balanced",
             about="saves wherever it pays; the default",
-            wariness=0.8,
+            wariness=1.0,
         ),
         Recipe(
             name="bold",

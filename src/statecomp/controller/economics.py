@@ -104,7 +104,7 @@ class Economics:
     book: PriceBook = field(default_factory=shipped_prices)
     wariness: float = 1.0
     payback: float = 15.0
-    ahead: float = 0.5
+    ahead: float = 0.2
     least_tokens: int = 300
     horizon: Horizon = field(default_factory=Horizon)
     summary_prices: Prices | None = None
