@@ -8,7 +8,7 @@ the user's cache where npm is there, and the tests skip where neither is.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import pytest
 
@@ -25,17 +25,8 @@ WISHES = {
     "codex, no thinking": Wish("codex", STEPS, thinking=False),
     "codex, its older tools": Wish("codex", STEPS, model="gpt-5.5"),
 }
-# What stands in the way today, case by case.
-UNREAD = {"claude": "an edit list that keeps everything (context_management) counts as an edit"}
-LOCKED = {"claude, no thinking": "a system message behind each step locks the next"}
 GONE = "the client went away"
 """Codex hangs up once the answer says that it is complete, a moment before its bytes end."""
-
-
-def expect(request: pytest.FixtureRequest, known: Mapping[str, str]) -> None:
-    """Mark the cases that are known to fail."""
-    if reason := known.get(request.node.callspec.id):
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
 
 
 @pytest.fixture(scope="module", params=WISHES.values(), ids=list(WISHES))
@@ -68,14 +59,10 @@ def test_what_the_client_repeats_is_read_from_the_cache(outcome: Outcome) -> Non
     assert all(spent.cached > head for spent in outcome.spent[1:])
 
 
-def test_no_request_passes_unread(outcome: Outcome, request: pytest.FixtureRequest) -> None:
-    expect(request, UNREAD)
+def test_no_request_passes_unread(outcome: Outcome) -> None:
     assert len(outcome.log) == STEPS + 1
     assert set(outcome.notes) <= {GONE}
 
 
-def test_the_session_goes_on_over_records_of_its_past(
-    outcome: Outcome, request: pytest.FixtureRequest
-) -> None:
-    expect(request, {**UNREAD, **LOCKED})
+def test_the_session_goes_on_over_records_of_its_past(outcome: Outcome) -> None:
     assert "[Record of past" in outcome.requests[-1].raw.decode()
