@@ -90,7 +90,7 @@ RECIPES: Mapping[str, Recipe] = {
         Recipe(
             name="balanced",
             about="saves wherever it pays; the default",
-            wariness=1.0,
+            wariness=1.1,
         ),
         Recipe(
             name="bold",

@@ -25,6 +25,7 @@ from statecomp.wire.anthropic_blocks import (
     thought_in,
 )
 from statecomp.wire.anthropic_body import kept_elsewhere
+from statecomp.wire.anthropic_cache import anchored
 from statecomp.wire.anthropic_rules import ROLES, violations
 from statecomp.wire.anthropic_system import lasts_one_turn, lead_in, newest_user
 from statecomp.wire.content import (
@@ -92,7 +93,8 @@ class Anthropic:
         return forbids_rewriting(body, messages if isinstance(messages, list | tuple) else ())
 
     def adapt(self, body: Mapping[str, Any], messages: Sequence[JsonObject], first: int) -> Adapted:
-        return allow_stale_thinking({**body, self.key: list(messages)}, messages, first)
+        sent = list(anchored(body, messages, first))
+        return allow_stale_thinking({**body, self.key: sent}, sent, first)
 
 
 def end_of_turn(messages: Sequence[JsonObject], place: int) -> int:
