@@ -29,12 +29,12 @@ def gate_words(ruling: Mapping[str, Any]) -> dict[str, Any]:
     if saving is None:
         told = str(ruling.get("text") or (NO_GATE if not ruling else "The numbers were not kept."))
         return {"verdict": told, "lines": [], "saving": None, "cost": None, "rest": rest}
-    asked = _margin(ruling) * sum(_number(ruling, name) or 0.0 for name in _COSTS)
+    cost = sum(_number(ruling, name) or 0.0 for name in _COSTS)
     return {
-        "verdict": _verdict(ruling, saving, asked),
+        "verdict": _verdict(ruling, saving, cost),
         "lines": list(_lines(ruling)),
         "saving": saving,
-        "cost": asked,
+        "cost": cost,
         "rest": rest,
     }
 
@@ -46,17 +46,15 @@ def money(amount: float) -> str:
     return f"{'−' if amount < 0 else ''}${size:,.{digits}f}"
 
 
-def _verdict(ruling: Mapping[str, Any], saving: float, asked: float) -> str:
+def _verdict(ruling: Mapping[str, Any], saving: float, cost: float) -> str:
     if ruling.get("forced"):
         return "Forced: the context window was nearly full, so whatever shortens was done."
-    margin = _margin(ruling)
-    times = f" ({margin:g} × what replacing it costs)" if margin != 1 else ""
-    sides = f"{money(saving)} for carrying it, {money(asked)} asked{times}"
+    sides = f"{money(saving)} for carrying it, {money(cost)} for replacing it"
     if not ruling.get("commit"):
         when = _number(ruling, "pays_at")
         later = f"; it would from about request {when:.0f} on" if when else ""
         return f"Did not pay yet: {sides}{later}."
-    if saving > asked:
+    if saving > cost:
         return f"It pays: {sides}."
     return (
         f"It pays: {money(saving)} for carrying it; the summary had been written and paid for "
@@ -89,12 +87,6 @@ def _lines(ruling: Mapping[str, Any]) -> Iterator[str]:
     yield f"{told}{prices}."
     if (net := _number(ruling, "net_dollars")) is not None:
         yield f"Expected net effect: {money(net)}."
-
-
-def _margin(ruling: Mapping[str, Any]) -> float:
-    """How many times its cost a rewrite must bring."""
-    margin = _number(ruling, "margin")
-    return 1.0 if margin is None else margin
 
 
 def _number(ruling: Mapping[str, Any], name: str) -> float | None:

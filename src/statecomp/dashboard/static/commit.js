@@ -58,7 +58,7 @@ function gatePart(gate) {
   const side = (name, amount) => el("tr", {}, el("th", { scope: "row" }, name), el("td", { class: "wide" }, meter(Math.max(0, amount), high, `${name} ${money(amount)}`)), el("td", {}, money(amount)));
   return el("section", { class: "reason" }, el("h4", {}, "Does it pay?"),
     el("p", { class: "verdict" }, visible(gate.verdict)),
-    gate.saving === null ? null : el("table", { class: "scores" }, el("tbody", {}, side("carrying", gate.saving), side("asked", gate.cost))),
+    gate.saving === null ? null : el("table", { class: "scores" }, el("tbody", {}, side("carrying", gate.saving), side("replacing", gate.cost))),
     gate.lines.length ? el("ul", {}, gate.lines.map((line) => el("li", {}, visible(line)))) : null,
     gate.rest.length ? el("dl", { class: "rest" }, gate.rest.map(([name, value]) => [el("dt", {}, visible(name)), el("dd", {}, visible(value))])) : null);
 }
