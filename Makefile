@@ -21,7 +21,7 @@ demo: $(READY)  ## replay a long recorded session under five strategies, then ho
 	$(BIN)/statecomp replay samples/session.jsonl --labels samples/labels/session.jsonl \
 		--report demo/report.html --json demo/replay.json \
 		--strategy window:keep=10 --strategy mask:keep=10 --strategy periodic:every=5 \
-		--strategy statecomp:scorer=age:after=3 --strategy statecomp
+		--strategy statecomp:recipe=paper,scorer=age:after=3 --strategy statecomp
 	rm -f demo/ledger.sqlite*
 	$(BIN)/python -m samples.demo_agent --store demo/ledger.sqlite
 	@echo "How near the labels of annotate come to the true ones:"

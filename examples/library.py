@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from statecomp import AgeScorer, Gates, StateComp
+from statecomp import StateComp
 
 
 def tool_step(number: int) -> list[dict[str, Any]]:
@@ -23,14 +23,14 @@ def tool_step(number: int) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    comp = StateComp(AgeScorer(after=3), rule=Gates(threshold=0.60, longer_than=3))
+    comp = StateComp()
     messages: list[dict[str, Any]] = [{"role": "user", "content": "Which worker is slow?"}]
-    for number in range(1, 13):
+    for number in range(1, 31):
         messages += tool_step(number)
         checkpoint = comp.checkpoint(messages)
         print(
             f"step {number + 1:2}: {checkpoint.raw_tokens:6,} tokens raw, "
-            f"{checkpoint.sent_tokens:6,} sent, {len(checkpoint.commits)} replaced now"
+            f"{checkpoint.sent_tokens:6,} sent; {checkpoint.why}"
         )
 
 

@@ -62,10 +62,15 @@ def test_the_public_names_are_the_ones_we_promise() -> None:
     assert sorted(statecomp.__all__) == [
         "AgeScorer",
         "Checkpoint",
+        "Circumstances",
+        "Economics",
         "ExtractiveSummarizer",
         "Gates",
         "MemoryLog",
         "Pins",
+        "Placement",
+        "RECIPES",
+        "Recipe",
         "StateComp",
         "__version__",
     ]

@@ -21,7 +21,8 @@ def recipes(as_json: bool) -> None:
     Tokens and dollars are changes against no compression, with prompt caching at the prices of a
     Claude Sonnet class model.  Premature is the share of what a reader of the whole run would still
     have kept that had been replaced; broken are steps that missed an identifier.  Every run was
-    scored by a router that had seen neither it nor its task.
+    scored by a router that had seen neither it nor its task.  Read again says how many readers, a
+    language model at hard moments of recorded runs, looked something up that had been replaced.
 
     \b
     Examples:
@@ -33,14 +34,25 @@ def recipes(as_json: bool) -> None:
         click.echo(json.dumps([_plain(recipe) for recipe in RECIPES.values()], indent=1))
         return
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for name in ("recipe", "what it is", "", "tokens", "dollars", "premature", "broken"):
+    for name in (
+        "recipe",
+        "what it is",
+        "",
+        "tokens",
+        "dollars",
+        "premature",
+        "broken",
+        "read again",
+    ):
         table.add_column(
             name, overflow="fold", justify="left" if len(table.columns) < 3 else "right"
         )
     for recipe in RECIPES.values():
         name = f"{recipe.name} (default)" if recipe.name == DEFAULT else recipe.name
-        table.add_row(name, recipe.about, "runs of 27 requests", *_shares(recipe.runs))
-        table.add_row("", "", "sessions of 110", *_shares(recipe.sessions))
+        table.add_row(
+            name, recipe.about, "runs of 24 requests", *_shares(recipe.runs), _again(recipe)
+        )
+        table.add_row("", "", "sessions of 100", *_shares(recipe.sessions))
     show(table)
 
 
@@ -50,6 +62,10 @@ def _plain(recipe: Recipe) -> dict[str, object]:
 
 def _told(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return {key: value for key, value in pairs if not callable(value)}
+
+
+def _again(recipe: Recipe) -> str:
+    return "{} of {}".format(*recipe.again) if recipe.again else "-"
 
 
 def _shares(measured: Measured | None) -> tuple[str, ...]:
