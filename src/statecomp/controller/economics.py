@@ -15,10 +15,12 @@ from statecomp.errors import BadInput
 from statecomp.history.history import History, Span
 from statecomp.history.interaction import Interaction, Summary
 
-ASK_TOKENS = 600
-"""What an agent writes to get something back: one more step, with some thinking."""
-REREAD = 0.05
-"""Who comes back for a replaced output wants a part of it, seldom the whole."""
+STEP_TOKENS = 30_000
+"""What a step costs beside its context, in tokens carried once: what it writes is billed at some
+fifty times the price of a cached token, and an agent that thinks writes about 600."""
+REREAD = 0.6
+"""The same of an output read again: written anew at some twelve times that price, but who comes
+back for it wants a part of it, seldom the whole."""
 FULL_WARINESS = 0.25
 """In a window that is nearly full, losing something is cheaper than losing everything."""
 STRICTER = 2.0
@@ -34,14 +36,14 @@ class Stakes:
     """What stands on each side at one moment, for any interaction.
 
     `requests` are those to come, `ahead` the share of them that counts towards a rewrite;
-    `ask_dollars` is one more request with today's context.
+    `context_tokens` is what every request sends.
     """
 
     prices: Prices
     checkpoint: int
     requests: float
     ahead: float
-    ask_dollars: float
+    context_tokens: int
     wariness: float
 
     def carried(self, interaction: Interaction) -> int:
@@ -52,10 +54,13 @@ class Stakes:
         """H_i: the requests it was carried through, and a share of those to come."""
         return self.carried(interaction) + self.ahead * self.requests
 
-    def return_dollars(self, interaction: Interaction) -> float:
-        """What counts against replacing an interaction that is needed again."""
-        reading = REREAD * interaction.tokens * self.prices.write / MILLION
-        return self.wariness * (self.ask_dollars + reading)
+    def return_tokens(self, interaction: Interaction) -> float:
+        """What counts against replacing an interaction that is needed again, in tokens carried.
+
+        Not in dollars: what a wrong replacement harms does not depend on who caches what.
+        """
+        back = self.context_tokens + STEP_TOKENS + REREAD * interaction.tokens
+        return self.wariness * back
 
     def offer(
         self,
@@ -68,14 +73,14 @@ class Stakes:
         source = sum(member.tokens for member in members)
         share = 1.0 - summary_tokens / max(1, source)
         sure = [(m, scores.get(m.id, 0.0) * m.tokens * share) for m in members]
-        risks = ((1.0 - scores.get(m.id, 0.0)) * self.return_dollars(m) for m in members)
+        risks = ((1.0 - scores.get(m.id, 0.0)) * self.return_tokens(m) for m in members)
         return Offer(
             before_tokens=before_tokens,
             source_tokens=source,
             summary_tokens=summary_tokens,
             sure_tokens=sum(tokens for _, tokens in sure),
             counted_tokens=sum(tokens * self.counted(m) for m, tokens in sure),
-            risk_dollars=sum(risks),
+            risk_dollars=sum(risks) * self.prices.cached / MILLION,
         )
 
 
@@ -86,10 +91,10 @@ class Economics:
     An interaction may go when what its tokens save within `payback` requests, if nobody wants them
     again, is more than getting them back costs, if somebody does:
 
-        p_i * D_i * payback * cached  >  (1 - p_i) * wariness * return_i
+        p_i * D_i * payback  >  (1 - p_i) * wariness * return_i
 
-    `return_i` is one more request with today's context and a part of the output read again;
-    `wariness` is how many times that a wrong replacement counts: money is not all that is lost.
+    `return_i`, in tokens, is one more step with today's context and a part of the output read
+    again; `wariness` is how many times that a wrong replacement counts: more is lost than tokens.
 
     When it goes is a matter of lot sizing (see `gate`): a rewrite breaks the cache, and waiting
     costs what the tokens cost in each request.  Counted are the requests they were carried through
@@ -145,9 +150,8 @@ class Economics:
         stakes = self._stakes(history, now)
         scores = {}
         for interaction in history.interactions:
-            saved = interaction.tokens * (1.0 - self.ratio)
-            gain = saved * self.payback * stakes.prices.cached / MILLION
-            loss = stakes.return_dollars(interaction)
+            gain = interaction.tokens * (1.0 - self.ratio) * self.payback
+            loss = stakes.return_tokens(interaction)
             known = stakes.carried(interaction) >= 1 and gain > 0.0
             scores[interaction.id] = loss / (loss + gain) if known else NOT_YET
         return scores
@@ -214,13 +218,12 @@ class Economics:
     def _stakes(self, history: History, now: Circumstances) -> Stakes:
         prices = self._prices(now)
         requests = (now.horizon or self.horizon).remaining(history.checkpoint)
-        context = history.tokens + now.outside_tokens
         return Stakes(
             prices=prices,
             checkpoint=history.checkpoint,
             requests=max(0.0, requests - 1.0 if now.deferred else requests),
             ahead=self.ahead,
-            ask_dollars=(context * prices.cached + ASK_TOKENS * prices.output) / MILLION,
+            context_tokens=history.tokens + now.outside_tokens,
             wariness=self.wariness * (FULL_WARINESS if self._full(history, now) else 1.0),
         )
 
