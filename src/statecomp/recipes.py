@@ -25,7 +25,7 @@ DEFAULT = "balanced"
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Shares, on recorded runs the router had not seen (docs/lab-log.md, 2026-11-17)."""
+    """Shares, on recorded runs the router had not seen (`benchmarks/timing.py`, 2026-11-17)."""
 
     tokens: float
     dollars: float
@@ -50,8 +50,8 @@ class Recipe:
     ahead: float = 0.2
     holds: bool = True
     extract: ExtractiveSummarizer = field(default_factory=ExtractiveSummarizer)
-    runs: Measured | None = None  # 100 single runs, of 24 requests on average
-    sessions: Measured | None = None  # four of them joined to one conversation, of about 100
+    runs: Measured | None = None  # 100 single runs, of 23 requests on average
+    sessions: Measured | None = None  # up to four of them joined to one conversation, of 82
     again: tuple[int, int] | None = None  # readers that looked something up again, and of how many
 
     def rule(
@@ -82,7 +82,7 @@ RECIPES: Mapping[str, Recipe] = {
             gates=Gates(threshold=0.60, longer_than=3, min_source_tokens=1000),
             holds=False,
             runs=Measured(tokens=-0.316, dollars=-0.030, premature=0.241, broken=0.0),
-            sessions=Measured(tokens=-0.543, dollars=-0.332, premature=0.251, broken=0.0),
+            sessions=Measured(tokens=-0.516, dollars=-0.307, premature=0.246, broken=0.0),
         ),
         Recipe(
             name="careful",
@@ -90,14 +90,14 @@ RECIPES: Mapping[str, Recipe] = {
             wariness=3.0,
             extract=ExtractiveSummarizer(budget=0.17, dense=1000),
             runs=Measured(tokens=-0.217, dollars=-0.014, premature=0.041, broken=0.0),
-            sessions=Measured(tokens=-0.506, dollars=-0.295, premature=0.037, broken=0.0),
+            sessions=Measured(tokens=-0.491, dollars=-0.277, premature=0.028, broken=0.0),
         ),
         Recipe(
             name="balanced",
             about="saves wherever it pays; the default",
             wariness=1.1,
-            runs=Measured(tokens=-0.376, dollars=-0.081, premature=0.131, broken=0.0),
-            sessions=Measured(tokens=-0.620, dollars=-0.392, premature=0.142, broken=0.0005),
+            runs=Measured(tokens=-0.377, dollars=-0.081, premature=0.131, broken=0.0),
+            sessions=Measured(tokens=-0.596, dollars=-0.367, premature=0.102, broken=0.0),
             again=(0, 8),
         ),
         Recipe(
@@ -106,7 +106,7 @@ RECIPES: Mapping[str, Recipe] = {
             wariness=0.3,
             extract=ExtractiveSummarizer(budget=0.08, dense=1000),
             runs=Measured(tokens=-0.507, dollars=-0.159, premature=0.305, broken=0.0017),
-            sessions=Measured(tokens=-0.694, dollars=-0.465, premature=0.319, broken=0.0015),
+            sessions=Measured(tokens=-0.669, dollars=-0.436, premature=0.277, broken=0.0008),
             again=(2, 8),
         ),
     )

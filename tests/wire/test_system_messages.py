@@ -59,7 +59,7 @@ def drawn(word: str) -> list[Message]:
 
 
 def engine(scorer: Scorer, **more: Any) -> StateComp:
-    given = {"summarizer": OneLiner(), "gates": GATES, "protocol": "anthropic", **more}
+    given = {"summarizer": OneLiner(), "rule": GATES, "protocol": "anthropic", **more}
     return StateComp(scorer, **given)
 
 

@@ -50,9 +50,9 @@ def recipes(as_json: bool) -> None:
     for recipe in RECIPES.values():
         name = f"{recipe.name} (default)" if recipe.name == DEFAULT else recipe.name
         table.add_row(
-            name, recipe.about, "runs of 24 requests", *_shares(recipe.runs), _again(recipe)
+            name, recipe.about, "runs of 23 requests", *_shares(recipe.runs), _again(recipe)
         )
-        table.add_row("", "", "sessions of 100", *_shares(recipe.sessions))
+        table.add_row("", "", "sessions of 82", *_shares(recipe.sessions))
     show(table)
 
 
