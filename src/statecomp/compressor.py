@@ -264,7 +264,8 @@ class StateComp(Strategy):
     def _judged(self, effective: History, now: Circumstances, refetches: int) -> View:
         """Algorithm 1, asking for no summary that is known to fail."""
         asked = Sparing(self._controller.summarizer, self._log, self._paused, self._written)
-        rule = self._controller.rule.stricter(refetches)
+        replaced = sum(len(summary.sources) for summary in effective.summaries)
+        rule = self._controller.rule.stricter(refetches, replaced)
         if now.window_tokens is None:
             now = replace(now, window_tokens=self._window)
         view = replace(self._controller, summarizer=asked, rule=rule).rewrite(effective, now)

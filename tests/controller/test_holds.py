@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from statecomp.compressor import StateComp
 from statecomp.controller.age import AgeScorer
 from statecomp.controller.circumstances import JUST_AFTER
-from statecomp.controller.economics import STRICTER, Economics
+from statecomp.controller.economics import Economics
 from statecomp.controller.holds import CAME_BACK, NAMED, holds_of
 from statecomp.controller.spans import Gates
 from statecomp.history.history import History
@@ -141,13 +141,17 @@ def test_each_return_makes_the_rule_no_less_wary(
     past = history(read(1, "a", "x" * tokens), read(2, "b", "y"), read(3, "c", "z"))
     name = past.interactions[0].id
     rule = Economics(wariness=wariness)
-    assert rule.stricter(0) == rule
+    assert rule.stricter(0, 0) == rule
     asked, more = (
-        rule.stricter(n).required(past, JUST_AFTER)[name] for n in (refetches, refetches + 1)
+        rule.stricter(n, 4).required(past, JUST_AFTER)[name] for n in (refetches, refetches + 1)
     )
     assert asked <= more
-    assert rule.stricter(1).wariness == wariness * STRICTER
+
+
+def test_what_nobody_comes_back_for_makes_up_for_returns() -> None:
+    rule = Economics(wariness=1.0)
+    assert [rule.stricter(3, n).wariness for n in (0, 100, 300, 3000)] == [4.0, 2.0, 1.0, 1.0]
 
 
 def test_a_threshold_that_was_given_stays() -> None:
-    assert Gates(threshold=0.7).stricter(5) == Gates(threshold=0.7)
+    assert Gates(threshold=0.7).stricter(5, 1) == Gates(threshold=0.7)

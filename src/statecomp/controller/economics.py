@@ -23,9 +23,8 @@ REREAD = 0.6
 back for it wants a part of it, seldom the whole."""
 FULL_WARINESS = 0.25
 """In a window that is nearly full, losing something is cheaper than losing everything."""
-STRICTER = 2.0
-"""How many times dearer a wrong replacement is taken to be each time that one has shown."""
-
+EXPECTED = 0.01
+"""The share of what was replaced that an agent may come back for before the rule is too bold."""
 
 NOT_YET = 2.0
 """A score nothing reaches."""
@@ -189,9 +188,13 @@ class Economics:
                 offers.append(replace(offer, spent_dollars=dollars))
         return decide(offers, self.market(history, now))
 
-    def stricter(self, refetches: int) -> Economics:
-        """Only what a wrong replacement costs has been underrated."""
-        return replace(self, wariness=self.wariness * STRICTER ** min(refetches, 9))
+    def stricter(self, refetches: int, replaced: int) -> Economics:
+        """Warier as returns go beyond what is expected; what nobody comes back for makes up for it.
+
+        Only what a wrong replacement costs has been underrated.
+        """
+        beyond = (1 + refetches) / (1 + EXPECTED * replaced)
+        return replace(self, wariness=self.wariness * max(1.0, beyond))
 
     def remembering(self) -> Economics:
         """With a memory of its own of how long summaries turned out."""

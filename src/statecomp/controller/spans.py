@@ -36,8 +36,8 @@ class Rule(Protocol):
         """Which spans are replaced now: by what is expected of summaries, or by those written."""
         ...
 
-    def stricter(self, refetches: int) -> Rule:
-        """The rule once the agent has come back so often for what had been replaced."""
+    def stricter(self, refetches: int, replaced: int) -> Rule:
+        """The rule once the agent has come back so often for some of what was replaced."""
         ...
 
     def remembering(self) -> Rule:
@@ -88,7 +88,7 @@ class Gates:
         """The paper replaces whatever passes its gates."""
         return Verdict(tuple(range(len(spans))), {}, None)
 
-    def stricter(self, refetches: int) -> Gates:
+    def stricter(self, refetches: int, replaced: int) -> Gates:
         """A threshold that was given stays."""
         return self
 
