@@ -38,10 +38,6 @@ Where a method would ask a language model and none was given, its local substitu
 notes below the table name: such a row is the method's rule with our stand-in, not its authors'
 system. Compare rows of one table with each other; of the paper's own numbers, at the end, only the
 directions compare.
-
-StateComp's rows are of 2026-11-16, before the recipes (decision 11): `statecomp` had a constant price of a
-wrong replacement, `economics=on` an expected value over 15 requests, and `gates=paper,holds=off` is now
-`recipe=paper`.
 """
 SIMULATED = """\
 The acting model is a script bound to what it is shown
