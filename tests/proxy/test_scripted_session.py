@@ -18,7 +18,7 @@ from statecomp.proxy.scripted.turns import next_step
 
 FIXTURES = sorted((Path(__file__).parents[1] / "clients" / "fixtures").glob("*.json"))
 LENGTH = 112
-WORKSPACE = Path("/work/toolkit")
+WORKSPACE = Path("/home/dev/toolkit")
 PLAIN = [{"type": "function", "function": {"name": n}} for n in ("read_file", "search", "run")]
 PLAIN += [{"type": "function", "function": {"name": "replace"}}]
 BASH = [{"type": "function", "function": {"name": "bash"}}]
