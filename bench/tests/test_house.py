@@ -16,7 +16,7 @@ HOUSE = House(
         ["tables", "suite", "acting"],
         ["tasks", "agent", "asking", "results"],
         ["task", "steps", "sight"],
-        ["plan", "habits", "models", "environment", "study", "workbuddy"],
+        ["plan", "habits", "models", "environment", "study", "workbuddy", "desk"],
         ["sandbox", "inside"],
     ],
 )

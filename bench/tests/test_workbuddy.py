@@ -19,8 +19,6 @@ from statecomp.errors import BadInput
 from statecomp.ledger.audit import Ledger, Request, Session, Totals, Usage
 from statecomp.ledger.open import open_ledger
 from statecomp.llm.client import open_chat
-from statecomp.llm.side import SideAccount
-from statecomp.llm.summarize import ChatSummarizer
 from statecomp.proxy.scripted.app import ScriptedUpstream
 from statecomp.proxy.scripted.turns import Turn
 from statecomp_bench.workbuddy.arms import ArmResults, Outcome, read_arm
@@ -421,16 +419,17 @@ def test_prepared_jobs_are_read_back_as_their_arms(tmp_path: Path) -> None:
 
 
 def test_a_chat_summariser_is_counted_by_a_proxy_of_its_own() -> None:
-    plan = Plan("https://host.example/v1", "m", summarizer="chat:openai:small", port=9000)
+    plan = Plan("https://host.example/v1", "m", records="chat:openai:small", port=9000)
     observing, compressing = serving(plan)
     assert "--mode observe --port 9001" in observing
-    spec = compressing.partition("--summarizer ")[2].split()[0]
+    spec = compressing.partition("--records ")[2].split()[0]
     assert spec == "chat:openai:small@http://127.0.0.1:9001/v1"
     settings = Settings(environ={"OPENAI_API_KEY": "k"})
-    method, _ = method_of(Options("serve", f"summarizer={spec}"), settings)
-    assert isinstance(method.summarizer(SideAccount()), ChatSummarizer)
+    method, _ = method_of(Options("serve", f"records={spec}"), settings)
+    assert method.records is not None
+    assert method.records.model_for("m") == "small"
     assert observing in readme(plan)
-    assert len(list(serving(replace(plan, summarizer="extractive")))) == 1
+    assert len(list(serving(replace(plan, records="extract")))) == 1
 
 
 @pytest.mark.parametrize(
@@ -440,7 +439,7 @@ def test_a_chat_summariser_is_counted_by_a_proxy_of_its_own() -> None:
         ({"upstream": "ftp://x"}, "upstream: looks like"),
         ({"model": "//"}, "model: has no letter"),
         ({"harness": "codebuddy"}, "harness: is written"),
-        ({"summarizer": "chat:openai:m; rm"}, "summarizer: is extractive or"),
+        ({"records": "chat:openai:m; rm"}, "records: is extract or"),
     ],
 )
 def test_what_cannot_be_prepared_is_refused(wrong: dict[str, Any], problem: str) -> None:

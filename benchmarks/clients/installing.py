@@ -19,7 +19,7 @@ PATIENCE_S = 900
 class Package:
     """What is installed, at which version, and the program that is then there.
 
-    `further` are pinned beside it; a client of npm has none.
+    `further` are pinned beside it.
     """
 
     name: str
@@ -37,6 +37,7 @@ def _python(requirement: str, *further: str) -> Package:
 PACKAGES = {
     "claude": Package("@anthropic-ai/claude-code", "2.1.326", "claude"),
     "codex": Package("@openai/codex", "0.169.0", "codex"),
+    "vercel": Package("ai", "6.0.326", "", ("@ai-sdk/openai@3.0.139", "zod@4.6.7")),
     "langchain": _python("langchain==1.4.7", "langchain-core==1.6.13", "langchain-openai==1.6.7"),
     "pydantic-ai": _python("pydantic-ai-slim[openai]==2.66.0"),
     "openai-agents": _python("openai-agents==0.24.0"),
@@ -80,7 +81,8 @@ def _install(package: Package, version: str, place: Path) -> None:
     if npm is None:
         raise NotInstalled(f"{package.name} {version} is not in {cache()}, and there is no npm")
     quiet = ["--no-fund", "--no-audit", "--no-save", "--loglevel=error"]
-    _run([npm, "install", *quiet, "--prefix", str(place), f"{package.name}@{version}"])
+    wanted = [f"{package.name}@{version}", *package.further]
+    _run([npm, "install", *quiet, "--prefix", str(place), *wanted])
 
 
 def _run(command: Sequence[str]) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.clients.installing import program_of
+from benchmarks.clients.installing import NotInstalled, program_of
 from statecomp.proxy.scripted.coding.project import TASK
 
 KEY = "sk-test-0123456789abcdef"
@@ -80,9 +81,21 @@ def framework(package: str, script: str, *words: str) -> Callable[[Errand], Laun
     return launch
 
 
+def vercel(errand: Errand) -> Launch:
+    """An agent of a few lines for the AI SDK, which finds it in the folder it is installed in."""
+    node = shutil.which("node")
+    if node is None:
+        raise NotInstalled("there is no node, which the Vercel AI SDK runs on")
+    folder = program_of("vercel", errand.version).parents[1]
+    file = str(Path(__file__).parent / "agents" / "vercel_agent.mjs")
+    command = [node, file, str(folder), errand.url, errand.model or CHAT_MODEL, TASK]
+    return Launch([*command, "low" if errand.thinking else ""], {"OPENAI_API_KEY": KEY})
+
+
 CLIENTS: Mapping[str, Callable[[Errand], Launch]] = {
     "claude": claude,
     "codex": codex,
+    "vercel": vercel,
     "langchain": framework("langchain", "langchain_agent.py"),
     "pydantic-ai": framework("pydantic-ai", "pydantic_ai_agent.py"),
     "openai-agents": framework("openai-agents", "openai_agents_agent.py"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +30,7 @@ class Pins:
             raise BadInput(f"is not a regular expression: {error}", field="pattern") from error
 
     def hold(self, interaction: Interaction) -> bool:
+        """Whether this interaction is pinned."""
         return (
             interaction.id in self.ids
             or any(call.name in self.tools for call in interaction.calls)
@@ -56,7 +57,7 @@ class Checkpoint:
     that came in.  `note` says what stood in the way of a decision: the messages then hold what was
     committed before or, without a `view`, are those that came in.  `raw` is the history as it was
     read, `applied` are the commits that stand in the view, `settled` says that nothing is left to
-    be decided at this state.
+    be decided at this state, `sent` that this history went out before, as it does now.
     """
 
     messages: list[JsonObject]
@@ -70,9 +71,11 @@ class Checkpoint:
     raw: History | None = None
     applied: tuple[Commit, ...] = ()
     settled: bool = False
+    sent: bool = False
 
     @property
     def saved_tokens(self) -> int:
+        """What does not go out, by our own count."""
         return self.raw_tokens - self.sent_tokens
 
     @property
@@ -109,3 +112,27 @@ class Checkpoint:
         else:
             reason = f"score {score:.2f} is below {required:.2f}"
         return Decision(interaction.id, number, score, ready, reason)
+
+
+def as_it_came(
+    body: Mapping[str, Any], key: str, note: str, raw: History | None = None
+) -> Checkpoint:
+    """A request that is left alone, and why; `key` is where its protocol has the messages."""
+    messages = body.get(key)
+    tokens = raw.tokens if raw is not None else 0
+    return Checkpoint(
+        messages=list(messages) if isinstance(messages, list | tuple) else [],
+        raw_tokens=tokens,
+        sent_tokens=tokens,
+        note=note,
+        body=body,
+        raw=raw,
+    )
+
+
+def first_change(before: Sequence[JsonObject], after: Sequence[JsonObject]) -> int:
+    """The position of the first message that is not the one that came in."""
+    for place, (old, new) in enumerate(zip(before, after, strict=False)):
+        if old is not new:
+            return place
+    return min(len(before), len(after))

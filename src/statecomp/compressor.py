@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 from statecomp.baselines.card import Card
-from statecomp.checkpoint import Checkpoint, Pins
+from statecomp.checkpoint import Checkpoint, Pins, as_it_came, first_change
 from statecomp.controller.circumstances import JUST_AFTER, Circumstances
-from statecomp.controller.controller import Controller, decided_at, last_seen, tip
+from statecomp.controller.controller import Controller, chain_to, decided_at, last_seen, tip
 from statecomp.controller.holds import NO_HOLDS, holds_of
 from statecomp.controller.prices import PriceBook
 from statecomp.controller.replaying import Replayer
@@ -22,7 +22,7 @@ from statecomp.history.interaction import Interaction, JsonObject
 from statecomp.ledger.commits import Commit, CommitLog, MemoryLog
 from statecomp.llm.record import Record
 from statecomp.llm.side import SideAccount
-from statecomp.recent import Recent
+from statecomp.recent import Recent, Weighed
 from statecomp.recipes import DEFAULT, Recipe, recipe_named, shipped_scorer
 from statecomp.strategy import Refusal, Scorer, Strategy, Summarizer, View
 from statecomp.tokens import ESTIMATE, TokenCounter
@@ -36,21 +36,25 @@ CARD = Card(
     title="StateComp",
     trigger="a run of interactions scored safe to replace now, long and large enough",
     unit="span of whole interactions; each becomes a verified summary",
-    calls="one summary a span; summarizer=extractive (the default) makes none",
+    calls="one summary a span; records=extract (the default) makes none",
     source="the StateComp paper, algorithm 1",
 )
 NOTHING = History(())
 SECRET = "its summary would hold a secret"
+OBJECTION_STEPS = 10
+"""For so many steps nobody is asked again about what a record's writer wanted kept."""
 KEPT = "the caller wants one of its messages kept"
 Keep: TypeAlias = Callable[[JsonObject], object]
+Secrets: TypeAlias = Callable[[Iterable[str]], Callable[[str], bool]]
+"""From the texts of a conversation to whether a text holds one of its secrets."""
 
 
 def _always() -> bool:
     return True
 
 
-def _never(text: str) -> bool:
-    return False
+def _none_secret(conversation: Iterable[str]) -> Callable[[str], bool]:
+    return lambda text: False
 
 
 class StateComp(Strategy):
@@ -62,8 +66,10 @@ class StateComp(Strategy):
 
     `log` holds what was committed; give several engines one log and they send the same bytes.
     `account` is the one the summariser charges its calls to.  Conversations are kept parsed on the
-    `shelf`, which engines may share.  A summary that holds a `secret` is not committed: a log keeps
-    it for good, and masked it would not be what the agent needs.
+    `shelf`, which engines may share.  A summary that holds one of the `secrets` of its conversation
+    is not committed: a log keeps it for good, and masked it would not be what the agent needs.
+    With a `mark_key` only its holder can make the mark a record ends with; without one, whoever
+    knows the whole history can try.
     """
 
     def __init__(
@@ -83,31 +89,35 @@ class StateComp(Strategy):
         log: CommitLog | None = None,
         account: SideAccount | None = None,
         shelf: Shelf | None = None,
-        secret: Callable[[str], bool] = _never,
+        secrets: Secrets = _none_secret,
+        mark_key: bytes = b"",
     ) -> None:
         chosen = recipe_named(recipe) if isinstance(recipe, str) else recipe
         self.wire: Wire = wire_named(protocol, placement)
         self._log = log if log is not None else MemoryLog()
         self._pins = pins
-        self._secret = secret
+        self._secrets = secrets
         self._holds = chosen.holds if holds is None else holds
         self._window = window
         self._count = count
-        self._account = account or SideAccount()
+        self.account = account or SideAccount()
         self._reader = Reader(self.wire, count, shelf=shelf)
         self._replayer = Replayer(self.wire, count)
         self._controller = Controller(
-            scorer if scorer is not None else shipped_scorer(),
+            scorer if scorer is not None else shipped_scorer(chosen.router),
             summarizer or chosen.extract,
             self.wire,
             (rule or chosen.rule(prices)).remembering(),
             count,
+            mark_key,
         )
         # States at which nothing was worth doing: the same request sent again decides nothing new.
-        self._idle: Recent[str, View] = Recent(1024)
+        self._idle: Weighed[str, View] = Weighed(1024, lambda view: 1000 + 350 * len(view.scores))
         # Interactions that put a secret into a summary: they stay, and those around them can go.
         self._telling: Recent[str, str] = Recent(4096)
         self._paused: Recent[tuple[str, ...], float] = Recent(1024)
+        # What a record's writer wants kept, and until which step: then it may be asked again.
+        self._objected: Recent[str, tuple[int, str]] = Recent(4096)
         # What was written and is not committed: it did not pay yet, or came too late.
         self._written: Recent[tuple[str, ...], Record] = Recent(256)
 
@@ -130,15 +140,14 @@ class StateComp(Strategy):
         raw = None
         try:
             if reason := self.wire.untouchable(body):
-                return _as_it_came(body, self.wire, reason, self._readable(body))
+                return as_it_came(body, self.wire.key, reason, self._readable(body))
             raw = self._with_pins(self._reader.read(body), keep)
             if not decide:
                 return self._rendered(body, raw, *self._standing(raw))
             view, applied = self._decided(raw, now)
-            view = replace(view, side_calls=self._account.settle())
-            return self._rendered(body, raw, view, applied)
+            return self._rendered(body, raw, *self._as_sent(raw, self._settled(view), applied))
         except Exception as error:  # noqa: BLE001  nothing here may stop a user's agent
-            return _as_it_came(body, self.wire, _told(error), raw)
+            return as_it_came(body, self.wire.key, _told(error), raw)
 
     async def acheckpoint(
         self,
@@ -156,7 +165,7 @@ class StateComp(Strategy):
         try:
             return self._decide(raw, now, _always)
         except Exception as error:  # noqa: BLE001  a broken scorer must not undo what was good
-            view, applied = self._standing(raw)
+            view, applied, _ = self._standing(raw)
             return replace(view, note=_told(error)), applied
 
     def _readable(self, body: Mapping[str, Any]) -> History | None:
@@ -167,7 +176,12 @@ class StateComp(Strategy):
             return None
 
     def _rendered(
-        self, body: Mapping[str, Any], raw: History, view: View, applied: tuple[Commit, ...]
+        self,
+        body: Mapping[str, Any],
+        raw: History,
+        view: View,
+        applied: tuple[Commit, ...],
+        sent: bool = False,
     ) -> Checkpoint:
         came = body[self.wire.key]
         known = any(decided_at(commit, raw) for commit in applied)
@@ -181,6 +195,7 @@ class StateComp(Strategy):
             raw=raw,
             applied=applied,
             settled=known or self._idle.get(last_seen(raw)) is not None,
+            sent=sent,
         )
         if not view.history.summaries:
             return checkpoint
@@ -203,27 +218,61 @@ class StateComp(Strategy):
         raw: History,
         now: Circumstances = JUST_AFTER,
         wanted: Callable[[], bool] = _always,
+        summarizer: Summarizer | None = None,
     ) -> View:
         """Decide at this state and commit; nothing is committed once it is no longer `wanted`.
 
+        A `summarizer` stands in for the engine's own, for this one decision.
+
         The commits hold from the next request on whose history still contains this state.
         """
-        view, _ = self._decide(raw, now, wanted)
-        return replace(view, side_calls=self._account.settle())
+        view, _ = self._decide(raw, now, wanted, summarizer)
+        return self._settled(view)
+
+    def _settled(self, view: View) -> View:
+        """With what was asked of models for it, and what is to be said of that."""
+        return replace(view, side_calls=self.account.settle(), remarks=self.account.heard())
+
+    def seal(self, checkpoint: Checkpoint) -> bool:
+        """Write down what goes out for this history; false where something else did before.
+
+        Then a new checkpoint has what did.  `checkpoint` that decides does this by itself.
+        """
+        if checkpoint.raw is None or checkpoint.view is None:
+            return True
+        names = [commit.id for commit in checkpoint.applied]
+        return list(self._log.send(last_seen(checkpoint.raw), names)) == names
+
+    def _as_sent(
+        self, raw: History, view: View, applied: tuple[Commit, ...]
+    ) -> tuple[View, tuple[Commit, ...]]:
+        """What goes out, as it went out before; only an answer is worth writing down."""
+        seen, names = last_seen(raw), [commit.id for commit in applied]
+        first = self._log.send(seen, names) if view.scores else self._log.sent(seen)
+        if first is None or list(first) == names:
+            return view, applied
+        standing, applied, _ = self._standing(raw)
+        return replace(view, history=standing.history), applied
 
     def replay(self, raw: History, commits: Sequence[Commit]) -> History:
         """Put every committed summary back where its sources stand, byte for byte."""
         return self._replayer.replay(raw, commits)[0]
 
-    def _standing(self, raw: History) -> tuple[View, tuple[Commit, ...]]:
-        """What was committed before, and nothing else."""
-        effective, applied = self._replayer.replay(
-            raw, self._log.find([s.id for s in raw.segments])
-        )
-        return View(effective), applied
+    def _standing(self, raw: History) -> tuple[View, tuple[Commit, ...], bool]:
+        """What was committed before this history first went out; and whether it did."""
+        commits = self._log.find([segment.id for segment in raw.segments])
+        sent = self._log.sent(last_seen(raw))
+        if sent is not None:
+            commits = [commit for commit in commits if commit.id in sent]
+        effective, applied = self._replayer.replay(raw, commits)
+        return View(effective), applied, sent is not None
 
     def _decide(
-        self, raw: History, now: Circumstances, wanted: Callable[[], bool]
+        self,
+        raw: History,
+        now: Circumstances,
+        wanted: Callable[[], bool],
+        summarizer: Summarizer | None = None,
     ) -> tuple[View, tuple[Commit, ...]]:
         """What was committed before, then Algorithm 1 on what that leaves."""
         seen = last_seen(raw)
@@ -235,8 +284,9 @@ class StateComp(Strategy):
         if (idle := self._idle.get(seen)) is not None:
             return replace(idle, history=effective), applied
         holds = holds_of(raw, applied) if self._holds else NO_HOLDS
-        stays = {**holds.reasons, **self._held(ids)}
-        view = self._judged(_locked(effective, stays), now, holds.returns)
+        stays = {**holds.reasons, **self._held(ids, effective.checkpoint)}
+        view = self._judged(_locked(effective, stays), now, holds.returns, summarizer)
+        view = self._without_secrets(view, effective, raw)
         if not view.commits:
             # A scorer that failed may work the next time; only an answer is worth remembering.
             if view.scores:
@@ -249,36 +299,54 @@ class StateComp(Strategy):
             # Decided there before the user spoke again: this holds from the user's words on.
             at = seen
             view = replace(view, commits=tuple(replace(c, at=at) for c in view.commits))
-        accepted = tuple(self._log.append(at, view.commits))
+        accepted = tuple(self._log.append(at, view.commits, chain_to(at, raw)))
         if accepted == view.commits:
             return view, (*applied, *accepted)
-        # Another worker decided here first: its word stands, so that both send the same bytes.
-        theirs, applied = self._replayer.replay(raw, [*commits, *accepted])
+        # Another worker was first, here or over a source: its word stands, so that both send the
+        # same bytes.
+        theirs, applied = self._replayer.replay(raw, self._log.find(ids))
         return replace(view, history=theirs, commits=()), applied
 
-    def _held(self, ids: Sequence[str]) -> Mapping[str, str]:
+    def _held(self, ids: Sequence[str], checkpoint: int) -> Mapping[str, str]:
         held = self._log.held(ids)
         told = {name: reason for name in ids if (reason := self._telling.get(name))}
+        for name in ids:
+            until, reason = self._objected.get(name) or (0, "")
+            if checkpoint < until:
+                told[name] = reason
         return {**told, **held} if told else held
 
-    def _judged(self, effective: History, now: Circumstances, refetches: int) -> View:
+    def _judged(
+        self,
+        effective: History,
+        now: Circumstances,
+        refetches: int,
+        summarizer: Summarizer | None = None,
+    ) -> View:
         """Algorithm 1, asking for no summary that is known to fail."""
-        asked = Sparing(self._controller.summarizer, self._log, self._paused, self._written)
+        writer = summarizer or self._controller.summarizer
+        asked = Sparing(writer, self._log, self._paused, self._written)
         replaced = sum(len(summary.sources) for summary in effective.summaries)
         rule = self._controller.rule.stricter(refetches, replaced)
         if now.window_tokens is None:
             now = replace(now, window_tokens=self._window)
         view = replace(self._controller, summarizer=asked, rule=rule).rewrite(effective, now)
+        until = effective.checkpoint + OBJECTION_STEPS
+        for name, reason in asked.objections.items():
+            self._objected.put(name, (until, reason))
         taken = {commit.sources for commit in view.commits}
         for sources, first, last in asked.answered:
             refused = [r for r in view.refusals if (r.first, r.last) == (first, last)]
             # A summary that was good but did not pay yet may pay later.
             if sources not in taken and all(r.kind != "economics" for r in refused):
                 self._log.refuse(sources, refused[0].reason if refused else view.note)
-        return self._without_secrets(view, effective)
+        return view
 
-    def _without_secrets(self, view: View, effective: History) -> View:
-        fit = tuple(commit for commit in view.commits if not self._secret(commit.text))
+    def _without_secrets(self, view: View, effective: History, raw: History) -> View:
+        if not view.commits:
+            return view
+        secret = self._secrets(s.text for s in raw.segments)
+        fit = tuple(commit for commit in view.commits if not secret(commit.text))
         if fit == view.commits:
             return view
         refusals = list(view.refusals)
@@ -286,7 +354,7 @@ class StateComp(Strategy):
             refusals.append(Refusal(commit.first, commit.last, SECRET, "summary"))
             self._log.refuse(commit.sources, SECRET)
             for interaction in effective.interactions:
-                if interaction.id in commit.sources and self._secret(interaction.text):
+                if interaction.id in commit.sources and secret(interaction.text):
                     self._telling.put(interaction.id, SECRET)
         history = self._replayer.replay(effective, fit)[0]
         return replace(view, history=history, commits=fit, refusals=tuple(refusals))
@@ -318,26 +386,3 @@ def _told(error: Exception) -> str:
     if isinstance(error, InvalidHistory):
         return f"this history is left as it is: {error}"
     return str(error) if isinstance(error, StateCompError) else f"{type(error).__name__}: {error}"
-
-
-def _as_it_came(
-    body: Mapping[str, Any], wire: Wire, note: str, raw: History | None = None
-) -> Checkpoint:
-    messages = body.get(wire.key)
-    tokens = raw.tokens if raw is not None else 0
-    return Checkpoint(
-        messages=list(messages) if isinstance(messages, list | tuple) else [],
-        raw_tokens=tokens,
-        sent_tokens=tokens,
-        note=note,
-        body=body,
-        raw=raw,
-    )
-
-
-def first_change(before: Sequence[JsonObject], after: Sequence[JsonObject]) -> int:
-    """The position of the first message that is not the one that came in."""
-    for place, (old, new) in enumerate(zip(before, after, strict=False)):
-        if old is not new:
-            return place
-    return min(len(before), len(after))

@@ -2,9 +2,11 @@
 
 StateCompError
 ├── BadInput              a file, record or field we were given cannot be used
-│   └── InvalidHistory    messages that no protocol rule can make sense of
+│   ├── InvalidHistory    messages that no protocol rule can make sense of
+│   └── NotSupported      adapters: a framework, or a version of it, that was not proved
 ├── ScoringFailed         no scores: the controller returns the history it was given
 ├── SummaryFailed         no summary: the span stays as it was
+│   └── Objection         llm.record: its writer wants steps of it kept, and recorded the rest
 ├── ChatFailed            llm.chat: a model gave no usable answer
 ├── LedgerFailed          ledger.audit: the ledger cannot be read or written now; requests go on
 └── WorkersLost           engines.engine: workers died, or cannot be reached

@@ -32,7 +32,7 @@ BEFORE = "decided before"
 def explain(view: View, raw: History) -> str:
     """What stood in the way of sending less, or what was done."""
     if view.commits:
-        return _committed(view)
+        return "; ".join((_committed(view), *view.remarks))
     if view.note:
         return view.note
     old = max(0, len(raw.interactions) - 1)

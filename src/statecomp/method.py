@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from statecomp.checkpoint import Pins
-from statecomp.compressor import StateComp
+from statecomp.compressor import Secrets, StateComp
 from statecomp.controller.spans import Rule
 from statecomp.ledger.commits import CommitLog
 from statecomp.llm.side import SideAccount
 from statecomp.recipes import DEFAULT, RECIPES, shipped_scorer
+from statecomp.records import ModelRecords
 from statecomp.strategy import Scorer, Summarizer
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.incremental import Shelf
@@ -21,15 +22,17 @@ def _extract(account: SideAccount) -> Summarizer:
     return RECIPES[DEFAULT].extract
 
 
-def _nothing_secret(text: str) -> bool:
-    return False
+def _nothing_secret(conversation: Iterable[str]) -> Callable[[str], bool]:
+    return lambda text: False
 
 
 @dataclass(frozen=True)
 class Method:
     """Each engine gets a scorer and a summariser of its own; the rest they share.
 
-    `recipe` and `scored_by` name what was chosen, for people.
+    With `records` a model writes them: one that is named there, or, in a proxy, that of the client.
+    `recipe` and `scored_by` name what was chosen, for people.  A scorer that reads a language model
+    does not score at once.
     """
 
     scorer: Callable[[], Scorer] = shipped_scorer
@@ -40,13 +43,23 @@ class Method:
     pins: Pins = Pins()
     holds: bool = True
     window: int | None = None
+    records: ModelRecords | None = None
     recipe: str = DEFAULT
     scored_by: str = "router"
+    scores_at_once: bool = True
 
     @property
     def writes_at_once(self) -> bool:
-        """Whether records take no model, so that deciding is a matter of milliseconds."""
+        """Whether neither scores nor records take a model: deciding is a matter of milliseconds."""
+        if self.records is not None or not self.scores_at_once:
+            return False
         return isinstance(self.summarizer(SideAccount()), type(RECIPES[DEFAULT].extract))
+
+    def _writer(self, account: SideAccount) -> Summarizer:
+        records = self.records
+        if records is None or records.chat is None:
+            return self.summarizer(account)
+        return records.writer(account, records.chat, records.credit())
 
     def engine(
         self,
@@ -55,13 +68,14 @@ class Method:
         log: CommitLog | None = None,
         account: SideAccount | None = None,
         shelf: Shelf | None = None,
-        secret: Callable[[str], bool] = _nothing_secret,
+        secrets: Secrets = _nothing_secret,
+        mark_key: bytes = b"",
     ) -> StateComp:
         account = account or SideAccount()
         return StateComp(
             self.scorer(),
             rule=self.rule,
-            summarizer=self.summarizer(account),
+            summarizer=self._writer(account),
             holds=self.holds,
             window=self.window,
             pins=self.pins,
@@ -71,5 +85,6 @@ class Method:
             log=log,
             account=account,
             shelf=shelf,
-            secret=secret,
+            secrets=secrets,
+            mark_key=mark_key,
         )

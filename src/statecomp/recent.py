@@ -1,14 +1,21 @@
-"""A bounded memory: what was used last stays, what was not is forgotten."""
+"""Bounded memories: what was used last stays, what was not is forgotten.
+
+What holds much is weighed, and all such memories of a process share one budget of bytes.
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from itertools import count, islice
 from threading import Lock
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
+from weakref import WeakSet
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
+
+_clock = count(1)
 
 
 class Recent(Generic[Key, Value]):
@@ -40,3 +47,147 @@ class Recent(Generic[Key, Value]):
 
     def __len__(self) -> int:
         return len(self._values)
+
+
+def now() -> int:
+    """A moment in the order of all uses of all memories."""
+    return next(_clock)
+
+
+class Weighty(Protocol):
+    """A memory that shares a budget."""
+
+    @property
+    def bytes(self) -> int: ...
+
+    def oldest(self) -> int | None:
+        """When that was used which was not used for longest; None where nothing can be spared."""
+        ...
+
+    def forget_oldest(self) -> None: ...
+
+
+class Budget:
+    """Bytes that memories hold together; what was used longest ago goes first, whosever it is.
+
+    Bytes are estimates.  Memories that are gone, with the engine they belonged to, count no more.
+    """
+
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes = most_bytes
+        self._members: WeakSet[Weighty] = WeakSet()
+        self._grown = 0
+        self._lock = Lock()
+
+    @property
+    def bytes(self) -> int:
+        return sum(member.bytes for member in self._all())
+
+    def join(self, member: Weighty) -> None:
+        with self._lock:
+            self._members.add(member)
+
+    def grown(self, by_bytes: int) -> None:
+        """To be called by a member that holds no lock; looks only where it may matter."""
+        self._grown += by_bytes
+        if self._grown > self.most_bytes >> 8:
+            self._grown = 0
+            self._make_room()
+
+    def _make_room(self) -> None:
+        members = self._all()
+        over = sum(member.bytes for member in members) - self.most_bytes
+        while over > 0:
+            aged = [(age, n) for n, member in enumerate(members) if (age := member.oldest())]
+            if not aged:
+                return
+            member = members[min(aged)[1]]
+            before = member.bytes
+            member.forget_oldest()
+            over -= max(1, before - member.bytes)
+
+    def _all(self) -> list[Weighty]:
+        with self._lock:
+            return list(self._members)
+
+
+MEMORY = Budget(512 << 20)
+"""What this process may remember; a service sets its own bound."""
+
+
+class Weighed(Generic[Key, Value]):
+    """Values by key within a budget, and at most `size` of them; safe to share between threads."""
+
+    def __init__(
+        self, size: int, bytes_of: Callable[[Value], int], budget: Budget | None = None
+    ) -> None:
+        self.bytes = 0
+        self._size = size
+        self._bytes_of = bytes_of
+        self._entries: OrderedDict[Key, tuple[Value, int, int]] = OrderedDict()
+        self._lock = Lock()
+        self._budget = budget if budget is not None else MEMORY
+        self._budget.join(self)
+
+    def get(self, key: Key) -> Value | None:
+        return self.get_all((key,)).get(key)
+
+    def get_all(self, keys: Iterable[Key]) -> dict[Key, Value]:
+        """Those that are here."""
+        found, used = {}, now()
+        with self._lock:
+            for key in keys:
+                entry = self._entries.get(key)
+                if entry is not None:
+                    found[key] = entry[0]
+                    self._entries[key] = (entry[0], entry[1], used)
+                    self._entries.move_to_end(key)
+        return found
+
+    def put(self, key: Key, value: Value) -> Value:
+        """Also for a value that has grown since it was put."""
+        self.put_all({key: value})
+        return value
+
+    def put_all(self, news: Mapping[Key, Value]) -> None:
+        used, before = now(), self.bytes
+        with self._lock:
+            for key, value in islice(news.items(), max(0, len(news) - self._size), None):
+                weight = self._bytes_of(value)
+                known = self._entries.pop(key, None)
+                self._entries[key] = (value, weight, used)
+                self.bytes += weight - (known[1] if known is not None else 0)
+                if len(self._entries) > self._size:
+                    self._forget_oldest()
+        self._budget.grown(self.bytes - before)
+
+    def drop(self, keys: Iterable[Key]) -> None:
+        with self._lock:
+            for key in keys:
+                if (entry := self._entries.pop(key, None)) is not None:
+                    self.bytes -= entry[1]
+
+    def clear(self) -> None:
+        with self._lock:
+            self._entries.clear()
+            self.bytes = 0
+
+    def oldest(self) -> int | None:
+        with self._lock:
+            return next((used for _, _, used in self._entries.values()), None)
+
+    def forget_oldest(self) -> None:
+        with self._lock:
+            if self._entries:
+                self._forget_oldest()
+
+    def _forget_oldest(self) -> None:
+        _, (_, weight, _) = self._entries.popitem(last=False)
+        self.bytes -= weight
+
+    def values(self) -> list[Value]:
+        with self._lock:
+            return [value for value, _, _ in self._entries.values()]
+
+    def __len__(self) -> int:
+        return len(self._entries)

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
-from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
 from statecomp.history.interaction import Call, Interaction, JsonObject
+from statecomp.history.situation import Situation
 from statecomp.ledger.commits import Commit
 from statecomp.llm.record import Record
 from statecomp.llm.side import SideCall
@@ -28,10 +28,11 @@ class Scorer(Protocol):
 class Summarizer(Protocol):
     """Writes what stays when a span goes."""
 
-    def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
+    def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
         """One proposal for one span; raises SummaryFailed, and the span stays as it was.
 
-        `rest` knows the identifiers of the history without the span.
+        The situation is the history around the span: the user's words, what stands elsewhere, and
+        where the agent is now.
         """
         ...
 
@@ -109,7 +110,8 @@ class Ruling:
 class View:
     """What a strategy would send instead of the raw history, and how it came to that.
 
-    `required` is the score at which each interaction could have gone.
+    `required` is the score at which each interaction could have gone; `remarks` say how the records
+    came to be, where that is not what was asked for.
     """
 
     history: History
@@ -120,6 +122,7 @@ class View:
     side_calls: tuple[SideCall, ...] = ()
     note: str = ""
     ruling: Ruling | None = None
+    remarks: tuple[str, ...] = ()
 
 
 class Strategy(Protocol):
@@ -129,7 +132,9 @@ class Strategy(Protocol):
     observations or give the agent tools of their own, and do nothing unless overridden.
     """
 
-    def before_request(self, history: History) -> View: ...
+    def before_request(self, history: History) -> View:
+        """What to send instead of this history, before every request."""
+        ...
 
     def on_observation(self, call: Call, text: str) -> str:
         """A fresh observation, before it enters the history."""

@@ -54,8 +54,8 @@ EAGER = (
     "sam:budget=2,page=256",
 )
 CHATTY = (
-    "periodic:every=1,summarizer=chat:scripted",
-    "statecomp:scorer=age:after=1,longer_than=0,min_source_tokens=0,summarizer=chat:scripted",
+    "periodic:every=1,records=chat:scripted",
+    "statecomp:scorer=age:after=1,longer_than=0,min_source_tokens=0,records=chat:scripted",
     "pace:chat=scripted",
     "selfcompact:every=1,chat=scripted",
     "selfcompact:mode=tool,budget=1.5,chat=scripted",
@@ -189,8 +189,8 @@ def test_a_chat_that_never_answers_leaves_what_the_agent_said_and_saw(spec: str)
     history = parse(chat_of("prrrrrr"), wire_named("openai-chat"))
     strategy = built(spec, chat=ScriptedChat(silence))
     view = views_of(strategy, history)[-1]
-    # PACE and SAM fall back to rules of their own; all others to the history itself.
-    if not spec.startswith(("pace", "sam", "comem")):
+    # Some fall back to rules of their own, ours to an extract; all others to the history itself.
+    if not spec.startswith(("pace", "sam", "comem", "statecomp")):
         assert [s.id for s in view.history.segments] == [s.id for s in history.segments]
 
 
@@ -261,8 +261,10 @@ def turn(call: Call, result: str, protocol: str) -> list[dict[str, Any]]:
         ("window:size=3", "has unknown options: size"),
         ("mask:keep=-1", "keep: must not be negative"),
         ("periodic:every=0", "every: must be at least 1"),
-        ("periodic:summarizer=oracle", "summarizer: is 'oracle'; known are"),
+        ("periodic:records=oracle", "records: is 'oracle'; known are"),
         ("periodic:budget=nan", "has budget=nan, which is not a number"),
+        ("statecomp:records=same", "records=same: asks the client's own upstream"),
+        ("statecomp:records=oracle", "records: is 'oracle'; known are"),
         ("statecomp:budget=-1", "budget: is a share of the source, from 0 to 1, not -1.0"),
         ("statecomp:name_worth=-5", "name_worth: must not be negative, not -5"),
         ("statecomp:threshold=2", "threshold: must lie in (0, 1]"),
@@ -271,7 +273,7 @@ def turn(call: Call, result: str, protocol: str) -> list[dict[str, Any]]:
         ("statecomp:scorer=labels:/no/such/file", "cannot be read as labels"),
         ("acon:chat=nobody", "a chat is named"),
         ("acon:mode=loud", "mode: is 'loud'; known are history, observation, both"),
-        ("acon:summarizer=oracle", "summarizer: is 'oracle'; known are"),
+        ("acon:records=oracle", "records: is 'oracle'; known are"),
         ("llmlingua2:classifier=luck", "classifier: is 'luck'; known are lexical"),
         ("llmlingua2:budget=0", "budget: must be a number of tokens or a share"),
         ("pace:embedder=luck", "embedder: is 'luck'; known are lexical"),

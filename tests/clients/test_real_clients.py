@@ -1,4 +1,4 @@
-"""Claude Code and Codex, unmodified, through `statecomp serve`: nothing they do is in the way.
+"""Claude Code, Codex and the Vercel AI SDK, unmodified, through `statecomp serve`.
 
 A short session each, rewritten as early as the eager options allow, so that much is rewritten in
 few steps.  `STATECOMP_CLIENT_STEPS=110` makes the sessions longer.  The clients are fetched into
@@ -24,6 +24,7 @@ WISHES = {
     "codex": Wish("codex", STEPS),
     "codex, no thinking": Wish("codex", STEPS, thinking=False),
     "codex, its older tools": Wish("codex", STEPS, model="gpt-5.5"),
+    "vercel": Wish("vercel", STEPS),
 }
 GONE = "the client went away"
 """Codex hangs up once the answer says that it is complete, a moment before its bytes end."""

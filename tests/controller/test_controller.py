@@ -15,12 +15,12 @@ from statecomp.controller.circumstances import JUST_AFTER
 from statecomp.controller.controller import Controller
 from statecomp.controller.spans import Gates, Rule, eligible_spans, selected_runs
 from statecomp.errors import BadInput, ScoringFailed, SummaryFailed
-from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Summary
+from statecomp.history.situation import Situation
 from statecomp.llm.record import Record
 from statecomp.llm.scripted import ScriptedChat
-from statecomp.llm.summarize import ChatSummarizer
+from statecomp.llm.writing.summarize import ChatSummarizer
 from statecomp.strategy import Scorer, Summarizer, View
 from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat import OpenAIChat
@@ -117,7 +117,7 @@ class Refusing:
     def __init__(self, *numbers: int) -> None:
         self.numbers = numbers
 
-    def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
+    def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
         if span[0].number in self.numbers:
             raise SummaryFailed("the model did not answer")
         return Record(facts=("done",))
@@ -131,7 +131,7 @@ def test_a_failed_summary_leaves_its_span_and_only_its_span() -> None:
 
 def test_a_summary_longer_than_its_source_is_refused() -> None:
     class Wordy:
-        def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
+        def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
             return Record(facts=(BULK * (len(span) + 1),))
 
     history = history_of("prrrrr")
@@ -142,7 +142,7 @@ def test_a_summary_longer_than_its_source_is_refused() -> None:
 
 def test_an_empty_summary_is_refused() -> None:
     class Silent:
-        def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
+        def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
             return Record()
 
     assert controller(summarizer=Silent()).rewrite(history_of("prrrrr")).commits == ()
@@ -153,8 +153,8 @@ def test_the_second_copy_of_a_fact_is_seen_as_the_last_one() -> None:
     asked: list[bool] = []
 
     class Watching:
-        def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
-            asked.append("/srv/app/config.yaml" in rest)
+        def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
+            asked.append("/srv/app/config.yaml" in situation.rest)
             return Record(facts=("done",))
 
     history = history_of("prrrrkrrrr", bulk=BULK + " /srv/app/config.yaml ")
@@ -252,7 +252,7 @@ class TestLedger:
 
     def test_what_the_agent_used_and_only_the_span_holds_is_added(self) -> None:
         (commit,) = self.rewritten("five files were read").commits
-        assert "Locations:\n- also named: /srv/report/totals-2024.csv" in commit.text
+        assert "Locations:\n- 1: /srv/report/totals-2024.csv" in commit.text
 
     def test_what_the_summary_carries_is_not_added_again(self) -> None:
         (commit,) = self.rewritten("the agent wrote /srv/report/totals-2024.csv").commits

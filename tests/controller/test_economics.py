@@ -20,9 +20,9 @@ from statecomp.controller.horizon import Horizon
 from statecomp.controller.prices import PriceBook, Prices
 from statecomp.controller.spans import Gates
 from statecomp.errors import BadInput, SummaryFailed
-from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
+from statecomp.history.situation import Situation
 from statecomp.llm.record import Record
 from statecomp.replay.accounting import common_prefix
 from statecomp.strategy import View
@@ -134,11 +134,11 @@ def test_a_model_in_the_request_is_priced_as_itself() -> None:
 
 
 def test_a_paid_summary_must_pay_for_itself_too() -> None:
-    paid = replace(economics(15.0), summary_prices=replace(CLAUDE, input=300.0))
+    paid = replace(economics(15.0), writer=lambda model: replace(CLAUDE, input=300.0))
     summarizer = OneLiner()
     assert rewrite("prrrrrrk", paid, summarizer=summarizer).commits == ()
     assert summarizer.calls == 0
-    cheap = replace(paid, summary_prices=replace(CLAUDE, input=0.25, output=2.0))
+    cheap = replace(paid, writer=lambda model: replace(CLAUDE, input=0.25, output=2.0))
     view = rewrite("prrrrrrk", cheap, COLD)
     assert view.commits
     assert view.ruling is not None
@@ -147,7 +147,7 @@ def test_a_paid_summary_must_pay_for_itself_too() -> None:
 
 def test_no_ruling_says_that_a_rewrite_pays_which_no_summary_could_be_had_for() -> None:
     class Silent:
-        def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
+        def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
             raise SummaryFailed("the model did not answer")
 
     controller = Controller(WordScorer(), Silent(), OpenAIChat(), economics())
@@ -158,7 +158,7 @@ def test_no_ruling_says_that_a_rewrite_pays_which_no_summary_could_be_had_for() 
 
 def test_a_summary_longer_than_expected_is_judged_by_its_real_length() -> None:
     class Wordy:
-        def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
+        def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
             return Record(facts=(BULK * (len(span) - 1),))
 
     controller = Controller(WordScorer(), Wordy(), OpenAIChat(), economics())

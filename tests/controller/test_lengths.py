@@ -12,8 +12,8 @@ from statecomp.compressor import StateComp
 from statecomp.controller.circumstances import Circumstances
 from statecomp.controller.economics import Economics
 from statecomp.controller.lengths import Lengths
-from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Interaction
+from statecomp.history.situation import Situation
 from statecomp.llm.record import Record
 from tests.words import WordScorer, chat_of, history_of
 
@@ -27,7 +27,7 @@ class Wordy:
 
     calls: int = 0
 
-    def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
+    def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
         self.calls += 1
         return Record(facts=tuple(" ".join(m.observed.split()[:240]) for m in span))
 

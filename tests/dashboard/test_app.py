@@ -22,7 +22,7 @@ from tests.ledger.samples import chat, commit, entry, request, session
 
 HERE = "http://127.0.0.1:8484"
 UNDO = {"x-statecomp": "1"}
-TOKEN = "a-token-of-some-length"
+TOKEN, ADMIN = "a-token-of-some-length", "a-token-of-the-owner"
 
 
 def filled() -> Ledger:
@@ -238,8 +238,9 @@ def test_the_proxys_guard_stands_before_every_address() -> None:
         assert bent.status_code == 403
         closed = proxied(ledger, token=TOKEN).get(f"/statecomp/{path}")
         assert closed.status_code == 401
-        cookie = {"cookie": f"statecomp-token={TOKEN}"}
-        known = proxied(ledger, token=TOKEN).get(f"/statecomp/{path}", headers=cookie)
+        cookie = {"cookie": f"statecomp-token={ADMIN}"}
+        ours = proxied(ledger, token=TOKEN, admin_token=ADMIN)
+        known = ours.get(f"/statecomp/{path}", headers=cookie)
         assert known.status_code == 200
     undo = "/statecomp/api/commits/s1-0/undo"
     assert proxied(ledger, token=TOKEN).post(undo, headers=UNDO).status_code == 401

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from statecomp.cli.annotate import DataflowJob
-from statecomp.cli.train import FoldJob
 from statecomp.engines.engine import Engine, Spared, WorkersLost
 from statecomp.engines.ray import RayEngine
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.router.cross import DEFAULT
 from statecomp.router.metrics import length_edges
+from statecomp.router.pipeline import FoldJob
 from statecomp.traces.jsonl import read_all
 from tests.engines.jobs import Arriving, Dying, Halting, counting, only_even
 from tests.router.test_cross import FOLDS, LEARNERS, PAIRS

@@ -8,10 +8,10 @@ import sys
 from itertools import product
 from pathlib import Path
 
-from statecomp.cli.train import FoldJob
 from statecomp.engines.local import LocalEngine
 from statecomp.router.cross import DEFAULT, cross_validate
 from statecomp.router.metrics import length_edges
+from statecomp.router.pipeline import FoldJob
 from tests.cli.test_cli import ROOT, statecomp
 from tests.router.test_cross import FOLDS, LEARNERS, PAIRS
 

@@ -133,6 +133,8 @@ def test_a_model_that_cannot_be_had_is_one_sentence(tmp_path: Path) -> None:
         encoder.open_encoder(encoder.EncoderSettings(model="qwen2.5-7b"))
     with pytest.raises(BadInput, match="no number type 'int3'"):
         encoder.open_encoder(encoder.EncoderSettings(model=str(folder()), dtype="int3"))
+    with pytest.raises(BadInput, match="device: the model cannot be put on nowhere"):
+        encoder.open_encoder(encoder.EncoderSettings(str(folder()), layer=1, device="nowhere"))
 
 
 def test_a_model_with_recurrent_layers_is_extended_too_but_cannot_step_back(

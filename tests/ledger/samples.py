@@ -8,13 +8,14 @@ from typing import Any
 from statecomp.history.interaction import JsonObject
 from statecomp.ledger.audit import Cell, Entry, Request, Session, Totals, Usage
 from statecomp.ledger.commits import Commit
+from statecomp.ledger.pages import Known
 from statecomp.traces.secrets import Masker
 
 SECRET = "ghp_" + "a1B2c3D4e5" * 4
 
 
-def masked(message: JsonObject) -> JsonObject:
-    found: JsonObject = Masker().masked(message)
+def masked(message: JsonObject, known: Known) -> JsonObject:
+    found: JsonObject = Masker().masked(message, known)
     return found
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from statecomp.ledger import schema, sql_ledger
 from statecomp.ledger.audit import LedgerFailed, Regret, Sums, Totals, Usage
+from statecomp.ledger.log import body_of
 from statecomp.ledger.open import open_ledger
 from statecomp.ledger.retention import Limits
 from statecomp.ledger.sql_ledger import SqlLedger
@@ -306,12 +307,24 @@ def test_a_ledger_of_the_first_layout_is_read_and_written_by_this_one(
     with monkeypatch.context() as older:
         older.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:1])
         first = opener()
-        first.commits("t").append("s1", [commit("s1")])
+        written = ("t", "s1", 0, commit("s1").id, body_of(commit("s1")), 1.0, 1.0)
+        first._database.write(
+            lambda c: c.execute(
+                "INSERT INTO commits (tenant, at_id, place, id, body, when_s, used_s, state,"
+                " version) VALUES (?, ?, ?, ?, ?, ?, ?, 'live', 1)",
+                written,
+            )
+        )
     second = opener()
     second.record(session(), request(outside_tokens=77))
     assert second.commits("t").find(["s1"]) == [commit("s1")]
     assert second.requests("run") == [request(outside_tokens=77)]
     assert second.totals().outside_tokens == 77
+
+
+def test_a_name_of_a_model_that_no_column_carries_is_recorded_nearly(ledger: SqlLedger) -> None:
+    ledger.record(session(), request(model="gpt\ud800\x005"))
+    assert [r.model for r in ledger.requests("run")] == ["gpt? 5"]
 
 
 def test_a_clock_that_jumps_back_orders_nothing_anew(ledger: SqlLedger) -> None:

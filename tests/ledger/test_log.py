@@ -15,6 +15,7 @@ from statecomp.ledger.commits import MAX_REFUSED, Commit, CommitLog, MemoryLog
 from statecomp.ledger.log import NOTHING_FOUND, LogMemory
 from statecomp.ledger.open import open_ledger
 from statecomp.ledger.sql_ledger import SqlLedger
+from tests.growth import growth
 from tests.ledger.samples import commit, masked, transaction
 from tests.postgres import Cluster
 
@@ -167,7 +168,9 @@ class Model:
         return [c for c in self.decided.get(at, []) if self.undone.isdisjoint(c.sources)]
 
     def append(self, at: str, commits: list[Commit]) -> list[Commit]:
-        if at in self.decided or any(s in self.undone for c in commits for s in c.sources):
+        wanted = {source for c in commits for source in c.sources}
+        taken = {s for made in self.decided.values() for c in made for s in c.sources}
+        if at in self.decided or wanted & (self.undone | taken):
             return self.live(at)
         self.decided[at] = commits
         return commits
@@ -195,10 +198,19 @@ def test_two_processes_always_see_what_both_have_done(
     logs, model = place.fresh(), Model()
     tenant = next(_TENANTS)
     for step, (verb, door, at, size) in enumerate(steps):
-        # Transactions at neighbouring states share an interaction, as forks of a run do.
+        # Transactions at neighbouring states want the same interaction, which the first gets.
         sources = [f"{at[1:]}", f"{int(at[1:]) + 1}"]
         made = [
-            Commit(f"{tenant}-{step}-{n}", at, (*sources, f"{step}-{n}"), n, n, f"{step}", 9, 3)
+            Commit(
+                id=f"{tenant}-{step}-{n}",
+                at=at,
+                sources=(*(sources if n == 0 else []), f"{step}-{n}"),
+                first=n,
+                last=n,
+                text=f"{step}",
+                source_tokens=9,
+                summary_tokens=3,
+            )
             for n in range(size)
         ]
         if verb == "append":
@@ -210,3 +222,23 @@ def test_two_processes_always_see_what_both_have_done(
         for log in logs:
             assert list(log.find(STATES)) == model.find(STATES)
             assert log.held(STATES + sources).keys() == model.undone & {*STATES, *sources}
+
+
+def test_remembering_very_many_states_costs_in_proportion() -> None:
+    def learned(count: int) -> LogMemory:
+        memory = LogMemory(size=1024)
+        for part in range(2):
+            memory.learn((-1, -1), "t", {f"{part}-{n}": NOTHING_FOUND for n in range(count)})
+        return memory
+
+    assert growth(learned, 8_000, 128_000, 16) < 4
+    assert len(learned(8_000).states) == 1024
+
+
+def test_states_that_are_used_stay_remembered_longest() -> None:
+    memory = LogMemory(size=2)
+    for state in ("a", "b"):
+        memory.learn((-1, -1), "t", {state: NOTHING_FOUND})
+    memory.known("t", ["a"])
+    memory.learn((-1, -1), "t", {"c": NOTHING_FOUND})
+    assert memory.known("t", ["a", "b", "c"])[1] == ["b"]

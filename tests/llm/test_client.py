@@ -223,7 +223,7 @@ def test_anthropic_answers_with_its_usage_and_without_its_thinking() -> None:
     assert seen.headers["anthropic-version"] == "2023-06-01"
     assert seen.body == {
         "model": "m",
-        "system": "be brief",
+        "system": [{"type": "text", "text": "be brief", "cache_control": {"type": "ephemeral"}}],
         "messages": [{"role": "user", "content": "which colour?"}],
         "max_tokens": 50,
     }

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Call, Interaction, Observation, Pinned
-from statecomp.llm.extract import OVERSHOOT, ExtractiveSummarizer
+from statecomp.history.situation import Situation
+from statecomp.llm.extract import LINE_TOKENS, ExtractiveSummarizer
 from statecomp.llm.record import Record
 from statecomp.llm.verify import owed, verify
 
@@ -37,8 +38,8 @@ def step(
 
 
 def summary(*span: Interaction, budget: float = 0.25, rest: FactIndex = NOTHING) -> Record:
-    record = ExtractiveSummarizer(budget=budget).summarize(span, rest)
-    return verify(record, span, rest)
+    record = ExtractiveSummarizer(budget=budget).summarize(span, Situation(rest))
+    return verify(record, span, Situation(rest))
 
 
 def test_every_step_says_what_was_done_and_how_it_ended() -> None:
@@ -47,14 +48,14 @@ def test_every_step_says_what_was_done_and_how_it_ended() -> None:
         step(8, '{"cmd": "make"}', "all 12 targets built", name="shell"),
     )
     assert record.facts[0].startswith('7. read_file {"path": "src/app/x.py"} -> ')
-    assert record.facts[0].endswith("(60 lines)")
+    assert record.facts[0].split("\n")[0].endswith("(60 lines)")
     assert record.facts[1] == '8. shell {"cmd": "make"} -> all 12 targets built'
 
 
 def test_a_failure_keeps_its_cause_and_whether_a_retry_worked() -> None:
     trace = "Traceback (most recent call last):\n  File \"a.py\", line 3\nKeyError: 'cells'"
     record = summary(step(1, seen=PADDING), step(2, seen=trace), step(3, seen=PADDING + "\nfine"))
-    assert record.failures[0] == "2: KeyError: 'cells' (step 3 then went through)"
+    assert record.failures[0] == "2: KeyError: 'cells' (the same call went through at 3)"
     assert record.facts[1] == "2. run {} -> failed"
     assert not record.unresolved
 
@@ -62,7 +63,7 @@ def test_a_failure_keeps_its_cause_and_whether_a_retry_worked() -> None:
 def test_a_failure_without_a_later_success_is_unresolved() -> None:
     record = summary(step(1, seen=PADDING), step(2, seen="bash: javac: command not found"))
     assert "javac: command not found" in record.failures[0]
-    assert record.unresolved == ("no later success seen for steps 2",)
+    assert record.unresolved == ("no later success of the same call seen for steps 2",)
 
 
 def test_an_observation_marked_as_error_is_a_failure_whatever_it_says() -> None:
@@ -73,19 +74,22 @@ def test_an_observation_marked_as_error_is_a_failure_whatever_it_says() -> None:
 def test_identifiers_come_with_their_keys() -> None:
     seen = f'{PADDING}\n{{"order_id": "ORD-4471", "total_sales": 162, "note": null}}'
     body = summary(step(1, '{"query": "orders"}', seen, name="search")).body
-    assert '"order_id": "ORD-4471"' in body
-    assert '"total_sales": 162' in body
+    assert "order_id: ORD-4471; total_sales: 162" in body
     assert "null" not in body
 
 
-def test_the_agents_findings_outlive_its_plans() -> None:
+def test_the_agents_findings_outlive_its_plans_and_are_confirmed_by_what_it_saw() -> None:
     said = (
         "Let me look around a little more before anything else happens here.\n"
         "The problem is that cache_ttl in settings.toml is read as a string.\n"
         "I will now try to see what else there may be in this place."
     )
-    record = ExtractiveSummarizer(budget=0.1, least=40, dense=0).summarize(
-        [step(1, said=said, seen=PADDING)], NOTHING
+    record = ExtractiveSummarizer(budget=0.05, least=0, dense=0, name_worth=0).summarize(
+        [
+            step(1, seen=f"settings.toml: cache_ttl = '60'\n{PADDING}"),
+            step(2, said=said, seen=PADDING),
+        ],
+        Situation(NOTHING),
     )
     assert any("cache_ttl in settings.toml" in line for line in record.conclusions)
     assert "Let me look around" not in record.body
@@ -98,8 +102,9 @@ def test_where_output_was_stored_is_kept_from_the_very_end_of_it() -> None:
 
 def test_rules_read_in_output_are_reported_as_its_words() -> None:
     rule = "Every report must have a title of at most 60 characters"
-    record = summary(step(1, seen=f"{rule}\n{PADDING}"), step(2, seen=PADDING), budget=0.6)
-    assert any(f"output says: {rule}" in line for line in record.constraints)
+    seen = f"# Reports\n\n- {rule}\n\n# Listing\n\n{PADDING}"
+    record = summary(step(1, seen=seen), step(2, seen=PADDING), budget=0.6)
+    assert any(f"output says: Reports: - {rule}" in line for line in record.constraints)
 
 
 def test_orders_in_output_are_not_relayed() -> None:
@@ -112,7 +117,9 @@ def test_orders_in_output_are_not_relayed() -> None:
 def test_a_larger_budget_keeps_more() -> None:
     seen = "\n".join(f"record {n}: value_{n} = {n * 7919}" for n in range(200))
     small, large = (
-        ExtractiveSummarizer(share, name_worth=0).summarize([step(1, seen=seen)], NOTHING).body
+        ExtractiveSummarizer(share, name_worth=0)
+        .summarize([step(1, seen=seen)], Situation(NOTHING))
+        .body
         for share in (0.1, 0.5)
     )
     assert len(small) * 2 < len(large) < len(seen)
@@ -121,7 +128,7 @@ def test_a_larger_budget_keeps_more() -> None:
 def test_many_tiny_steps_share_lines_rather_than_outgrow_the_source() -> None:
     span = [step(n, '{"mark": 0}', "ok", name="click") for n in range(1, 80)]
     summarizer = ExtractiveSummarizer()
-    record = summarizer.summarize(span, NOTHING)
+    record = summarizer.summarize(span, Situation(NOTHING))
     source = sum(summarizer.count(member.text) for member in span)
     assert record.facts
     assert summarizer.count(record.body) < source
@@ -166,9 +173,9 @@ def test_a_summary_is_deterministic_verifiable_and_quotes_line_by_line(
     span: list[Interaction],
 ) -> None:
     summarizer = ExtractiveSummarizer()
-    record = summarizer.summarize(span, NOTHING)
-    assert record == summarizer.summarize(span, FactIndex())
-    verified = verify(record, span, NOTHING)
+    record = summarizer.summarize(span, Situation(NOTHING))
+    assert record == summarizer.summarize(span, Situation())
+    verified = verify(record, span, Situation(NOTHING))
     for field in fields(verified):
         for entry in getattr(verified, field.name):
             _, *quoted = entry.splitlines()
@@ -178,26 +185,27 @@ def test_a_summary_is_deterministic_verifiable_and_quotes_line_by_line(
 
 @given(SPAN, st.floats(0.1, 0.9))
 @settings(deadline=None)
-def test_a_summary_stays_within_its_budget_and_the_overshoot_of_names(
+def test_a_summary_without_extras_stays_within_its_budget(
     span: list[Interaction], budget: float
 ) -> None:
     summarizer = ExtractiveSummarizer(budget=budget, name_worth=0, dense=0)
-    record = summarizer.summarize(span, NOTHING)
+    record = summarizer.summarize(span, Situation(NOTHING))
     source = sum(summarizer.count(member.text) for member in span)
     floor = summarizer.least + 15 * (len(span) - 1)
     # One bare line and its heading is the least there can be.
-    room = max(budget * source + 1, min(floor, source * 3 / 4), 40)
-    assert summarizer.count(record.body) <= room * OVERSHOOT
+    lines = min(source * 3 / 4, LINE_TOKENS * len(span))
+    room = max(budget * source + 1, min(floor, source * 3 / 4), lines, 40)
+    assert summarizer.count(record.body) <= room
 
 
 def test_a_summary_does_not_depend_on_the_hash_seed() -> None:
     code = (
-        "from statecomp.history.facts import FactIndex\n"
         "from statecomp.history.interaction import Interaction, Observation\n"
-        "from statecomp.llm.extract import OVERSHOOT, ExtractiveSummarizer\n"
+        "from statecomp.history.situation import Situation\n"
+        "from statecomp.llm.extract import ExtractiveSummarizer\n"
         "seen = '\\n'.join(f'row {n % 17} of table_{n % 13} is {n * 7919}' for n in range(300))\n"
         "span = [Interaction('i', 1, (), 0, observations=(Observation('', seen),))]\n"
-        "print(ExtractiveSummarizer().summarize(span, FactIndex()).body)\n"
+        "print(ExtractiveSummarizer().summarize(span, Situation()).body)\n"
     )
     bodies = {
         subprocess.run(
@@ -222,7 +230,7 @@ def test_what_the_rest_holds_does_not_stop_the_summary() -> None:
 )
 def test_a_megabyte_of_hostile_output_takes_linear_time(text: str) -> None:
     start = time.perf_counter()
-    ExtractiveSummarizer().summarize([step(1, seen=text)], NOTHING)
+    ExtractiveSummarizer().summarize([step(1, seen=text)], Situation(NOTHING))
     assert time.perf_counter() - start < 30
 
 
@@ -236,7 +244,7 @@ def test_a_summary_never_contains_thinking() -> None:
         said="I found the invoice in /srv/books/2024.csv.",
         observations=(Observation("c", "row of the ledger\n" * 100),),
     )
-    body = ExtractiveSummarizer().summarize([step], FactIndex()).body
+    body = ExtractiveSummarizer().summarize([step], Situation()).body
     assert "gardener" not in body
     assert "/srv/books/2024.csv" in body
 
@@ -248,6 +256,6 @@ def test_output_that_looks_like_the_frame_of_a_record_is_not_quoted() -> None:
         "port = 7042",
     ]
     span = [step(1, seen="\n".join(lines)), step(2, seen=PADDING)]
-    body = ExtractiveSummarizer(budget=0.9).summarize(span, NOTHING).body
+    body = ExtractiveSummarizer(budget=0.9).summarize(span, Situation(NOTHING)).body
     assert "port = 7042" in body
     assert "ecord of" not in body

@@ -16,13 +16,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from statecomp.errors import SummaryFailed
-from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Call, Interaction, Observation
+from statecomp.history.situation import Situation
 from statecomp.llm.client import ChatFailed, Completion, OpenAIChat, Usage
 from statecomp.llm.record import Record
 from statecomp.llm.scripted import Reply, ScriptedChat
-from statecomp.llm.summarize import SCHEMA, ChatSummarizer, parse_record
 from statecomp.llm.transcript import cut, transcript, without_media
+from statecomp.llm.writing.answer import RECORDS, parse_record
+from statecomp.llm.writing.summarize import ChatSummarizer
 from statecomp.strategy import Summarizer
 
 
@@ -70,7 +71,7 @@ GOOD = {
 
 def summarize(reply: Reply | Mapping[str, object], span: Sequence[Interaction] = SPAN) -> Record:
     text = json.dumps(reply) if isinstance(reply, Mapping) else reply
-    return ChatSummarizer(ScriptedChat([text])).summarize(span, FactIndex())
+    return ChatSummarizer(ScriptedChat([text])).summarize(span, Situation())
 
 
 def reason(reply: Reply | Mapping[str, object]) -> str:
@@ -93,16 +94,16 @@ def test_a_span_becomes_a_verified_record() -> None:
 def test_one_span_is_one_call_with_a_schema_and_a_deadline() -> None:
     chat = ScriptedChat([json.dumps(GOOD)])
     summarizer: Summarizer = ChatSummarizer(chat, max_tokens=900, deadline_s=12.5)
-    summarizer.summarize(SPAN, FactIndex())
+    summarizer.summarize(SPAN, Situation())
     (asked,) = chat.asked
     assert asked.prompt == transcript(SPAN)
-    assert (asked.max_tokens, asked.deadline_s, asked.schema) == (900, 12.5, SCHEMA)
+    assert (asked.max_tokens, asked.deadline_s, asked.schema) == (900, 12.5, RECORDS)
     assert "never suggests, plans or recommends a next action" in asked.system
 
 
 def test_a_limit_on_characters_reaches_the_transcript() -> None:
     chat = ScriptedChat([json.dumps(GOOD)])
-    ChatSummarizer(chat, limit_chars=1200).summarize(SPAN, FactIndex())
+    ChatSummarizer(chat, limit_chars=1200).summarize(SPAN, Situation())
     assert chat.asked[0].prompt == transcript(SPAN, limit_chars=1200)
     assert len(chat.asked[0].prompt) <= 1200
 
@@ -149,21 +150,21 @@ def test_what_cannot_be_used_leaves_the_span(
 def test_a_summary_is_measured_with_the_counter_given() -> None:
     summarizer = ChatSummarizer(ScriptedChat([json.dumps(GOOD)]), count=lambda text: 5)
     with pytest.raises(SummaryFailed, match="takes 5 tokens, its source takes 5"):
-        summarizer.summarize(SPAN, FactIndex())
+        summarizer.summarize(SPAN, Situation())
 
 
 def test_a_mistake_in_a_script_is_not_taken_for_a_failing_model() -> None:
     with pytest.raises(AssertionError, match="not in the script"):
-        ChatSummarizer(ScriptedChat([])).summarize(SPAN, FactIndex())
+        ChatSummarizer(ScriptedChat([])).summarize(SPAN, Situation())
 
 
-def charges(reply: Reply) -> list[tuple[str, Usage]]:
+def charges(*replies: Reply) -> list[tuple[str, Usage]]:
     heard: list[tuple[str, Usage]] = []
     summarizer = ChatSummarizer(
-        ScriptedChat([reply]), on_side_call=lambda kind, usage: heard.append((kind, usage))
+        ScriptedChat(replies), on_side_call=lambda kind, usage: heard.append((kind, usage))
     )
     with suppress(SummaryFailed):
-        summarizer.summarize(SPAN, FactIndex())
+        summarizer.summarize(SPAN, Situation())
     return heard
 
 
@@ -172,7 +173,8 @@ def test_every_billed_call_is_charged_once() -> None:
     assert charges(Completion(json.dumps(GOOD), used)) == [("summary", used)]
     assert charges(Completion("no JSON", used)) == [("summary", used)]
     invented = json.dumps({"facts": ["see src/invented/parser_v2.py"]})
-    assert charges(Completion(invented, used)) == [("summary", used)]
+    mends = Completion("no JSON either", used)
+    assert charges(Completion(invented, used), mends) == [("summary", used), ("mend", used)]
     assert charges(ChatFailed("refused", usage=used)) == [("summary", used)]
     assert charges(ChatFailed("nobody there")) == []
 
@@ -204,9 +206,9 @@ def test_over_the_wire(content: str, said: str) -> None:
         summarizer = ChatSummarizer(chat)
         if said:
             with pytest.raises(SummaryFailed, match=re.escape(said)):
-                summarizer.summarize(SPAN, FactIndex())
+                summarizer.summarize(SPAN, Situation())
         else:
-            assert summarizer.summarize(SPAN, FactIndex()) == summarize(GOOD)
+            assert summarizer.summarize(SPAN, Situation()) == summarize(GOOD)
         thread.join(timeout=30)
         assert not thread.is_alive()
 

@@ -374,6 +374,8 @@ def test_health_and_metrics_are_there() -> None:
     assert 'statecomp_commits_total{mode="compress"} 1' in text.splitlines()
     assert "statecomp_overhead_ms_count 1" in text.splitlines()
     assert "statecomp_open_requests 0" in text.splitlines()
+    assert f"statecomp_memory_limit_bytes {512 << 20}" in text.splitlines()
+    assert "statecomp_memory_bytes " in text
 
 
 def test_a_log_line_tells_numbers_and_no_content(caplog: pytest.LogCaptureFixture) -> None:

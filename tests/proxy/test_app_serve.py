@@ -78,7 +78,7 @@ def test_it_serves_compresses_logs_and_ends_with_everything_written(tmp_path: Pa
     assert told[1]["sent_tokens"] < told[1]["raw_tokens"]
     assert "Bearer" not in log
     ledger = open_ledger(
-        str(tmp_path / "statecomp" / "ledger.sqlite"), mask=lambda message: message
+        str(tmp_path / "statecomp" / "ledger.sqlite"), mask=lambda message, known: message
     )
     assert ledger.totals().requests == 2
     ledger.close()
@@ -95,7 +95,7 @@ def test_it_serves_compresses_logs_and_ends_with_everything_written(tmp_path: Pa
         (["--upstream", "http://key@host"], "nothing more"),
         (["--scorer", "labels:x.jsonl"], "not live ones"),
         (["--scorer", "magic"], "known are"),
-        (["--summarizer", "magic"], "known are"),
+        (["--records", "magic"], "known are"),
         (["--threshold", "7"], "must lie in"),
         (["--prices", "nowhere.toml"], "cannot be read"),
         (["--store", "ftp://x"], "known are a path and postgresql"),

@@ -49,7 +49,7 @@ def test_workers_that_share_a_database_send_the_same_bytes(
     first, second = upstream.received
     assert b"[Record of past steps 1-3" in first.body
     assert first.body == second.body
-    ledger = open_ledger(store, mask=lambda message: message)
+    ledger = open_ledger(store, mask=lambda message, known: message)
     assert (ledger.totals().requests, ledger.totals().commits) == (2, 1)
     ledger.close()
 
@@ -60,7 +60,7 @@ def test_a_model_writes_the_summaries_and_is_asked_once(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-summariser")
     upstream, writer = SmallUpstream(), ScriptedUpstream([Turn(json.dumps({"facts": [SAID]}))])
     with serving(upstream) as direct, serving(writer.app) as other:
-        options = ("--summarizer", f"chat:openai:writer@{other}/v1")
+        options = ("--records", f"chat:openai:writer@{other}/v1")
         with served(tmp_path, "--upstream", direct, *NOW, *options) as (url, _):
             for word in ("prrrr", "prrrr", "prrrrr"):
                 ask(url, word)

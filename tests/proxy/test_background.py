@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from threading import Event, Lock
 from typing import Any
@@ -14,132 +13,20 @@ import pytest
 from statecomp.controller.age import AgeScorer
 from statecomp.controller.economics import Economics
 from statecomp.controller.prices import PriceBook, shipped_prices
-from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
+from statecomp.history.situation import Situation
 from statecomp.ledger.audit import LedgerFailed
 from statecomp.ledger.commits import Commit, MemoryLog
 from statecomp.ledger.open import open_ledger
 from statecomp.llm.record import Record
 from statecomp.method import Method
-from statecomp.proxy.background import Background, Wanted
 from statecomp.proxy.engines import RememberingLog
 from statecomp.proxy.settings import Limits
 from tests.proxy.small_upstream import EAGER, Running, SmallUpstream, running
 from tests.words import BULK, chat_of
 
 PATIENCE_S = 30
-
-
-def background(threads: int = 2, waiting: int = 8, deadline_s: float = 60.0) -> Background[str]:
-    return Background(threads=threads, waiting=waiting, deadline_s=deadline_s)
-
-
-def result(future: Future[str | None]) -> str | None:
-    return future.result(PATIENCE_S)
-
-
-@dataclass
-class Held:
-    """Work that says when it began and goes on when told."""
-
-    name: str
-    began: Event = field(default_factory=Event)
-    go: Event = field(default_factory=Event)
-
-    def __call__(self, wanted: Wanted) -> str:
-        self.began.set()
-        self.go.wait(PATIENCE_S)
-        return self.name if wanted() else "late"
-
-
-def test_only_the_newest_waiting_state_of_a_session_is_decided() -> None:
-    back = background()
-    running_now, *rest = (Held(name) for name in ("first", "second", "third"))
-    first = back.submit("s", running_now)
-    assert running_now.began.wait(PATIENCE_S)
-    second, third = (back.submit("s", held) for held in rest)
-    assert result(second) is None
-    assert not rest[1].began.is_set()  # one at a time for a session, though a thread is free
-    for held in (running_now, *rest):
-        held.go.set()
-    assert (result(first), result(third)) == ("first", "third")
-
-
-def test_sessions_are_decided_side_by_side() -> None:
-    back = background()
-    one, two = Held("one"), Held("two")
-    futures = [back.submit(held.name, held) for held in (one, two)]
-    assert one.began.wait(PATIENCE_S)
-    assert two.began.wait(PATIENCE_S)
-    one.go.set()
-    two.go.set()
-    assert [result(future) for future in futures] == ["one", "two"]
-
-
-def test_a_full_queue_drops_what_comes_and_keeps_what_waits() -> None:
-    back = background(threads=1, waiting=1)
-    busy = Held("busy")
-    future = back.submit("busy", busy)
-    assert busy.began.wait(PATIENCE_S)
-    kept = back.submit("a", lambda wanted: "a")
-    dropped = back.submit("b", lambda wanted: "b")
-    assert result(dropped) is None
-    busy.go.set()
-    assert (result(future), result(kept)) == ("busy", "a")
-
-
-def test_work_that_is_over_its_deadline_is_told_so_and_work_that_fails_harms_no_other() -> None:
-    back = background(threads=1, deadline_s=0.0)
-    assert result(back.submit("s", lambda wanted: "in time" if wanted() else "late")) == "late"
-    failed = back.submit("s", lambda wanted: str(1 // 0))
-    assert isinstance(failed.exception(PATIENCE_S), ZeroDivisionError)
-    assert result(back.submit("s", lambda wanted: "next")) == "next"
-
-
-def test_at_the_end_nobody_is_left_waiting() -> None:
-    back = background(threads=1)
-    busy = Held("busy")
-    future, waiting = back.submit("a", busy), back.submit("b", Held("never"))
-    assert busy.began.wait(PATIENCE_S)
-    back.close(0.01)
-    assert result(waiting) is None
-    assert result(back.submit("c", Held("too late"))) is None
-    busy.go.set()
-    assert result(future) == "late"
-
-
-def test_a_decision_makes_way_for_requests_but_not_for_ever(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("statecomp.proxy.background.MAKE_WAY_S", 0.1)
-    back: Background[str] = Background(threads=1, waiting=8, deadline_s=60.0, busy=lambda: True)
-    decided = Event()
-
-    def work(wanted: Wanted) -> str:
-        decided.set()
-        return "decided"
-
-    for _ in range(PATIENCE_S * 100):  # each state is overtaken by the next one
-        back.submit("s", work)
-        if decided.wait(0.01):
-            break
-    assert decided.is_set()
-
-
-def test_what_somebody_waits_for_does_not_make_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("statecomp.proxy.background.MAKE_WAY_S", 1e6)
-    busy = Event()
-    busy.set()
-    back: Background[str] = Background(threads=1, waiting=8, deadline_s=60.0, busy=busy.is_set)
-    behind = back.submit("a", lambda wanted: "behind")
-    assert result(back.submit("b", lambda wanted: "at once", at_once=True)) == "at once"
-    assert not behind.done()
-    assert result(back.submit("a", lambda wanted: "newer", at_once=True)) == "newer"
-    assert result(behind) is None
-    last = back.submit("c", lambda wanted: "in peace")
-    busy.clear()
-    assert result(last) == "in peace"
 
 
 @dataclass
@@ -172,6 +59,41 @@ def test_a_request_never_waits_for_a_decision_and_the_next_one_has_it() -> None:
         proxy.settle()
         proxy.chat(chat_of("prrrrr"))
         assert b"[Record of past steps 1-2" in body_of(proxy)
+
+
+def test_a_retry_goes_out_as_before_though_something_was_decided_meanwhile() -> None:
+    scorer, ledger = Gated(), open_ledger(":memory:")
+    method = replace(EAGER, scorer=lambda: scorer)
+    with running(commit="background", method=method, ledger=ledger) as proxy:
+        proxy.chat(chat_of("prrrr"))
+        scorer.go.set()
+        proxy.settle()
+        proxy.chat(chat_of("prrrr"))
+        assert body_of(proxy, 1) == body_of(proxy, 0)
+        with running(ledger=ledger) as other:  # another worker, which would decide at once
+            other.chat(chat_of("prrrr"))
+            assert body_of(other) == body_of(proxy, 0)
+            other.chat(chat_of("prrrrk"))
+            assert b"[Record of past steps 1-2" in body_of(other)
+
+
+@pytest.mark.parametrize("broken", ["seal", "again"])
+def test_what_cannot_be_written_down_goes_out_all_the_same(
+    broken: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*given: object) -> bool:
+        if broken == "seal":
+            raise OSError("disk")
+        return False  # something else went out before, and cannot be had
+
+    def gone(*given: object) -> None:
+        raise OSError("disk")
+
+    monkeypatch.setattr("statecomp.compressor.StateComp.seal", fails)
+    monkeypatch.setattr("statecomp.proxy.views.Views._again", gone)
+    with running(commit="background") as proxy:
+        assert proxy.chat(chat_of("prrrr")).status_code == 200
+        assert proxy.received[0].json["messages"] == chat_of("prrrr")
 
 
 def test_states_that_were_overtaken_are_not_decided() -> None:
@@ -280,7 +202,7 @@ class Broken:
     def score(self, history: History) -> Mapping[str, float]:
         raise ZeroDivisionError
 
-    def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
+    def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
         raise ZeroDivisionError
 
 
@@ -353,7 +275,7 @@ def test_a_store_that_is_away_from_the_start_fails_no_request() -> None:
 
 
 def commit_at(state: str) -> Commit:
-    return Commit(f"c{state}", state, ("x",), 1, 1, "text", 10, 5)
+    return Commit(f"c{state}", state, (f"x{state}",), 1, 1, "text", 10, 5)
 
 
 class Fragile(MemoryLog):
@@ -396,9 +318,11 @@ class Dawdling(MemoryLog):
         Event().wait(0.3 if self.over == "find" else 0)
         return super().find(ids)
 
-    def append(self, at: str, commits: Sequence[Commit]) -> Sequence[Commit]:
+    def append(
+        self, at: str, commits: Sequence[Commit], chain: Sequence[str] = ()
+    ) -> Sequence[Commit]:
         Event().wait(0.3 if self.over == "append" else 0)
-        return super().append(at, commits)
+        return super().append(at, commits, chain)
 
 
 @pytest.mark.parametrize("over", ["find", "append"])

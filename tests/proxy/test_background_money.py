@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from threading import Event
 from time import thread_time
 
 import pytest
@@ -12,8 +13,8 @@ from statecomp.compressor import StateComp
 from statecomp.controller.circumstances import Circumstances
 from statecomp.controller.economics import Economics
 from statecomp.controller.prices import PriceBook, shipped_prices
-from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Interaction
+from statecomp.history.situation import Situation
 from statecomp.ledger.audit import Entry
 from statecomp.llm.record import Record
 from statecomp.proxy.background import Background, Wanted
@@ -90,7 +91,7 @@ class Costly:
     def __init__(self) -> None:
         self.asked = 0
 
-    def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
+    def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
         self.asked += 1
         return Record(facts=(BULK * 3,))
 
@@ -132,7 +133,14 @@ def test_who_decides_rests_as_long_as_it_worked_unless_nobody_comes_or_somebody_
         return busy
 
     back: Background[float] = Background(threads=1, waiting=8, deadline_s=60.0, busy=is_busy)
-    back.submit("a", worked, at_once=awaited)
-    begun = back.submit("b", lambda wanted: len(asked), at_once=True)
+    began = Event()
+
+    def work(wanted: Wanted) -> float:
+        began.set()
+        return worked(wanted)
+
+    back.submit("a", work, awaited_s=30.0 * awaited)
+    assert began.wait(30)
+    begun = back.submit("b", lambda wanted: len(asked), awaited_s=30.0)
     # Once before each of the two, and between them for as long as it rests.
     assert asked_least <= (begun.result(30) or 0) <= asked_most

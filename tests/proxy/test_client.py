@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from statecomp.proxy.settings import Limits
-from tests.proxy.small_upstream import KEY, running
+from tests.proxy.small_upstream import KEY, Answer, Got, SmallUpstream, running
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"
 PATIENCE_S = 30
@@ -142,6 +142,45 @@ def test_a_new_connection_that_is_dropped_is_not_tried_again() -> None:
             answer = proxy.client.post("/v1/messages", content=b"{}", headers=KEY)
         assert answer.status_code == 502
     assert len(seen) == 1
+
+
+@pytest.mark.parametrize(("method", "times"), [("POST", 2), ("GET", 3)])
+def test_a_kept_connection_that_is_dropped_is_tried_again_only_where_that_does_no_harm(
+    method: str, times: int
+) -> None:
+    """The upstream takes the second request, and closes instead of answering it."""
+    seen: list[bytes] = []
+
+    def talk(wire: socket.socket) -> None:
+        if got := taken(wire):
+            seen.append(got)
+            wire.sendall(OK)
+        if got := taken(wire):
+            seen.append(got)
+
+    with listening(talk, 2) as url, running(url=url, mode="off") as proxy:
+        content = b"{}" if method == "POST" else b""
+        first, second = (
+            proxy.client.request(method, "/v1/messages", content=content, headers=KEY)
+            for _ in range(2)
+        )
+    assert first.status_code == 200
+    assert (second.status_code, len(seen)) == (502 if method == "POST" else 200, times)
+
+
+@pytest.mark.parametrize("chunked", [True, False])
+def test_a_client_of_http_1_0_gets_no_chunks(chunked: bool) -> None:
+    def answer(got: Got) -> Answer:
+        length = [] if chunked else [("content-length", "10")]
+        return Answer([b"first", b"other"], headers=length)
+
+    with running(SmallUpstream(answer), mode="off") as proxy:
+        for request in (b"GET /v1/models HTTP/1.0\r\nhost: localhost\r\n\r\n",):
+            got = raw_request(proxy.url, request)
+    head, _, body = got.partition(b"\r\n\r\n")
+    assert body == b"firstother"
+    assert b"chunked" not in head.lower()
+    assert b"content-length: 10" in head.lower()
 
 
 def test_an_upstream_that_does_not_take_the_request_is_not_waited_for() -> None:

@@ -12,7 +12,7 @@ import pytest
 from statecomp.controller.age import AgeScorer
 from statecomp.controller.spans import Gates
 from statecomp.llm.scripted import ScriptedChat
-from statecomp.llm.summarize import ChatSummarizer
+from statecomp.llm.writing.summarize import ChatSummarizer
 from statecomp.method import Method
 from statecomp.proxy.scripted.refusals import Strictness
 from statecomp.wire.protocol import Placement

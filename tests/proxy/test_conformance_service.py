@@ -13,7 +13,7 @@ import pytest
 
 from statecomp.controller.age import AgeScorer
 from statecomp.controller.economics import Economics
-from statecomp.history.facts import FactIndex
+from statecomp.history.situation import Situation
 from statecomp.ledger.open import open_ledger
 from statecomp.llm.record import Record
 from statecomp.method import Method
@@ -156,7 +156,7 @@ class Hanging:
     def __init__(self) -> None:
         self.asked, self.go = threading.Event(), threading.Event()
 
-    def summarize(self, span: Any, rest: FactIndex) -> Record:
+    def summarize(self, span: Any, situation: Situation) -> Record:
         self.asked.set()
         self.go.wait(60)
         return Record(facts=("all parts were fine",))
@@ -349,6 +349,8 @@ def test_p14_tenants_do_not_share_commits() -> None:
         one, two = proxy.tenant(), proxy.tenant()
         one.post(CHAT, body)
         assert one.entries
+        # What went out once goes out again; what was decided behind it holds from the next step on.
+        body = json.dumps(CHAT.body([*CHAT.user(TASK), *CHAT.run(11)])).encode()
         one.post(CHAT, body)
         two.post(CHAT, body)
         assert one.received[-1].raw != body

@@ -11,9 +11,9 @@ import pytest
 
 from statecomp.controller.age import AgeScorer
 from statecomp.controller.prices import PriceBook, shipped_prices
-from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
+from statecomp.history.situation import Situation
 from statecomp.ledger.open import open_ledger
 from statecomp.llm.record import Record
 from statecomp.proxy.horizons import Horizons
@@ -42,8 +42,8 @@ class Slow:
 class Asking:
     """A summariser that is none of ours: it could ask a model."""
 
-    def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
-        return OneLiner().summarize(span, rest)
+    def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
+        return OneLiner().summarize(span, situation)
 
 
 def test_what_takes_no_model_is_decided_before_its_request() -> None:

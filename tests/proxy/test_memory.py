@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse
 from statecomp.history.interaction import JsonObject
 from statecomp.ledger.open import open_ledger
 from statecomp.proxy.app import build_app
-from statecomp.proxy.settings import Limits, ProxySettings
+from statecomp.proxy.settings import MEGABYTE, Limits, ProxySettings
 from statecomp.tokens import ESTIMATE
 from statecomp.wire.incremental import Reader, Shelf
 from statecomp.wire.openai_chat import OpenAIChat
@@ -102,9 +102,13 @@ class Straight:
 
     def __init__(self, store: Path) -> None:
         settings = ProxySettings(
-            upstream="http://up", commit="now", limits=Limits(conversations=32)
+            upstream="http://up",
+            commit="now",
+            limits=Limits(conversations=32, memory_bytes=4 * MEGABYTE),
         )
-        self.app = build_app(settings, open_ledger(str(store), mask=lambda message: message), EAGER)
+        self.app = build_app(
+            settings, open_ledger(str(store), mask=lambda message, known: message), EAGER
+        )
         self.door = self.app.door
         self.door._client = Joined(JSONResponse(REPLY))
 

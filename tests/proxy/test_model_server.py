@@ -39,7 +39,7 @@ def conversation(turn: int) -> list[Any]:
         function = {"name": "look", "arguments": arguments}
         call = {"id": f"call_{step}", "type": "function", "function": function}
         messages.append({"role": "assistant", "content": "", "tool_calls": [call]})
-        text = "\n".join(look(arguments).splitlines()[:9])
+        text = look(arguments)
         messages.append({"role": "tool", "tool_call_id": f"call_{step}", "content": text})
     return [*messages, {"role": "user", "content": "Say in one sentence how the parts are."}]
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import socket
 import stat
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -139,8 +142,47 @@ def test_a_token_in_the_address_serves_sdks_and_goes_no_further() -> None:
         assert proxy.received[1].header("cookie") == ["a=1"]
 
 
+@pytest.mark.parametrize("letter", ["%74", "%54", "t%2F", "t%2f.."])
+def test_a_token_behind_an_encoded_path_goes_no_further(letter: str) -> None:
+    with running(token=TOKEN) as proxy:
+        for headers in (KEY, {**KEY, "x-statecomp-token": TOKEN}):
+            proxy.client.get(f"/{letter}/{TOKEN}/v1/models", headers=headers)
+        assert TOKEN not in repr(proxy.received)
+
+
+def test_keys_in_the_address_are_told_apart() -> None:
+    with running() as proxy:
+        for key in ("one", "two"):
+            path = f"/v1/chat/completions?beta=true&key={key}"
+            proxy.client.post(path, json={"messages": chat_of("prrrrr")})
+        ledger = proxy.settle()
+        assert len({session.tenant for session in ledger.sessions()}) == 2
+        assert [got.query for got in proxy.received] == ["beta=true&key=one", "beta=true&key=two"]
+
+
+@pytest.mark.parametrize("around", ["{}", 'it\'s "{}"', "'\"{}", "\"'{}'\"", "\\'{}\\\""])
+def test_nothing_of_a_request_stands_in_the_log(
+    around: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    secret = "sk-ant-" + "a1B2" * 9
+    odd = around.format(secret)
+    call = {"id": odd, "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    bodies: list[list[dict[str, Any]]] = [
+        [{"role": odd, "content": "hello"}],
+        [{"role": "tool", "tool_call_id": odd, "content": "answer to nothing"}],
+        [{"role": "assistant", "tool_calls": [call]}, {"role": "user", "content": "well?"}],
+    ]
+    with caplog.at_level("INFO", "statecomp.proxy"), running() as proxy:
+        for messages in bodies:
+            proxy.chat(messages)
+        proxy.settle()
+    shown = [str(getattr(record, "fields", "")) for record in caplog.records]
+    assert any("'...'" in line for line in shown)
+    assert "a1B2" not in "".join(shown)
+
+
 def test_a_browser_gets_a_cookie_for_the_pages_and_only_those() -> None:
-    ours = client(token=TOKEN)
+    ours = client(token="the-token-of-all-clients", admin_token=TOKEN)
     answer = ours.get(f"/t/{TOKEN}/statecomp/")
     assert (answer.status_code, answer.headers["location"]) == (303, "/statecomp/")
     cookie = answer.headers["set-cookie"]
@@ -152,7 +194,7 @@ def test_a_browser_gets_a_cookie_for_the_pages_and_only_those() -> None:
 
 
 def test_with_a_token_the_machine_may_be_called_by_its_address() -> None:
-    ours = client(token=TOKEN, host="0.0.0.0")
+    ours = client(token="the-token-of-all-clients", admin_token=TOKEN, host="0.0.0.0")
     headers = {"host": "192.168.1.5:8484", "x-statecomp-token": TOKEN}
     assert ours.get("/statecomp/", headers=headers).status_code == 200
     headers["host"] = "evil.example"
@@ -190,7 +232,7 @@ def test_an_error_of_ours_repeats_nothing_of_the_request() -> None:
 
 def test_no_credential_is_in_the_store(tmp_path: Path) -> None:
     path = tmp_path / "ledger.db"
-    with running(ledger=open_ledger(str(path), mask=lambda message: message)) as proxy:
+    with running(ledger=open_ledger(str(path), mask=lambda message, known: message)) as proxy:
         proxy.chat([{"role": "user", "content": "hello"}], **{"x-api-key": "key-in-a-header"})
         proxy.settle().close()
     held = b"".join(file.read_bytes() for file in tmp_path.iterdir())
@@ -230,8 +272,30 @@ def test_a_kept_salt_stays_and_is_readable_by_its_owner_only(tmp_path: Path) -> 
     mode = stat.S_IMODE((tmp_path / "new" / "salt").stat().st_mode)
     assert mode == 0o600
     (tmp_path / "new" / "salt").write_bytes(b"cut")
-    with pytest.raises(BadInput, match="damaged"):
+    with pytest.raises(BadInput, match="put it back from a backup"):
         kept_salt(tmp_path / "new")
+
+
+def test_who_start_together_for_the_first_time_have_one_salt(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from statecomp.proxy.sessions import kept_salt\n"
+        "sys.stdin.read(); print(kept_salt(Path(sys.argv[1])).hex())"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "new")]
+    pipe = subprocess.PIPE
+    started = [subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) for _ in range(6)]
+    with ThreadPoolExecutor(len(started)) as threads:
+        salts = set(threads.map(lambda process: process.communicate(timeout=60)[0], started))
+    assert [process.returncode for process in started] == [0] * len(started)
+    assert len(salts) == 1
+
+
+def test_a_start_that_was_cut_off_leaves_a_salt_nobody_used(tmp_path: Path) -> None:
+    (tmp_path / "salt").touch()
+    salt = kept_salt(tmp_path)
+    assert len(salt) == 32
+    assert kept_salt(tmp_path) == salt
+    assert stat.S_IMODE((tmp_path / "salt").stat().st_mode) == 0o600
 
 
 def test_a_websocket_is_refused() -> None:

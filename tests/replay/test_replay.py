@@ -18,7 +18,7 @@ from statecomp.history.trajectory import Trajectory
 from statecomp.llm.chat import Completion, Usage
 from statecomp.llm.scripted import ScriptedChat
 from statecomp.llm.side import SideAccount
-from statecomp.llm.summarize import ChatSummarizer
+from statecomp.llm.writing.summarize import ChatSummarizer
 from statecomp.replay.accounting import Bill, common_prefix, dollars_of
 from statecomp.replay.run import RunReplay, replay_run
 from statecomp.replay.safety import Dependencies, bootstrap_interval, common_identifiers

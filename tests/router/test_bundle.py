@@ -18,15 +18,17 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save
 
 from statecomp.errors import BadInput
-from statecomp.router.bundle import SPEC, WEIGHTS, Bundle, Encoder, load
+from statecomp.router.bundle import SPEC, WEIGHTS, Bundle, load
 from statecomp.router.bundle import save as save_bundle
 from statecomp.router.calibrate import Platt
+from statecomp.router.hidden.recurrent import Recurrent
+from statecomp.router.hidden.spec import Encoder, Spec
 from statecomp.router.network import Agreement, Layer, Network, Router
 from statecomp.router.trees import TreeSettings, fit_trees
 from tests.router.synthetic import names_of, pairs_of
 
 PAIRS = pairs_of(8)
-KINDS = ("linear", "mlp", "trees", "agreement")
+KINDS = ("linear", "mlp", "trees", "agreement", "gru")
 
 
 def network(width: int, hidden: int, seed: int = 0) -> Network:
@@ -42,7 +44,25 @@ def network(width: int, hidden: int, seed: int = 0) -> Network:
     return Network(np.zeros(width, np.float32), np.ones(width, np.float32), tuple(layers))
 
 
+def recurrent(width: int, dims: int = 2, memory: int = 3, seed: int = 0) -> Recurrent:
+    random = np.random.default_rng(seed)
+
+    def layer(out: int, wide: int) -> Layer:
+        weight, bias = random.normal(size=(out, wide)), random.normal(size=out)
+        return Layer(weight.astype(np.float32), bias.astype(np.float32))
+
+    return Recurrent(
+        np.zeros(width, np.float32),
+        np.ones(width, np.float32),
+        layer(3 * memory, dims),
+        layer(3 * memory, memory),
+        (layer(4, width - 1 + memory), layer(1, 4)),
+    )
+
+
 def router(kind: str) -> Router:
+    if kind == "gru":
+        return recurrent(PAIRS.width)
     settings = TreeSettings(trees=10, leaves=6)
     if kind == "trees":
         return fit_trees(PAIRS, pairs_of(4, seed=1), settings).router
@@ -59,7 +79,7 @@ def bundle_of(router: Router, encoder: Encoder | None = None) -> Bundle:
         calibration=Platt(0.8, -0.1),
         labels="READY where no later step needs the details",
         created_from="synthetic pairs, seed 0",
-        encoder=encoder,
+        reads=Spec("once", evidence=False, encoder=encoder) if encoder else Spec(),
     )
 
 
@@ -108,9 +128,13 @@ def test_typical_bundles_are_small(tmp_path: Path) -> None:
         assert sum(file.stat().st_size for file in tmp_path.iterdir()) <= 5_000_000
 
 
-Spec = dict[str, Any]
-SPOILED: list[tuple[Callable[[Spec], object], str]] = [
-    (lambda spec: spec.update(format=2), "format: is 2, and this version reads 1"),
+Json = dict[str, Any]
+SPOILED: list[tuple[Callable[[Json], object], str]] = [
+    (lambda spec: spec.update(format=3), "format: is 3, and this version reads 2"),
+    (lambda spec: spec.update(reads=None), "reads: does not say what the router reads"),
+    (lambda spec: spec["reads"].update(top=4), "reads: is not what a router can read"),
+    (lambda spec: spec["reads"].pop("encoder"), "reads: is not what a router can read"),
+    (lambda spec: spec["reads"].update(context="lstm"), "context: is 'lstm', none of none, gru"),
     (lambda spec: spec.pop("threshold"), "threshold: is missing"),
     (lambda spec: spec.update(threshold=1.5), r"threshold: must lie in \(0, 1\], not 1.5"),
     (lambda spec: spec.update(threshold="high"), "is not the specification of a router"),
@@ -124,7 +148,7 @@ SPOILED: list[tuple[Callable[[Spec], object], str]] = [
 
 @pytest.mark.parametrize(("spoil", "sentence"), SPOILED)
 def test_a_spoiled_specification_is_refused(
-    spoil: Callable[[Spec], object], sentence: str, tmp_path: Path
+    spoil: Callable[[Json], object], sentence: str, tmp_path: Path
 ) -> None:
     save_bundle(tmp_path, bundle_of(router("linear")))
     spec = json.loads((tmp_path / SPEC).read_text("utf-8"))
@@ -165,6 +189,9 @@ MISFITS: list[tuple[str, Callable[[dict[str, NDArray[Any]]], object], str]] = [
     ("mlp", changed("mean", lambda w: w * np.nan), "the weights 'mean' are not finite"),
     ("trees", changed("left", lambda w: w + 10_000), "the weights point outside of the trees"),
     ("trees", changed("value", lambda w: w[:-1]), "'value' have a wrong shape"),
+    ("gru", without("bias_memory"), "the weights lack the tensor 'bias_memory'"),
+    ("gru", changed("weight_gates", lambda w: w[:-1]), "'weight_gates' have a wrong shape"),
+    ("gru", changed("mean", lambda w: w[:2]), "'scale' have a wrong shape"),
     ("agreement", without("1.mean"), "the weights lack the tensor 'mean'"),
     ("agreement", lambda t: t.update({"9.x": np.ones(1)}), "unknown tensor '9.x'"),
 ]
@@ -184,6 +211,25 @@ def test_weights_that_do_not_fit_are_refused(
     (tmp_path / SPEC).write_text(json.dumps(spec), "utf-8")
     with pytest.raises(BadInput, match=sentence):
         load(tmp_path)
+
+
+def test_a_bundle_of_the_format_before_reads_evidence_alone(tmp_path: Path) -> None:
+    save_bundle(tmp_path, bundle_of(router("linear")))
+    spec = json.loads((tmp_path / SPEC).read_text("utf-8"))
+    del spec["reads"]
+    (tmp_path / SPEC).write_text(json.dumps({**spec, "format": 1, "encoder": None}), "utf-8")
+    assert load(tmp_path).reads == Spec()
+
+
+def test_columns_of_vectors_follow_from_what_is_read(tmp_path: Path) -> None:
+    encoder = Encoder("tiny-lm", 3, "f00", "float32", width=2, context=64)
+    reads = Spec("capped-recent4", "hybrid", evidence=False, encoder=encoder)
+    names = ("state", *(f"{b}.{n}" for b in ("candidate", "current", "context") for n in (0, 1)))
+    assert reads.columns() == names
+    bundle = replace(bundle_of(recurrent(7)), features=names, reads=reads)
+    save_bundle(tmp_path, bundle)
+    assert json.loads((tmp_path / SPEC).read_text("utf-8"))["features"] == []
+    assert replace(load(tmp_path), router=bundle.router) == bundle
 
 
 def test_a_reader_of_other_features_is_refused() -> None:

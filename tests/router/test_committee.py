@@ -11,8 +11,8 @@ from statecomp.errors import BadInput
 from statecomp.router.calibrate import sigmoid
 from statecomp.router.committee import Committee, FittedCommittee, lessons
 from statecomp.router.cross import Choice, choose
-from statecomp.router.network import tensors_of
 from statecomp.router.pairs import Pairs, joined
+from statecomp.router.tensors import tensors_of
 from statecomp.router.threshold import TargetPrecision
 from statecomp.router.train import TrainSettings
 from statecomp.router.trees import TreeSettings

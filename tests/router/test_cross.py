@@ -15,8 +15,8 @@ from statecomp.router.cross import Choice, Chosen, CrossValidated, Learner, cros
 from statecomp.router.folds import Fold, rotations
 from statecomp.router.loss import WeightedBce
 from statecomp.router.metrics import measures
-from statecomp.router.network import tensors_of
 from statecomp.router.pairs import Pairs
+from statecomp.router.tensors import tensors_of
 from statecomp.router.threshold import NOTHING, Costs, TargetPrecision, Weights
 from statecomp.router.train import TrainSettings
 from statecomp.router.trees import TreeSettings

@@ -13,8 +13,9 @@ from statecomp.controller.controller import Controller
 from statecomp.controller.spans import Gates
 from statecomp.errors import BadInput, ScoringFailed
 from statecomp.history.history import History
-from statecomp.router.bundle import Bundle, Encoder
+from statecomp.router.bundle import Bundle
 from statecomp.router.calibrate import Raw
+from statecomp.router.hidden.spec import Encoder, Spec
 from statecomp.router.network import Layer, Network
 from statecomp.router.pairs import Features
 from statecomp.router.scorer import RouterScorer, since_user
@@ -42,8 +43,9 @@ class Letters:
 def bundle_of(encoder: Encoder | None = None) -> Bundle:
     """score = sigmoid(8 * read - 4)."""
     layer = Layer(np.full((1, 1), 8.0, np.float32), np.full(1, -4.0, np.float32))
+    reads = Spec("once", evidence=False, encoder=encoder) if encoder else Spec()
     router = Network(np.zeros(1, np.float32), np.ones(1, np.float32), (layer,))
-    return Bundle(router, ("read",), 0.6, Raw(), "as drawn", "by hand", encoder)
+    return Bundle(router, ("read",), 0.6, Raw(), "as drawn", "by hand", reads)
 
 
 def test_the_controller_replaces_what_the_router_selects() -> None:

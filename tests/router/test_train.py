@@ -22,7 +22,8 @@ from statecomp.router.loss import (
 )
 from statecomp.router.metrics import auroc
 from statecomp.router.model import RouterModel, standardisation
-from statecomp.router.network import Network, side_by_side, tensors_of
+from statecomp.router.network import Network, side_by_side
+from statecomp.router.tensors import tensors_of
 from statecomp.router.threshold import Weights
 from statecomp.router.train import Epoch, TrainSettings, fit, taught
 from tests.router.synthetic import pairs_of

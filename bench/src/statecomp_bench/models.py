@@ -68,8 +68,8 @@ class _Turn(OpenAIChat):
 class RemoteModel:
     """An OpenAI-compatible server behind `Model`."""
 
-    def __init__(self, chat: OpenAIChat) -> None:
-        self._turn = _Turn(chat.model, chat.base_url, chat.api_key, DEADLINE_S)
+    def __init__(self, chat: OpenAIChat, deadline_s: float = DEADLINE_S) -> None:
+        self._turn = _Turn(chat.model, chat.base_url, chat.api_key, deadline_s)
 
     def reply(self, messages: Sequence[JsonObject], tools: Sequence[JsonObject]) -> Reply:
         turn = replace(self._turn, messages=tuple(messages), tools=tuple(tools))
@@ -77,14 +77,16 @@ class RemoteModel:
         return Reply(json.loads(completion.text), completion.usage)
 
 
-def open_remote(spec: str, base_url: str, environ: Mapping[str, str]) -> RemoteModel:
+def open_remote(
+    spec: str, base_url: str, environ: Mapping[str, str], deadline_s: float = DEADLINE_S
+) -> RemoteModel:
     """`openai:NAME`, with the key and default address of the environment."""
     if find_spec("httpx") is None:
         raise BadInput("a remote model needs httpx: install statecomp[chat]")
     if not spec.startswith("openai:"):
         raise BadInput("an acting model is named scripted[:VARIANT] or openai:NAME", field="model")
     chat = open_chat(f"{spec}@{base_url}" if base_url else spec, environ=environ)
-    return RemoteModel(cast(OpenAIChat, chat))
+    return RemoteModel(cast(OpenAIChat, chat), deadline_s)
 
 
 def usable(message: object) -> JsonObject:

@@ -18,8 +18,8 @@ from tests.router.test_cross import Seal, TestLabelsRead, sealed
 from tests.vectors.made_up import labels_of, runs_of, vectors_of
 
 LIBRARIES = "the study needs statecomp[encoder,learn]"
-gru = pytest.importorskip("statecomp_bench.study.gru", reason=LIBRARIES)
-blocks = pytest.importorskip("statecomp_bench.study.blocks", reason=LIBRARIES)
+gru = pytest.importorskip("statecomp.router.hidden.gru", reason=LIBRARIES)
+blocks = pytest.importorskip("statecomp.vectors.blocks", reason=LIBRARIES)
 compress = pytest.importorskip("statecomp_bench.study.compress", reason=LIBRARIES)
 table = pytest.importorskip("statecomp_bench.study.table", reason=LIBRARIES)
 tables = pytest.importorskip("statecomp_bench.study.tables", reason=LIBRARIES)

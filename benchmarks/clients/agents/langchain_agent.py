@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from langchain.agents import create_agent  # type: ignore[import-not-found]
-from langchain_openai import ChatOpenAI  # type: ignore[import-not-found]
+from langchain.agents import create_agent
+from langchain_openai import ChatOpenAI
 from tools import SYSTEM, TOOLS, asked  # type: ignore[import-not-found]
 
 url, model, task = asked()

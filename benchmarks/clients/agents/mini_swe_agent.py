@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import minisweagent  # type: ignore[import-not-found]
+import minisweagent
 import yaml  # type: ignore[import-not-found,import-untyped,unused-ignore]
-from minisweagent.agents.default import DefaultAgent  # type: ignore[import-not-found]
-from minisweagent.environments.local import LocalEnvironment  # type: ignore[import-not-found]
-from minisweagent.models.litellm_model import LitellmModel  # type: ignore[import-not-found]
+from minisweagent.agents.default import DefaultAgent
+from minisweagent.environments.local import LocalEnvironment
+from minisweagent.models.litellm_model import LitellmModel
 from tools import asked  # type: ignore[import-not-found]
 
 url, model, task = asked()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from agents import (  # type: ignore[import-not-found]
+from agents import (
     Agent,
     OpenAIChatCompletionsModel,
     OpenAIResponsesModel,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic_ai import Agent, UsageLimits  # type: ignore[import-not-found]
-from pydantic_ai.models.openai import OpenAIChatModel  # type: ignore[import-not-found]
-from pydantic_ai.providers.openai import OpenAIProvider  # type: ignore[import-not-found]
+from pydantic_ai import Agent, UsageLimits
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.openai import OpenAIProvider
 from tools import SYSTEM, TOOLS, asked  # type: ignore[import-not-found]
 
 url, model, task = asked()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from smolagents import OpenAIModel, ToolCallingAgent, tool  # type: ignore[import-not-found]
+from smolagents import OpenAIModel, ToolCallingAgent, tool
 from tools import TOOLS, asked  # type: ignore[import-not-found]
 
 url, model, task = asked()

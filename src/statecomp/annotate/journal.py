@@ -40,7 +40,7 @@ class Journal:
             try:
                 entry = json.loads(text)
                 self._entries[str(entry["key"])] = entry["value"]
-            except (ValueError, KeyError, TypeError) as error:
+            except (ValueError, KeyError, TypeError, RecursionError) as error:
                 problem = "is damaged; move the journal away to start again"
                 raise BadInput(problem, file=str(self._path), line=line) from error
         os.truncate(self._file, whole)

@@ -115,7 +115,7 @@ def parsing(what: str, file: str, line: int) -> Iterator[None]:
         raise BadInput(f"is not valid JSON ({error.msg})", file=file, line=line) from error
     except KeyError as error:
         raise BadInput("is missing", file=file, line=line, field=str(error.args[0])) from error
-    except (TypeError, AttributeError, ValueError) as error:
+    except (TypeError, AttributeError, ValueError, RecursionError) as error:
         raise BadInput(f"is not a {what} record", file=file, line=line) from error
 
 

@@ -28,10 +28,11 @@ from statecomp.errors import BadInput, SummaryFailed
 from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Observation, Summary
-from statecomp.llm.fragments import Place, fragments_of
-from statecomp.llm.ranking import Setting, likelihood
+from statecomp.history.situation import Situation
+from statecomp.llm.extracting.ranking import Setting, likelihood
+from statecomp.llm.extracting.units import Place, units_of
 from statecomp.llm.side import Later, SideAccount, SideChannel
-from statecomp.llm.summarize import SCHEMA, parse_record
+from statecomp.llm.writing.answer import SCHEMA, parse_record
 from statecomp.recent import Recent
 from statecomp.strategy import Refusal, Strategy, View
 from statecomp.tokens import ESTIMATE, TokenCounter
@@ -69,7 +70,7 @@ def chat_writer(channel: SideChannel) -> ChatWriter:
 class LocalMemory:
     """The extractive summariser, which sifts the bulk of a step once and not at every memory.
 
-    Of the newest steps a dozen observed fragments are read again each time, of older ones four:
+    Of the newest steps a dozen observed units are read again each time, of older ones four:
     in a memory of 2,048 tokens there is room for less.
     """
 
@@ -91,13 +92,13 @@ class LocalMemory:
 
 
 def sifted(member: Interaction, most: int) -> Interaction:
-    """The step with the observed fragments that a later step needs likeliest, in order."""
-    fragments = fragments_of((member,))
-    seen = [fragment for fragment in fragments if fragment.place is Place.OBSERVED]
+    """The step with the observed units that a later step needs likeliest, in order."""
+    units = units_of((member,))
+    seen = [unit for unit in units if unit.place is Place.OBSERVED]
     if len(seen) <= most:
         return member
-    setting = Setting.of(fragments, FactIndex())
-    chances = [likelihood(fragment, setting) for fragment in seen]
+    setting = Setting.of(units, Situation())
+    chances = [likelihood(unit, setting) for unit in seen]
     best = sorted(range(len(seen)), key=lambda place: -chances[place])[:most]
     text = "\n".join(seen[place].text for place in sorted(best))
     failed = any(observation.is_error for observation in member.observations)

@@ -29,10 +29,10 @@ from statecomp.baselines.rewriting import Marks, collapsed, no_worse, older, tas
 from statecomp.baselines.tools import Use
 from statecomp.baselines.writing import arguments_of, ask, prompt, question_about, tool
 from statecomp.errors import BadInput, SummaryFailed
-from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
 from statecomp.history.interaction import Call, Interaction, JsonObject
 from statecomp.history.kinds import kind_of
+from statecomp.history.situation import Situation
 from statecomp.llm.answer import json_object
 from statecomp.llm.client import ChatFailed
 from statecomp.llm.extract import ExtractiveSummarizer
@@ -134,7 +134,7 @@ class ExtractLevels:
 
     def write(self, task: str, chunk: Interaction) -> Levels:
         record = ExtractiveSummarizer(0.33, name_worth=0, dense=0, count=self.count).summarize(
-            (chunk,), FactIndex()
+            (chunk,), Situation()
         )
         if not record:
             raise SummaryFailed("nothing in this step is worth an extract")

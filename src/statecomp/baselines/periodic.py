@@ -15,8 +15,9 @@ from statecomp.baselines.card import Card
 from statecomp.controller.controller import write_summary
 from statecomp.errors import BadInput, SummaryFailed
 from statecomp.history.facts import FactIndex
-from statecomp.history.history import History
+from statecomp.history.history import History, Span
 from statecomp.history.interaction import Interaction, Segment, Summary
+from statecomp.history.situation import Situation
 from statecomp.llm.side import SideAccount
 from statecomp.strategy import Refusal, Strategy, Summarizer, View
 from statecomp.tokens import ESTIMATE, TokenCounter
@@ -27,7 +28,7 @@ CARD = Card(
     title="Periodic summary",
     trigger="every n (5) complete interactions",
     unit="block of n interactions",
-    calls="one summary a block; summarizer=extractive (the default) makes none",
+    calls="one summary a block; records=extract (the default) makes none",
     source="control; the paper gives n = 3, 5",
     inferred="each block is read once, summaries accumulate, the schema is StateComp's",
 )
@@ -81,11 +82,13 @@ class PeriodicSummary(Strategy):
         return self._written[key]
 
     def _write(self, block: Sequence[Interaction], history: History) -> Summary | Refusal:
+        start = history.segments.index(block[0])
+        span = Span(start, start + len(block))
         facts = FactIndex(history.segments)
         for member in block:
             facts.remove(member)
         try:
-            record = self.summarizer.summarize(block, facts)
+            record = self.summarizer.summarize(block, Situation.around(span, history, facts))
         except SummaryFailed as error:
             return Refusal(block[0].number, block[-1].number, str(error))
         return write_summary(record, block, self.wire, self.count)

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from statecomp.errors import SummaryFailed
 from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Call, Interaction, JsonObject
+from statecomp.history.situation import Situation
 from statecomp.llm.client import NOTHING_USED, ChatFailed
 from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.record import Record
@@ -107,7 +108,7 @@ class ExtractiveWriter:
         summarizer = ExtractiveSummarizer(
             room / max(1, fresh), name_worth=0, dense=0, count=self.count
         )
-        record = summarizer.summarize(span, rest)
+        record = summarizer.summarize(span, Situation(rest))
         if not record:
             raise SummaryFailed("nothing in these steps is worth a summary")
         return merged(carried, self.form(record), self.tokens, self.count)

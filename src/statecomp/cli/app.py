@@ -7,6 +7,8 @@ import click
 from statecomp import __version__
 from statecomp.cli.annotate import annotate_runs
 from statecomp.cli.completion import completion
+from statecomp.cli.doctor import doctor
+from statecomp.cli.exam import exam
 from statecomp.cli.extract import extract
 from statecomp.cli.figures import figures
 from statecomp.cli.import_runs import import_runs
@@ -44,7 +46,9 @@ def app() -> None:
 app.add_command(serve)
 for command in LEDGER_COMMANDS:
     app.add_command(command)
+app.add_command(doctor)
 app.add_command(replay)
+app.add_command(exam)
 app.add_command(lint)
 app.add_command(import_runs)
 app.add_command(annotate_runs)

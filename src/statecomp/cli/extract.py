@@ -14,9 +14,9 @@ from statecomp.cli.files import read_chosen
 from statecomp.cli.terminal import show
 from statecomp.engines.engine import Engine
 from statecomp.errors import BadInput
+from statecomp.features.constructions import CONSTRUCTIONS
 from statecomp.history.trajectory import Trajectory
 
-CONSTRUCTIONS = ("once", "full", "local", "recent2", "recent4", "capped-recent4")
 EXTRA = "vectors need more libraries: install statecomp[encoder,learn]"
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any
+from typing import Any, TextIO, cast
 
 from statecomp.cli.terminal import show, warn
 from statecomp.errors import BadInput
@@ -38,26 +41,66 @@ def refuse(problem: BadInput, skip_bad: bool) -> None:
     warn(f"left out: {problem}")
 
 
-def write_text(path: Path, text: str) -> None:
-    """All of it or none of it: a reader never sees half a file."""
-    temporary = None
+def write_text(path: Path, text: str, *, private: bool = False) -> None:
+    with writing(path, private=private) as file:
+        file.write(text)
+
+
+@contextmanager
+def writing(path: Path, *, private: bool = False) -> Iterator[TextIO]:
+    """All of it or none of it: a reader never sees half a file, and what fails leaves none.
+
+    What is no regular file, a pipe or a device, is written through; what a link points to is
+    replaced, and the link stays.
+    """
+    try:
+        mode = _mode(path)
+        if mode is not None and not stat.S_ISREG(mode):
+            with path.open("w", encoding="utf-8", errors="replace") as file:
+                yield file
+            return
+        new = 0o600 if private else 0o666 & ~_umask()
+        allowed = new if mode is None or private else stat.S_IMODE(mode)
+        with _in_place_of(Path(os.path.realpath(path)), allowed) as draft:
+            yield draft
+    except OSError as error:
+        raise BadInput(f"cannot be written: {error.strerror}", file=str(path)) from error
+
+
+@contextmanager
+def _in_place_of(path: Path, mode: int) -> Iterator[TextIO]:
+    draft = None
     try:
         # Recorded tool output holds lone surrogates, which UTF-8 cannot carry.
         with NamedTemporaryFile(
             "w", encoding="utf-8", errors="replace", dir=path.parent, delete=False
         ) as file:
-            temporary = file.name
-            file.write(text)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except OSError as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-        raise BadInput(f"cannot be written: {error.strerror}", file=str(path)) from error
+            draft = Path(file.name)
+            yield cast(TextIO, file)
+        draft.chmod(mode)
+        draft.replace(path)
+    finally:
+        if draft is not None:
+            draft.unlink(missing_ok=True)
 
 
-def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
-    write_text(path, "".join(json.dumps(record) + "\n" for record in records))
+def _mode(path: Path) -> int | None:
+    """Of what is there, behind all links; None where nothing is."""
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _umask() -> int:
+    """The permissions a new file does not get; they can only be read by setting them."""
+    current = os.umask(0o077)
+    os.umask(current)
+    return current
+
+
+def write_lines(path: Path, records: Iterable[Mapping[str, Any]], *, private: bool = False) -> None:
+    write_text(path, "".join(json.dumps(record) + "\n" for record in records), private=private)
 
 
 def write_pictures(folder: Path, pictures: Mapping[str, bytes]) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
+from statecomp.cli.files import writing
 from statecomp.cli.terminal import show, warn, watched
 from statecomp.errors import BadInput
 from statecomp.traces.detect import BY_NAME
@@ -82,40 +82,21 @@ def import_runs(
 
 
 def _refuse_overwriting(output: Path, paths: Sequence[Path]) -> None:
-    target = output.resolve()
+    target = Path(os.path.realpath(output))  # which, unlike `resolve`, takes a loop of links
     for path in paths:
-        inside = path.is_dir() and path.resolve() in target.parents and target.exists()
-        if path.resolve() == target or inside:
+        source = Path(os.path.realpath(path))
+        inside = path.is_dir() and source in target.parents and target.exists()
+        if source == target or inside:
             raise BadInput("is one of the inputs; name another file to write", file=str(output))
 
 
 def _write(output: Path, records: Iterable[dict[str, Any]], tally: Tally) -> None:
-    """Write all or nothing: whoever reads the file never sees half of it."""
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{output.name}.", dir=output.parent)
-    except OSError as error:
-        raise BadInput(f"cannot be written: {error.strerror}", file=str(output)) from error
-    draft = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            for record in records:
-                # Escapes keep lone surrogates, which UTF-8 cannot carry.
-                file.write(json.dumps(record) + "\n")
+    with writing(output) as file:
+        for record in records:
+            # Escapes keep lone surrogates, which UTF-8 cannot carry.
+            file.write(json.dumps(record) + "\n")
         if not tally.runs:
             raise _nothing(tally)
-        draft.chmod(0o666 & ~_umask())
-        draft.replace(output)
-    except OSError as error:
-        raise BadInput(f"cannot be written: {error.strerror}", file=str(output)) from error
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    """The permissions a new file does not get; they can only be read by setting them."""
-    current = os.umask(0o077)
-    os.umask(current)
-    return current
 
 
 def _nothing(tally: Tally) -> BadInput:

@@ -25,15 +25,18 @@ from statecomp.cli.ledger_views import (
     print_sessions,
 )
 from statecomp.cli.terminal import warn
-from statecomp.config.places import STORE, open_store, store_url
+from statecomp.config.places import STORE, data_folder, open_store, store_url
 from statecomp.errors import BadInput
-from statecomp.ledger.audit import Entry, Ledger, Session
+from statecomp.ledger.audit import Entry, Session
 from statecomp.ledger.open import file_of
+from statecomp.ledger.own import Account, account_of
+from statecomp.proxy.sessions import salt_of, viewer_named
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 UNITS_S = {"h": 3600.0, "d": 86_400.0, "w": 7 * 86_400.0}
 LOGGED_SESSIONS = 10
 ALL = 1_000_000
+VIEW_TOKEN = "STATECOMP_VIEW_TOKEN"
 
 
 def store_option(function: Function) -> Function:
@@ -213,12 +216,10 @@ def export_command(
         if not runs:
             raise BadInput("there is no session to export; its messages may no longer be kept")
         labels = [label for session in exported for label in keep_labels(ledger, session)]
-    write_lines(output, runs)
-    output.chmod(0o600)  # as private as the ledger it came from
+    write_lines(output, runs, private=True)  # as private as the ledger it came from
     click.echo(f"{len(runs)} runs written to {output}")
     if labels_file:
-        write_lines(labels_file, (label.as_json() for label in labels))
-        labels_file.chmod(0o600)
+        write_lines(labels_file, (label.as_json() for label in labels), private=True)
         click.echo(f"{len(labels)} KEEP labels written to {labels_file}")
 
 
@@ -260,8 +261,11 @@ def seconds(age: str) -> float:
 
 
 @contextmanager
-def opened(store: str) -> Iterator[Ledger]:
-    """The ledger that is there; looking at one does not make one."""
+def opened(store: str) -> Iterator[Account]:
+    """The ledger that is there; looking at one does not make one.
+
+    With a view token in STATECOMP_VIEW_TOKEN, what that tenant sees of it.
+    """
     file = file_of(store_url(store, os.environ))
     if file is not None and not file.exists():
         raise BadInput(
@@ -269,13 +273,18 @@ def opened(store: str) -> Iterator[Ledger]:
             file=str(file),
         )
     ledger = open_store(store, os.environ)
+    url = store_url(store, os.environ)
     try:
-        yield ledger
+        yield account_of(ledger, viewer_named(os.environ.get(VIEW_TOKEN, ""), _salt(url)))
     finally:
         ledger.close()
 
 
-def _session(ledger: Ledger, beginning: str) -> Session:
+def _salt(url: str) -> bytes:
+    return salt_of(url, data_folder(os.environ)) if os.environ.get(VIEW_TOKEN) else b""
+
+
+def _session(ledger: Account, beginning: str) -> Session:
     exact = ledger.session(beginning)
     if exact is not None:
         return exact
@@ -286,7 +295,7 @@ def _session(ledger: Ledger, beginning: str) -> Session:
     return found[0]
 
 
-def _entry(ledger: Ledger, beginning: str) -> Entry:
+def _entry(ledger: Account, beginning: str) -> Entry:
     entry = ledger.entry(beginning)
     if entry is None:
         raise BadInput(f"no commit, or more than one, begins with {beginning!r}; see statecomp log")

@@ -8,7 +8,8 @@ from typing import Any
 
 from statecomp.annotate.labels import Label, Veto
 from statecomp.errors import BadInput
-from statecomp.ledger.audit import Entry, Ledger, Regret, Request, Session
+from statecomp.ledger.audit import Entry, Regret, Request, Session
+from statecomp.ledger.own import Account
 from statecomp.traces.jsonl import run_of
 from statecomp.traces.records import Entry as Recorded
 from statecomp.traces.records import Origin, as_record, build
@@ -16,7 +17,7 @@ from statecomp.traces.records import Origin, as_record, build
 ANNOTATOR = "regret"
 
 
-def run_record(ledger: Ledger, session: Session) -> Mapping[str, Any] | BadInput:
+def run_record(ledger: Account, session: Session) -> Mapping[str, Any] | BadInput:
     """The last raw history of a session as a run in our layout, or why it cannot be one."""
     requests = ledger.requests(session.id)
     # Sessions on the same task must not be parted by a split, so they share its name.
@@ -37,7 +38,7 @@ def run_record(ledger: Ledger, session: Session) -> Mapping[str, Any] | BadInput
     return record
 
 
-def keep_labels(ledger: Ledger, session: Session) -> Iterator[Label]:
+def keep_labels(ledger: Account, session: Session) -> Iterator[Label]:
     """KEEP for every interaction of a regretted commit; the veto is the step that wanted it."""
     regretted: dict[str, list[Regret]] = {}
     for regret in ledger.regrets(session.id):

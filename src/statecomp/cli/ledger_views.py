@@ -58,6 +58,8 @@ def print_sessions(sessions: Sequence[Session], totals: Totals) -> None:
     )
     if totals.outside_tokens:
         click.echo(f"{totals.outside_tokens:,} tokens of tool definitions were sent beside them")
+    if totals.record_dollars:
+        click.echo(f"{totals.record_dollars:.4f} dollars of that went to models that write records")
     if seen := totals.observed.requests:
         share, dollars, regrets = _would(totals.observed)
         click.echo(

@@ -132,7 +132,7 @@ def replay(
     StateComp also takes wariness= (how many times the price of getting it back a wrong
     replacement counts: less saves more), ahead=, prices=, window=, holds=off, pin=, pin_tools=,
     role=, merge=, and the gates of the paper, threshold=, longer_than= and min_source_tokens=,
-    which leave money out; it and periodic take summarizer=chat:openai:MODEL[@URL], or of the
+    which leave money out; it and periodic take records=chat:openai:MODEL[@URL], or of the
     default, which asks no model, budget= (a share of the source for sentences), dense= (tokens
     of each output that get twice that) and name_worth= (what a missing identifier costs, in
     tokens).

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import json
 import logging
 import os
@@ -13,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
+from math import isfinite
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -28,7 +30,7 @@ from statecomp.controller.prices import PriceBook
 from statecomp.errors import BadInput
 from statecomp.ledger.audit import Ledger
 from statecomp.method import Method
-from statecomp.proxy.sessions import derived_salt, kept_salt
+from statecomp.proxy.sessions import salt_of
 from statecomp.proxy.settings import (
     MEGABYTE,
     Limits,
@@ -41,8 +43,23 @@ from statecomp.recipes import DEFAULT, RECIPES
 
 PORT = 8484
 SWITCH = click.Choice(["on", "off"])
+
+
+class _Seconds(click.FloatRange):
+    """A time somebody can wait for; NaN is neither below nor above anything."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        seconds = super().convert(value, param, ctx)
+        if not isfinite(seconds):
+            self.fail(f"{value} is no number of seconds.", param, ctx)
+        return seconds
+
+
+SECONDS = _Seconds(min=0, min_open=True)
 # Deciding threads give way to the thread that carries bytes after this long.
 SWITCH_S = 0.0002
+COLLECT = (20_000, 20, 200)
+"""The garbage collector stops everybody while it looks through all histories in memory."""
 KEEP_ALIVE_S = 75
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """A score is a small product of matrices: several threads take three times as long for it."""
@@ -85,10 +102,26 @@ def _said(option: str) -> str:
     default="auto",
     show_default=True,
     help="Decide before each request, or while the model works; auto decides before it where that"
-    " takes milliseconds, that is, unless a model writes the records.",
+    " takes milliseconds, that is, unless a model scores or writes the records.",
 )
-@click.option("--scorer", help="router[:FOLDER] or age:after=N.")
-@click.option("--summarizer", metavar="SPEC", help="extractive, or chat:PROVIDER:MODEL[@URL].")
+@click.option("--scorer", help="router[:FOLDER], paper or age:after=N.")
+@click.option("--encoder", metavar="FOLDER", help=_said("encoder"))
+@click.option("--device", help=_said("device"))
+@click.option("--dtype", help=_said("dtype"))
+@click.option("--encode-s", type=float, default=30.0, show_default=True, help=_said("encode_s"))
+@click.option(
+    "--records",
+    metavar="SPEC",
+    help="Who writes records: extract (no model), same (a cheap sibling of the client's model, at"
+    " the client's own upstream and with its key), or chat:PROVIDER:MODEL[@URL].",
+)
+@click.option("--records-model", metavar="NAME", help=_said("records_model"))
+@click.option(
+    "--records-session", type=float, default=1.0, show_default=True, help=_said("records_session")
+)
+@click.option(
+    "--records-day", type=float, default=10.0, show_default=True, help=_said("records_day")
+)
 @click.option("--wariness", type=float, help=_said("wariness"))
 @click.option("--threshold", type=float, help=_said("threshold"))
 @click.option("--longer-than", type=int, help=_said("longer_than"))
@@ -117,9 +150,22 @@ def _said(option: str) -> str:
     envvar="STATECOMP_TOKEN",
     help="Asked of every client; needed for an address that is not loopback.",
 )
+@click.option(
+    "--admin-token",
+    default="",
+    envvar="STATECOMP_ADMIN_TOKEN",
+    help="Opens the pages of all tenants; --token opens each tenant's own.",
+)
 @click.option("--allow-host", "hosts", multiple=True, help="A further name of this machine.")
 @click.option("--max-body", default=64, show_default=True, type=click.IntRange(1), metavar="MB")
-@click.option("--timeout", default=600.0, show_default=True, metavar="S", help="Upstream silence.")
+@click.option(
+    "--timeout",
+    type=SECONDS,
+    default=600.0,
+    show_default=True,
+    metavar="S",
+    help="Upstream silence.",
+)
 def serve(
     upstreams: tuple[str, ...],
     host: str,
@@ -130,6 +176,7 @@ def serve(
     prices: Path | None,
     store: str,
     token: str,
+    admin_token: str,
     hosts: tuple[str, ...],
     max_body: int,
     timeout: float,
@@ -145,6 +192,10 @@ def serve(
     Further upstreams have names, and are reached as /u/NAME/v1/... or with the header
     x-statecomp-upstream: NAME.  With a token, clients send x-statecomp-token, or use the address
     http://HOST:PORT/t/TOKEN/v1.  A request with x-statecomp-bypass: 1 is passed on unread.
+
+    \b
+    Pages need a token that says whose: /t/ADMIN_TOKEN/statecomp/ shows all tenants.  A tenant asks
+    /statecomp/own, with the token and the key its agent uses, for the address of its own pages.
 
     \b
     Examples:
@@ -167,7 +218,8 @@ def serve(
         host=host,
         hosts=frozenset(name.lower() for name in hosts),
         token=token,
-        salt=_salt(where),
+        admin_token=admin_token,
+        salt=salt_of(where, data_folder(os.environ)),
         local_store=not where.startswith("postgres"),
         limits=Limits(body_bytes=max_body * MEGABYTE, silence_s=timeout),
     )
@@ -194,11 +246,15 @@ def _run(
     app = build_app(settings, ledger, method, prices=book, pages=pages)
     _log_as_json()
     sys.setswitchinterval(SWITCH_S)
+    # What is loaded by now stays, and what requests leave behind holds few circles.
+    gc.freeze()
+    gc.set_threshold(*COLLECT)
     config = uvicorn.Config(
         app,
         host=settings.host,
         port=port,
         ws="none",
+        http=import_module("statecomp.proxy.patience").PatientProtocol,
         log_config=None,
         access_log=False,  # paths may hold the token
         server_header=False,  # the upstream's own headers go through
@@ -269,16 +325,10 @@ def _method(given: Mapping[str, object], book: PriceBook) -> Method:
     if str(given.get("scorer") or "").startswith(("labels", "folds")):
         raise BadInput("scores recorded runs, not live ones; use router or age", field="scorer")
     options = Options.given("serve", given)
-    method, _ = method_of(options, Settings(environ=os.environ, book=book))
+    method, _ = method_of(options, Settings(environ=os.environ, book=book), serves=True)
     options.done()
     method.scorer()  # one that cannot be opened should be known before the first request
     return method
-
-
-def _salt(store: str) -> bytes:
-    """Who shares a database shares the tenants in it, so the salt follows from its address."""
-    shared = store.startswith("postgres")
-    return derived_salt(store) if shared else kept_salt(data_folder(os.environ))
 
 
 def _refuse_circles(settings: ProxySettings, port: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from io import StringIO
 from typing import TypeVar
@@ -20,6 +21,7 @@ Item = TypeVar("Item")
 
 def run(command: click.Command) -> None:
     """Run a command and exit; an expected failure is one sentence on standard error."""
+    warnings.showwarning = lambda message, *rest: warn(str(message))
     try:
         sys.exit(command.main(standalone_mode=False))
     except click.ClickException as error:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -15,17 +13,16 @@ from rich.table import Table
 
 from statecomp.annotate.forecasts import read_forecasts
 from statecomp.annotate.labels import read_labels
-from statecomp.annotate.records import Reading
 from statecomp.cli.engine import engine_options, progress
 from statecomp.cli.files import read_chosen, write_text
 from statecomp.cli.terminal import show
 from statecomp.engines.engine import Engine
 from statecomp.errors import BadInput
 
-# Of the learners that are networks, how wide their hidden layer is.
-HIDDEN: Mapping[str, int] = {"linear": 0, "mlp128": 128, "mlp2048": 2048}
-LEARNERS = ("committee", "trees", *HIDDEN)
+LEARNERS = ("committee", "trees", "linear", "mlp128", "mlp2048")
+LOSSES = ("bce", "weighted-bce", "cb-focal", "oversampling")
 EXTRA = "training needs more libraries: install statecomp[learn]"
+READING = "reading a language model needs more libraries: install statecomp[encoder,learn]"
 
 
 def shared(command: Callable[..., None]) -> Callable[..., None]:
@@ -40,8 +37,35 @@ def shared(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--forecasts", type=click.Path(path_type=Path),
                      help="How surely each interaction was READY to a reader of the past alone;"
                      " the committee learns from these more than from the labels."),
+        click.option("--representation", default="evidence", show_default=True,
+                     help="evidence, or what a frozen language model reads of a run: once, full,"
+                     " recent2, recent4, local or capped-recent4; +evidence adds evidence to it."),
+        click.option("--context", type=click.Choice(["none", "gru", "topk", "hybrid"]),
+                     default="none", show_default=True,
+                     help="How the other candidates of a history are aggregated: by a GRU, by the"
+                     " mean of the nearest four, or by both."),
+        click.option("--encoder", default="smollm2-135m", show_default=True,
+                     help="A preset, a local folder or a hub id; see `statecomp models`."),
+        click.option("--layer", type=click.IntRange(1), help="[default: the encoder's]"),
+        click.option("--readout", type=click.Choice(["last", "mean"]), default="last",
+                     show_default=True, help="Of a text, its last token or the mean of all."),
+        click.option("--vectors", type=click.Path(path_type=Path), metavar="FOLDER",
+                     help="Where vectors are, as `statecomp extract` writes them, and where those"
+                     " that are not there are put. [default: your cache folder]"),
+        click.option("--sample-checkpoints", type=click.IntRange(1),
+                     help="Read N checkpoints a run; evidence always reads all."),
+        click.option("--run-tokens", type=click.IntRange(1), help="Leave out runs of more tokens."),
+        click.option("--limit", type=click.IntRange(1),
+                     help="Learn from N labelled runs, dealt evenly over domains."),
         click.option("--learner", "learners", multiple=True, type=click.Choice(LEARNERS),
-                     help="May be repeated: validation picks the best. [default: committee]"),
+                     help="May be repeated: validation picks the best. [default: committee on"
+                     " evidence, else mlp128]"),
+        click.option("--loss", type=click.Choice(LOSSES), default="bce", show_default=True),
+        click.option("--rare-weight", type=click.FloatRange(1.0), default=10.0, show_default=True,
+                     help="How often a pair of the rarer class counts in weighted-bce."),
+        click.option("--calibration", type=click.Choice(["beta", "platt", "temperature", "raw"]),
+                     default="beta", show_default=True, help="raw leaves scores as the loss makes"
+                     " them, with its weights in them; the others make them probabilities."),
         click.option("--precision", type=click.FloatRange(0.5, 1.0), default=0.98,
                      show_default=True, help="Precision the threshold must reach on validation."),
         click.option("--unsafe-cost", type=float, help="Cost of replacing what must stay; with"),
@@ -59,45 +83,30 @@ def shared(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path),
               help="The folder the router goes to.")  # fmt: skip
 @engine_options
-def train(
-    runs: tuple[Path, ...],
-    labels: Path,
-    more_labels: Path | None,
-    forecasts: Path | None,
-    learners: tuple[str, ...],
-    precision: float,
-    unsafe_cost: float | None,
-    miss_cost: float | None,
-    seed: int,
-    out: Path,
-    engine: Engine,
-) -> None:
+def train(out: Path, engine: Engine, **given: Any) -> None:
     """Train a router on labelled RUNS and write it as a bundle.
 
     Scores are calibrated, and the threshold is chosen, on tasks that were not learned from: in a
     committee each task is kept from some of the members, for the other learners a fifth of the
     tasks is held back.  How good the result is says `statecomp evaluate`, on the same input.
 
+    Vectors that are not in their folder yet are read on the way, and a stopped training goes on
+    where it was; --jobs and --engine say where.
+
     \b
-    Example:
+    Examples:
       statecomp annotate runs.jsonl -o labels.jsonl
       statecomp train runs.jsonl --labels labels.jsonl -o router/
       statecomp replay runs.jsonl --strategy statecomp:scorer=router:router/
+      statecomp train runs.jsonl --labels labels.jsonl -o paper/ --representation capped-recent4 \\
+        --context hybrid --loss weighted-bce --layer 4 --sample-checkpoints 3
     """
-    cross, folds, bundle = _modules("cross", "folds", "bundle")
-    _must_use(forecasts, learners)
-    corpus = _corpus(runs, labels, more_labels, forecasts, engine)
-    validation = folds.rotations(corpus.judged, seed=seed)[0].validation
-    # Nothing is judged here, so all other tasks are learned from; a committee takes both parts.
-    learning = corpus.pairs.without_tasks_of(validation)
-    choice = _choice(precision, unsafe_cost, miss_cost)
-    chosen = cross.choose(
-        learning, corpus.pairs.of_runs(validation), _learners(learners, corpus, seed), choice
-    )
-    bundle.save(out, _bundle(chosen, f"{corpus.source}, seed {seed}"))
+    pipeline = _module("pipeline")
+    made = _led(pipeline.train, given, engine)
+    _module("bundle").save(out, made.bundle)
     show(
-        f"{chosen.name} on {len(corpus.pairs):,} pairs of {len(corpus.pairs.runs)} runs; "
-        f"threshold {chosen.threshold:.3f}; written to {out}"
+        f"{made.name} on {len(made.pairs):,} pairs of {len(made.pairs.runs)} runs; "
+        f"threshold {made.bundle.threshold:.3f}; written to {out}"
     )
 
 
@@ -108,64 +117,93 @@ def train(
               help="Keep the routers of all rotations; `--strategy statecomp:scorer=folds:FOLDER`"
               " then replays each run with one that has not seen its task.")  # fmt: skip
 @engine_options
-def evaluate(
-    runs: tuple[Path, ...],
-    labels: Path,
-    more_labels: Path | None,
-    forecasts: Path | None,
-    learners: tuple[str, ...],
-    precision: float,
-    unsafe_cost: float | None,
-    miss_cost: float | None,
-    seed: int,
-    json_file: Path | None,
-    save_folds: Path | None,
-    engine: Engine,
-) -> None:
+def evaluate(json_file: Path | None, save_folds: Path | None, engine: Engine, **given: Any) -> None:
     """Cross-validate a router on labelled RUNS: five rotations, no task in two parts.
 
     Configuration, calibration and threshold are chosen on train and validation; the labels of the
     test runs are read last.  `settled` are the pairs with k >= i+2.
     """
-    cross, folds, metrics, shipped = _modules("cross", "folds", "metrics", "shipped")
-    _must_use(forecasts, learners)
-    corpus = _corpus(runs, labels, more_labels, forecasts, engine)
-    rotations = folds.rotations(corpus.judged, seed=seed)
-    rotations = folds.learning_more(rotations, corpus.judged, corpus.more, seed=seed)
-    choice = _choice(precision, unsafe_cost, miss_cost)
-    edges = metrics.length_edges(corpus.pairs.of_runs(run.name for run in corpus.judged))
-    job = FoldJob(corpus.pairs, _learners(learners, corpus, seed), choice, edges)
-    with progress("folds", len(rotations)) as watch:
-        judged = [*engine.map(job, rotations, watch=watch)]
-    result = cross.pooled(corpus.pairs, judged, edges)
+    done = _led(_module("pipeline").evaluate, given, engine)
     if save_folds:
-        bundles = [
-            _bundle(fold.chosen, f"{corpus.source}, seed {seed}, rotation {turn}")
-            for turn, fold in enumerate(judged, start=1)
-        ]
-        tasks = folds.unseen_by(rotations, (*corpus.judged, *corpus.more))
-        shipped.save_folds(save_folds, bundles, tasks)
+        _module("shipped").save_folds(save_folds, done.bundles, done.unseen)
     if json_file:
-        folds_json = [{"metrics": f.metrics, "chosen": f.chosen.name} for f in result.folds]
-        document = {"pooled": result.metrics, "folds": folds_json}
+        parts = [{"metrics": f.metrics, "chosen": f.chosen.name} for f in done.result.folds]
+        document = {"pooled": done.result.metrics, "folds": parts}
         write_text(json_file, json.dumps(document, indent=1) + "\n")
-    show(metrics_table(result.metrics))
+    show(metrics_table(done.result.metrics))
 
 
-@dataclass(frozen=True)
-class FoldJob:
-    """One rotation, wherever it is trained: chosen on two of its parts, judged on the third."""
+def _led(work: Callable[..., Any], given: Mapping[str, Any], engine: Engine) -> Any:
+    """The work on what was given; a library that is missing is one sentence."""
+    pipeline = _module("pipeline")
+    _must_use(given)
+    plan = _plan(pipeline, given)
+    try:
+        at = pipeline.Workplace(engine, progress, given["vectors"])
+        return work(_material(pipeline, given), plan, at)
+    except ModuleNotFoundError as error:
+        extra = READING if plan.reads.hidden else EXTRA
+        raise BadInput(f"{extra} ({error.name} is missing)") from error
 
-    pairs: Any
-    learners: Mapping[str, Any]
-    choice: Any
-    edges: tuple[float, float]
 
-    def __call__(self, fold: Any) -> Any:
-        (cross,) = _modules("cross")
-        train, validation = map(self.pairs.of_runs, (fold.train, fold.validation))
-        chosen = cross.choose(train, validation, self.learners, self.choice)
-        return cross.judge(fold, chosen, self.pairs.of_runs(fold.test), self.edges)
+def _plan(pipeline: Any, given: Mapping[str, Any]) -> Any:
+    same = (
+        "representation",
+        "context",
+        "encoder",
+        "layer",
+        "readout",
+        "learners",
+        "loss",
+        "calibration",
+    )
+    return pipeline.Plan(
+        **{name: given[name] for name in same},
+        rare_weight=given["rare_weight"],
+        aim=_aim(given["precision"], given["unsafe_cost"], given["miss_cost"]),
+        checkpoints=given["sample_checkpoints"],
+        seed=given["seed"],
+    )
+
+
+def _material(pipeline: Any, given: Mapping[str, Any]) -> Any:
+    labels, more, forecasts = given["labels"], given["more_labels"], given["forecasts"]
+    known, less = read_labels(labels), read_labels(more) if more else None
+    runs = read_chosen(given["runs"], None, None, skip_bad=False)
+    if given["limit"] or given["run_tokens"]:
+        sample = import_module("statecomp.vectors.sample")
+        runs = [run for run in runs if run.id in known or run.id in (less or {})]
+        runs = sample.deal(sample.shorter_than(runs, given["run_tokens"]), given["limit"])
+    return pipeline.Material(
+        runs,
+        known,
+        less,
+        read_forecasts(forecasts) if forecasts else None,
+        ", ".join(file.name for file in (labels, more, forecasts) if file),
+    )
+
+
+def _must_use(given: Mapping[str, Any]) -> None:
+    if given["forecasts"] and given["learners"] and "committee" not in given["learners"]:
+        raise click.UsageError(
+            "only the committee learns from --forecasts; add --learner committee"
+        )
+
+
+def _aim(precision: float, unsafe_cost: float | None, miss_cost: float | None) -> Any:
+    threshold = _module("threshold")
+    if unsafe_cost is None and miss_cost is None:
+        return threshold.TargetPrecision(precision)
+    if unsafe_cost is None or miss_cost is None:
+        raise click.UsageError("--unsafe-cost and --miss-cost go together")
+    return threshold.Costs(unsafe_cost, miss_cost)
+
+
+def _module(name: str) -> Any:
+    try:
+        return import_module(f"statecomp.router.{name}")
+    except ModuleNotFoundError as error:
+        raise BadInput(f"{EXTRA} ({error.name} is missing)") from error
 
 
 def metrics_table(metrics: Mapping[str, Any]) -> Table:
@@ -189,94 +227,3 @@ def _cell(value: Any) -> str:
     if value is None:
         return "-"
     return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
-
-
-def _modules(*names: str) -> list[Any]:
-    try:
-        return [import_module(f"statecomp.router.{name}") for name in names]
-    except ModuleNotFoundError as error:
-        raise BadInput(f"{EXTRA} ({error.name} is missing)") from error
-
-
-def _reader() -> Any:
-    try:
-        return import_module("statecomp.features.evidence").EvidenceReader()
-    except ModuleNotFoundError as error:
-        raise BadInput(f"{EXTRA} ({error.name} is missing)") from error
-
-
-@dataclass(frozen=True)
-class _Corpus:
-    """The pairs of all labelled runs, and which of these are only learned from."""
-
-    pairs: Any
-    judged: Sequence[Any]
-    more: Sequence[Any]
-    source: str
-
-
-def _corpus(
-    paths: Sequence[Path], labels: Path, more: Path | None, forecasts: Path | None, engine: Engine
-) -> _Corpus:
-    (supervision,) = _modules("supervision")
-    readings = [Reading.of(run) for run in read_chosen(paths, None, None, skip_bad=False)]
-    trusted = read_labels(labels)
-    known = {**read_labels(more), **trusted} if more else trusted
-    foreseen = read_forecasts(forecasts) if forecasts else None
-    total = sum(reading.id in known for reading in readings)
-    with progress("reading features", total) as watch:
-        mapped = functools.partial(engine.map, watch=watch)
-        pairs = supervision.supervised_pairs(readings, known, _reader, mapped, foreseen)
-    runs = pairs.catalogue()
-    files = ", ".join(file.name for file in (labels, more, forecasts) if file)
-    return _Corpus(
-        pairs,
-        judged=[run for run in runs if run.name in trusted],
-        more=[run for run in runs if run.name not in trusted],
-        source=f"{files}: {len(runs)} runs, {len(pairs)} pairs",
-    )
-
-
-def _must_use(forecasts: Path | None, learners: Sequence[str]) -> None:
-    if forecasts and learners and "committee" not in learners:
-        raise click.UsageError(
-            "only the committee learns from --forecasts; add --learner committee"
-        )
-
-
-def _bundle(chosen: Any, source: str) -> Any:
-    (bundle,) = _modules("bundle")
-    return bundle.Bundle(
-        router=chosen.router,
-        features=_reader().NAMES,
-        threshold=chosen.threshold,
-        calibration=chosen.calibration,
-        labels="READY from the earliest checkpoint at which a short summary may stand instead",
-        created_from=source,
-    )
-
-
-def _learners(names: Sequence[str], corpus: _Corpus, seed: int) -> dict[str, Any]:
-    return {name: _learner(name, corpus, seed) for name in names or ("committee",)}
-
-
-def _learner(name: str, corpus: _Corpus, seed: int) -> Any:
-    """Training needs heavy libraries, and only those of the learner that is asked for."""
-    less = frozenset(run.name for run in corpus.more)
-    if name == "committee":
-        (committee,) = _modules("committee")
-        return committee.Committee(untrusted=less, seed=seed)
-    if name == "trees":
-        (trees,) = _modules("trees")
-        return replace(trees.SHIPPED, rare=less, seed=seed)
-    (networks,) = _modules("train")
-    return networks.TrainSettings(hidden=HIDDEN[name], seed=seed)
-
-
-def _choice(precision: float, unsafe_cost: float | None, miss_cost: float | None) -> Any:
-    cross, threshold = _modules("cross", "threshold")
-    if unsafe_cost is None and miss_cost is None:
-        return cross.Choice(calibration="beta", aim=threshold.TargetPrecision(precision))
-    if unsafe_cost is None or miss_cost is None:
-        raise click.UsageError("--unsafe-cost and --miss-cost go together")
-    return cross.Choice(calibration="beta", aim=threshold.Costs(unsafe_cost, miss_cost))

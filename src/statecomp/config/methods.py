@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from statecomp.checkpoint import Pins
 from statecomp.config.options import Options, Settings
-from statecomp.config.scorers import Scoring, default_scorer, scoring
-from statecomp.config.summarizers import summarizer_of
+from statecomp.config.records import extract_of, model_records
+from statecomp.config.scorers import Scoring, default_scorer, scores_at_once, scoring
 from statecomp.controller.prices import PriceBook, Prices, shipped_prices
 from statecomp.controller.spans import Gates
+from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
-from statecomp.llm.extract import ExtractiveSummarizer
-from statecomp.llm.side import SideAccount
+from statecomp.llm.writing.writer import USUAL_RATIO
 from statecomp.method import Method
 from statecomp.recipes import DEFAULT, Recipe, recipe_named
 from statecomp.wire.protocol import Placement
 
 OPTIONS: Mapping[str, str] = {
     "recipe": "paper, careful, balanced (the default) or bold; `statecomp recipes` shows them",
-    "scorer": "router[:FOLDER], folds:FOLDER, age:after=N or labels:PATH",
+    "scorer": "router[:FOLDER], paper, folds:FOLDER, age:after=N or labels:PATH",
+    "encoder": "where the language model lies that a router reads, if not where it was trained",
+    "device": "what it runs on: auto, cpu, cuda or mps",
+    "dtype": "the numbers it runs with, if not those it was trained with: float32, bfloat16",
+    "encode_s": "seconds it may read at a checkpoint; then the previous scores stand",
     "wariness": "how many times the price of getting it back a wrong replacement counts",
     "ahead": "the share of the requests to come that counts beside those already made",
     "threshold": "one score from which on every step may go, as in the paper; no money then",
@@ -33,7 +38,10 @@ OPTIONS: Mapping[str, str] = {
     "merge": "on or off: write a record into the user message beside it",
     "prices": "a model of the price book to bill by",
     "window": "tokens of the model's window; a nearly full one makes rewrites free",
-    "summarizer": "extractive, or chat:PROVIDER:MODEL[@URL]",
+    "records": "extract, same (the client's own upstream), or chat:PROVIDER:MODEL[@URL]",
+    "records_model": "with records=same: the model to ask, instead of its cheap sibling",
+    "records_session": "dollars that records by a model may cost in one conversation",
+    "records_day": "dollars that they may cost in one day",
     "budget": "an extract's share of its source",
     "dense": "tokens of each step that count twice for its extract",
     "name_worth": "what an extract's missing name costs, in tokens",
@@ -41,31 +49,36 @@ OPTIONS: Mapping[str, str] = {
 """Every key that follows `statecomp:` in a strategy, and what it takes."""
 
 
-CHAT_RATIO = 0.15
-"""What a language model's record takes of its source: about half of what an extract does."""
-
-
-def method_of(options: Options, settings: Settings) -> tuple[Method, Scoring]:
+def method_of(
+    options: Options, settings: Settings, *, serves: bool = False
+) -> tuple[Method, Scoring]:
     """Reads every key of OPTIONS; what is not given is the recipe's.
 
-    The method scores live runs; the scoring is for recorded ones, which may have labels.
+    The method scores live runs; the scoring is for recorded ones, which may have labels.  Only what
+    `serves` clients can ask their own upstream for records.
     """
     recipe = _recipe(options)
-    spec = options.text("scorer", "") or default_scorer()
-    scored = scoring(spec)
-    writing = options.text("summarizer", "extractive")
-    summarizer = summarizer_of(writing, options, settings, recipe.extract)
-    writer = summarizer(SideAccount())
+    serving = _serving(options)
+    spec = options.text("scorer", "") or default_scorer(recipe, serving)
+    scored = scoring(spec, serving)
+    extract = extract_of(options, recipe.extract)
     book = _book(options, settings)
-    if isinstance(writer, ExtractiveSummarizer):
-        rule = recipe.rule(book, ratio=writer.usual_ratio)
-    else:
-        rule = recipe.rule(book, ratio=CHAT_RATIO, summary_prices=book.nearest(writing))
+    records = model_records(options, settings, extract, settings.book or shipped_prices())
+    rule = recipe.rule(book, ratio=extract.usual_ratio)
+    if records is not None:
+        if records.chat is None and not serves:
+            problem = (
+                "asks the client's own upstream, which only `statecomp serve` knows; name a chat"
+            )
+            raise BadInput(problem, field="records=same")
+        records = replace(records, objects=recipe.gates is None)
+        rule = recipe.rule(book, ratio=USUAL_RATIO, writer=records.prices_for)
     window = options.whole("window", 0)
     holds = options.switch("holds", default=recipe.holds)
     method = Method(
         scorer=lambda: scored(Trajectory("", ())),
-        summarizer=summarizer,
+        summarizer=lambda account: extract,
+        records=records,
         rule=rule,
         placement=_placement(options),
         count=settings.count,
@@ -74,8 +87,19 @@ def method_of(options: Options, settings: Settings) -> tuple[Method, Scoring]:
         window=window or None,
         recipe=recipe.name,
         scored_by=spec,
+        scores_at_once=scores_at_once(spec),
     )
     return method, scored
+
+
+def _serving(options: Options) -> dict[str, Any]:
+    limit_s = options.real("encode_s", 0.0)
+    return {
+        "model": options.text("encoder", ""),
+        "device": options.text("device", "auto"),
+        "dtype": options.text("dtype", ""),
+        "limit_s": limit_s or None,
+    }
 
 
 def _recipe(options: Options) -> Recipe:

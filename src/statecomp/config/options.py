@@ -96,14 +96,12 @@ Builder: TypeAlias = Callable[[Options, Settings], StrategyFactory]
 
 
 def chat_of(options: Options, settings: Settings) -> Chat | None:
-    """`chat=SPEC` or `summarizer=chat:SPEC`; None is `summarizer=extractive`, the default."""
+    """`chat=SPEC` or `records=chat:SPEC`; None is `records=extract`, the default."""
     spec = options.text("chat", "")
-    name, _, rest = options.text("summarizer", f"chat:{spec}" if spec else "extractive").partition(
-        ":"
-    )
-    if name not in ("extractive", "chat"):
-        problem = f"is {name!r}; known are extractive and chat:openai:MODEL"
-        raise BadInput(problem, field="summarizer")
+    name, _, rest = options.text("records", f"chat:{spec}" if spec else "extract").partition(":")
+    if name not in ("extract", "chat"):
+        problem = f"is {name!r}; known are extract and chat:openai:MODEL"
+        raise BadInput(problem, field="records")
     return settings.chat(rest) if name == "chat" else None
 
 

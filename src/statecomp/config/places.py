@@ -8,6 +8,7 @@ from pathlib import Path
 
 from statecomp.history.interaction import JsonObject
 from statecomp.ledger.open import DEFAULT_LIMITS, open_ledger
+from statecomp.ledger.pages import Known
 from statecomp.ledger.retention import Limits
 from statecomp.ledger.sql_ledger import SqlLedger
 from statecomp.traces.secrets import Masker
@@ -40,6 +41,6 @@ def open_store(
     return open_ledger(store_url(given, environ), mask=_masked, limits=limits)
 
 
-def _masked(message: JsonObject) -> JsonObject:
-    found: JsonObject = Masker().masked(message)
+def _masked(message: JsonObject, known: Known) -> JsonObject:
+    found: JsonObject = Masker().masked(message, known)
     return found

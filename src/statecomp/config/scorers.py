@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 
 from statecomp.annotate.labels import Label, LabelScorer, read_labels
@@ -14,6 +16,7 @@ from statecomp.config.options import Options
 from statecomp.controller.age import AgeScorer
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
+from statecomp.recipes import DEFAULT_ROUTER, Recipe
 from statecomp.replay.sessions import labels_of
 from statecomp.strategy import Scorer
 
@@ -21,8 +24,11 @@ Scoring: TypeAlias = Callable[[Trajectory], Scorer]
 """A scorer for each run."""
 
 
-def scoring(spec: str) -> Scoring:
-    """`router[:FOLDER]`, `folds:FOLDER`, `age:after=3` or `labels:PATH`."""
+def scoring(spec: str, serving: Mapping[str, Any] = MappingProxyType({})) -> Scoring:
+    """`router[:FOLDER]`, `paper`, `folds:FOLDER`, `age:after=3` or `labels:PATH`.
+
+    `serving` says how a router's language model is run (`router.hidden.opened.Serving`).
+    """
     name, _, rest = spec.partition(":")
     if name == "age":
         options = Options(spec, rest)
@@ -36,18 +42,49 @@ def scoring(spec: str) -> Scoring:
         return lambda run: LabelScorer(labels_of(run, labels))
     if name == "router":
         shipped = _routing()
-        return lambda run: cast(Scorer, shipped.open_scorer(rest))
+        run_by = shipped.Serving(**serving)
+        return lambda run: cast(Scorer, shipped.open_scorer(rest, run_by))
+    if name == "paper":
+        shipped = _routing()
+        run_by, bundle = shipped.Serving(**serving), shipped.shipped_bundle(shipped.PAPER)
+        return lambda run: cast(Scorer, shipped.scorer_of(bundle, run_by))
     if name == "folds":
         # For each run a router that has not seen its task.
         shipped = _routing()
-        return lambda run: cast(Scorer, shipped.open_scorer(shipped.unseen_router(rest, run.group)))
-    known = "router[:FOLDER], folds:FOLDER, age:after=N and labels:PATH"
+        run_by = shipped.Serving(**serving)
+        return lambda run: cast(
+            Scorer, shipped.open_scorer(shipped.unseen_router(rest, run.group), run_by)
+        )
+    known = "router[:FOLDER], paper, folds:FOLDER, age:after=N and labels:PATH"
     raise BadInput(f"is {name!r}; known are {known}", field="scorer")
 
 
-def default_scorer() -> str:
-    """The shipped router where numpy is there to score with it, else plain age."""
-    return "router" if find_spec("numpy") and find_spec("safetensors") else "age"
+def default_scorer(recipe: Recipe, serving: Mapping[str, Any] = MappingProxyType({})) -> str:
+    """The router of the recipe where it can be used, else the shipped one, else plain age.
+
+    A warning says in one sentence what scores instead, and why.
+    """
+    if not (find_spec("numpy") and find_spec("safetensors")):
+        return "age"
+    if recipe.router == DEFAULT_ROUTER:
+        return "router"
+    shipped = _routing()
+    if problem := shipped.instead_of(recipe.router, shipped.Serving(**serving)):
+        warnings.warn(problem, stacklevel=2)
+        return "router"
+    return recipe.router
+
+
+def scores_at_once(spec: str) -> bool:
+    """Whether no language model is read, so that scoring is a matter of milliseconds."""
+    name, _, rest = spec.partition(":")
+    if name not in ("router", "folds", "paper"):
+        return True
+    shipped = _routing()
+    if name == "paper":
+        return not shipped.shipped_bundle(shipped.PAPER).reads.hidden
+    folder = shipped.fold_folders(rest)[0] if name == "folds" else rest
+    return not shipped.open_bundle(folder).reads.hidden
 
 
 def _routing() -> Any:

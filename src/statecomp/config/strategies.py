@@ -15,7 +15,7 @@ from statecomp.compressor import CARD as STATECOMP
 from statecomp.config import memories, summaries
 from statecomp.config.methods import method_of
 from statecomp.config.options import Builder, Options, Settings
-from statecomp.config.summarizers import summarizer_of
+from statecomp.config.records import summarizer_of
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.llm.side import SideAccount
@@ -56,8 +56,7 @@ def _mask(options: Options, settings: Settings) -> StrategyFactory:
 
 def _periodic(options: Options, settings: Settings) -> StrategyFactory:
     every = options.whole("every", 5)
-    spec = options.text("summarizer", "extractive")
-    summarizer = summarizer_of(spec, options, settings, recipe_named(DEFAULT).extract)
+    summarizer = summarizer_of(options, settings, recipe_named(DEFAULT).extract)
 
     def build(run: Trajectory, wire: Wire) -> Strategy:
         account = SideAccount()

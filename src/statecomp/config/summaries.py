@@ -21,7 +21,7 @@ from statecomp.history.trajectory import Trajectory
 from statecomp.llm.client import Chat
 from statecomp.llm.record import Record
 from statecomp.llm.side import SideAccount, SideChannel
-from statecomp.llm.summarize import SCHEMA, parse_record
+from statecomp.llm.writing.answer import SCHEMA, parse_record
 from statecomp.replay.run import StrategyFactory
 from statecomp.strategy import Strategy
 from statecomp.wire.protocol import Wire

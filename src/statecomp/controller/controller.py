@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from statecomp.controller.circumstances import JUST_AFTER, Circumstances
 from statecomp.controller.spans import Gates, Rule, eligible_spans
@@ -11,8 +12,9 @@ from statecomp.errors import ScoringFailed, SummaryFailed
 from statecomp.history.facts import FactIndex
 from statecomp.history.history import History, Span
 from statecomp.history.interaction import Interaction, Pinned, Summary
+from statecomp.history.situation import Situation
 from statecomp.ledger.commits import Commit
-from statecomp.llm.record import Record, frame
+from statecomp.llm.record import Objection, Record, frame, mark_of
 from statecomp.llm.verify import verify
 from statecomp.strategy import Refusal, Ruling, Scorer, Summarizer, View
 from statecomp.tokens import ESTIMATE, TokenCounter, count_message
@@ -33,6 +35,7 @@ class Controller:
     wire: Wire
     rule: Rule = Gates()
     count: TokenCounter = ESTIMATE
+    mark_key: bytes = b""
 
     def rewrite(self, history: History, now: Circumstances = JUST_AFTER) -> View:
         """A valid history no longer than the one given, or that very history (Algorithm 1)."""
@@ -91,39 +94,55 @@ class Controller:
     def _proposals(
         self, history: History, spans: Sequence[Span], refusals: list[Refusal]
     ) -> dict[Span, Summary]:
-        """An acceptable summary for each span that has one, in history order."""
+        """An acceptable summary for each span that has one, in history order.
+
+        `facts` indexes the history without the span at hand.  Spans decided earlier at this
+        checkpoint are gone from it already, so the last copy of a fact is seen as the last copy.
+        """
         trial, summaries = history, dict[Span, Summary]()
         facts = FactIndex(history.segments)
-        for span in reversed(spans):
+        waiting = list(spans)
+        while waiting:
+            span = waiting.pop()
             members = history.members(span)
+            first, last = members[0].number, members[-1].number
             try:
-                summary = self._propose(members, facts)
+                for member in members:
+                    facts.remove(member)
+                situation = Situation.around(span, trial, facts, waiting)
+                summary = self._propose(members, situation)
                 replaced = trial.replace(span, summary)
                 self._accept(replaced, trial, span)
             except SummaryFailed as error:
-                first, last = members[0].number, members[-1].number
                 refusals.append(Refusal(first, last, str(error), "summary"))
                 for member in members:
                     facts.add(member)
+                if isinstance(error, Objection):
+                    waiting += self._without(span, members, error.keep)
                 continue
             trial = replaced
             facts.add(summary)
             summaries[span] = summary
         return dict(reversed(summaries.items()))
 
-    def _propose(self, members: Sequence[Interaction], facts: FactIndex) -> Summary:
-        """One proposal, held to the fact ledger whoever wrote it.
+    def _without(
+        self, span: Span, members: Sequence[Interaction], keep: Mapping[int, str]
+    ) -> list[Span]:
+        """The runs of a span that are left where its writer wants some steps kept."""
+        kept = [place for place, member in enumerate(members, span.start) if member.number in keep]
+        ends = pairwise((span.start - 1, *kept, span.stop))
+        runs = [Span(before + 1, after) for before, after in ends if after - before > 1]
+        inside = (members[run.start - span.start : run.stop - span.start] for run in runs)
+        small = [bool(self.rule.too_small(run)) for run in inside]
+        return [run for run, is_small in zip(runs, small, strict=True) if not is_small and kept]
 
-        From here on `facts` is the index of the history without the span.  Spans decided earlier at
-        this checkpoint are gone from it already, so the last copy of a fact is always seen as the
-        last copy.
-        """
-        for member in members:
-            facts.remove(member)
-        record = verify(self.summarizer.summarize(members, facts), members, facts)
+    def _propose(self, members: Sequence[Interaction], situation: Situation) -> Summary:
+        """One proposal, held to the fact ledger whoever wrote it."""
+        proposed = self.summarizer.summarize(members, situation)
+        record = verify(proposed, members, situation)
         if not record:
             raise SummaryFailed("the summary is empty")
-        return write_summary(record, members, self.wire, self.count)
+        return write_summary(record, members, self.wire, self.count, self.mark_key)
 
     def _accept(self, trial: History, current: History, span: Span) -> None:
         """Shorter, and no rule newly broken where the summary meets its neighbours.
@@ -147,11 +166,16 @@ class Controller:
 
 
 def write_summary(
-    record: Record, members: Sequence[Interaction], wire: Wire, count: TokenCounter
+    record: Record,
+    members: Sequence[Interaction],
+    wire: Wire,
+    count: TokenCounter,
+    mark_key: bytes = b"",
 ) -> Summary:
     first, last = members[0].number, members[-1].number
-    text = frame(record.body, first, last)
-    return summary_of(text, tuple(m.id for m in members), first, last, wire, count)
+    sources = tuple(member.id for member in members)
+    text = frame(record.body, first, last, mark_of(sources, mark_key))
+    return summary_of(text, sources, first, last, wire, count)
 
 
 def summary_of(
@@ -184,6 +208,16 @@ def last_seen(history: History) -> str:
         if not isinstance(segment, Pinned) or segment.role not in ("system", "developer"):
             return segment.id
     return ""
+
+
+def chain_to(at: str, history: History) -> list[str]:
+    """The ids of the run up to and with `at`, without what is said from outside the chain."""
+    ids = [
+        segment.id
+        for segment in history.segments
+        if not isinstance(segment, Pinned) or segment.role not in ("system", "developer")
+    ]
+    return ids[: ids.index(at) + 1] if at in ids else ids
 
 
 def decided_at(commit: Commit, history: History) -> bool:

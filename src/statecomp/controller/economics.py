@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
@@ -99,10 +99,10 @@ class Economics:
     costs what the tokens cost in each request.  Counted are the requests they were carried through
     and a share `ahead` of those to come.  A span of less than `least_tokens` is not worth one.
 
-    `summary_prices` are those of the model that writes summaries, None where none is asked; a
-    summary is expected to take `ratio` of its source and `frame_tokens`, and asking for it
-    `prompt_tokens` beside the source.  From `pressure`, a share of the window, on everything that
-    shortens is done.
+    `writer` says what the model costs that writes records for a client of some model, and is None
+    where none is asked; a summary is expected to take `ratio` of its source and `frame_tokens`, and
+    asking for it `prompt_tokens` beside the source.  From `pressure`, a share of the window, on
+    everything that shortens is done.
     """
 
     book: PriceBook = field(default_factory=shipped_prices)
@@ -111,10 +111,10 @@ class Economics:
     ahead: float = 0.2
     least_tokens: int = 300
     horizon: Horizon = field(default_factory=Horizon)
-    summary_prices: Prices | None = None
+    writer: Callable[[str], Prices] | None = None
     ratio: float = 0.3
     frame_tokens: int = 50
-    prompt_tokens: int = 700
+    prompt_tokens: int = 3_000
     pressure: float = 0.9
     lengths: Lengths | None = field(default=None, repr=False, compare=False)
 
@@ -133,6 +133,7 @@ class Economics:
             raise BadInput(f"must lie in [0, 1), not {self.ratio}", field="ratio")
 
     def market(self, history: History, now: Circumstances) -> Market:
+        """What a rewrite is weighed by now: prices, what the cache holds, a full window."""
         prices = self._prices(now)
         state = cache_state(prices, now)
         cached = history.tokens if now.deferred else _sent_before(history)
@@ -181,7 +182,7 @@ class Economics:
                 if self.lengths is not None:
                     self.lengths.learn(members, length)
             offer = stakes.offer(ends[span.start], members, scores, length)
-            dollars = self._summary_dollars(offer.source_tokens, length)
+            dollars = self._summary_dollars(now.model, offer.source_tokens, length)
             if summaries is None:
                 offers.append(replace(offer, ask_dollars=dollars))
             else:
@@ -230,10 +231,11 @@ class Economics:
             wariness=self.wariness * (FULL_WARINESS if self._full(history, now) else 1.0),
         )
 
-    def _summary_dollars(self, source_tokens: int, summary_tokens: int) -> float:
-        if self.summary_prices is None:
+    def _summary_dollars(self, model: str, source_tokens: int, summary_tokens: int) -> float:
+        if self.writer is None:
             return 0.0
-        return self.summary_prices.side_dollars(source_tokens + self.prompt_tokens, summary_tokens)
+        read = source_tokens + self.prompt_tokens
+        return self.writer(model).side_dollars(read, summary_tokens)
 
 
 def _sent_before(history: History) -> int:

@@ -6,7 +6,6 @@ documents the user told the agent to go by, and what the agent has come back for
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -15,6 +14,7 @@ from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Pinned
 from statecomp.history.kinds import failed, kind_of
 from statecomp.history.repeats import Told, told
+from statecomp.history.situation import documents_in
 from statecomp.history.text import argument_text
 from statecomp.ledger.commits import Commit
 
@@ -24,12 +24,6 @@ TELLING_CHARS = 200
 """A shorter answer says no more than that a call went through."""
 NAMED = "the user names this document"
 CAME_BACK = "the agent came back for it"
-
-# Bounded, and begun only where a path can begin: arguments may hold whole files.
-_DOCUMENT = re.compile(
-    r"(?<![\w.~/-])[\w.~/-]{1,200}\.(?:md|mdx|txt|rst|adoc|org)\b|"
-    r"\b(?:AGENTS|CLAUDE|CONTRIBUTING|README)\b"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +70,7 @@ def _documents(raw: History) -> Iterator[str]:
     """The newest reading of every document that a message of the user names."""
     asked = "\n".join(s.text for s in raw.segments if isinstance(s, Pinned) and s.role == "user")
     named: dict[str, set[str]] = {}  # by their last part: a message may list thousands
-    for name in _DOCUMENT.findall(asked):
+    for name in documents_in(asked):
         named.setdefault(name.rpartition("/")[2], set()).add(name)
     newest: dict[str, str] = {}
     for interaction in raw.interactions if named else ():
@@ -98,4 +92,4 @@ def _read(interaction: Interaction) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def _paths(arguments: str) -> tuple[str, ...]:
-    return tuple(_DOCUMENT.findall(argument_text(arguments)))
+    return tuple(documents_in(argument_text(arguments)))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from importlib.resources import files
 from typing import Any
 
 from statecomp.errors import BadInput
+from statecomp.llm.side import SideCall
 
 MILLION = 1_000_000
 
@@ -33,6 +34,7 @@ class Prices:
     least_cached: int = 1024
     cache_block: int = 1
     long_write: float | None = None
+    sibling: str = ""  # a cheaper model of the same provider, for records
     source: str = ""  # how the figures are known
 
     def readable(self, prefix_tokens: int) -> int:
@@ -65,17 +67,34 @@ class Prices:
         return replace(self, write=write, ttl_s=int(ttl_s))
 
 
+def side_dollars(calls: Iterable[SideCall], acting: Prices) -> float:
+    """What side calls cost: each its own dollars, else as if the acting model had been asked."""
+    return sum(
+        acting.side_dollars(call.input_tokens, call.output_tokens)
+        if call.dollars is None
+        else call.dollars
+        for call in calls
+    )
+
+
 @dataclass(frozen=True)
 class PriceBook:
+    """Prices by model; `default` is the model that stands for those nobody has priced."""
+
     models: Mapping[str, Prices]
     default: str
 
     def of(self, model: str = "") -> Prices:
+        """The prices of this very model, or of the default; BadInput where there are none."""
         name = model or self.default
         if name not in self.models:
             known = ", ".join(self.models)
             raise BadInput(f"has no prices; known are {known}", field=f"model {name!r}")
         return self.models[name]
+
+    def sibling(self, model: str) -> str:
+        """A cheaper model for records: one the book names, or this very model."""
+        return self.nearest(model).sibling or model
 
     def nearest(self, model: str) -> Prices:
         """The entry whose name is the longest part of a full model name, or the default's.
@@ -113,5 +132,6 @@ def _prices(name: str, entry: Mapping[str, Any]) -> Prices:
         least_cached=int(entry.get("least_cached", 1024)),
         cache_block=max(1, int(entry.get("cache_block", 1))),
         long_write=float(entry["long_write"]) if "long_write" in entry else None,
+        sibling=str(entry.get("sibling", "")),
         source=str(entry.get("source", "")),
     )

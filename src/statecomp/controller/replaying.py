@@ -8,7 +8,7 @@ from statecomp.controller.controller import summary_of
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Segment, Summary
 from statecomp.ledger.commits import Commit
-from statecomp.recent import Recent
+from statecomp.recent import Weighed
 from statecomp.tokens import TokenCounter
 from statecomp.wire.protocol import Wire
 
@@ -19,13 +19,14 @@ class Replayer:
     def __init__(self, wire: Wire, count: TokenCounter) -> None:
         self._wire = wire
         self._count = count
-        self._summaries: Recent[str, Summary] = Recent(1024)
+        self._summaries: Weighed[str, Summary] = Weighed(1024, _weight)
 
     def replay(self, raw: History, commits: Sequence[Commit]) -> tuple[History, tuple[Commit, ...]]:
         """The effective history, and the commits that stand in it."""
         if not commits:
             return raw, ()
-        by_start = {commit.sources[0]: commit for commit in commits}
+        # Where an older ledger holds two over one source, the first stands, as it does since.
+        by_start = {commit.sources[0]: commit for commit in _first_over_each(commits)}
         segments: list[Segment] = []
         applied: list[Commit] = []
         place = 0
@@ -47,6 +48,21 @@ class Replayer:
                 commit.text, commit.sources, commit.first, commit.last, self._wire, self._count
             ),
         )
+
+
+def _weight(summary: Summary) -> int:
+    """Bytes it takes, about."""
+    return 1000 + 3 * len(summary.text) + 96 * len(summary.sources)
+
+
+def _first_over_each(commits: Sequence[Commit]) -> list[Commit]:
+    taken: set[str] = set()
+    first = []
+    for commit in commits:
+        if taken.isdisjoint(commit.sources):
+            taken.update(commit.sources)
+            first.append(commit)
+    return first
 
 
 def _stand_free(raw: History, place: int, commit: Commit) -> bool:

@@ -13,7 +13,8 @@ from statecomp.dashboard.reasons import gate_words
 from statecomp.errors import StateCompError
 from statecomp.explain import kind_of
 from statecomp.history.interaction import JsonObject
-from statecomp.ledger.audit import Cell, Entry, Ledger, Regret, Request, Session
+from statecomp.ledger.audit import Cell, Entry, Regret, Request, Session
+from statecomp.ledger.own import Account
 from statecomp.wire.detect import wire_named
 from statecomp.wire.protocol import Group
 
@@ -26,7 +27,7 @@ SENT_LESS = "sent less"
 UNTOLD = "no reason was kept"
 
 
-def overview(ledger: Ledger) -> Json:
+def overview(ledger: Account) -> Json:
     """Totals over everything, and the latest sessions."""
     return {
         "totals": asdict(ledger.totals()),
@@ -41,7 +42,7 @@ def session_json(session: Session) -> Json:
     return {name: value for name, value in asdict(session).items() if name not in unnamed}
 
 
-def session_detail(ledger: Ledger, session: Session, after: int) -> Json:
+def session_detail(ledger: Account, session: Session, after: int) -> Json:
     """One session; of its requests those with a number above `after`, and no others are read.
 
     A commit was decided at the request of the same `when_s`.
@@ -62,7 +63,7 @@ def session_detail(ledger: Ledger, session: Session, after: int) -> Json:
     }
 
 
-def commit_detail(ledger: Ledger, entry: Entry) -> Json:
+def commit_detail(ledger: Account, entry: Entry) -> Json:
     """Everything a person needs to argue with one commit."""
     session = ledger.session(entry.session) if entry.session else None
     regrets = ledger.regrets(entry.session) if entry.session else ()

@@ -20,6 +20,8 @@ from starlette.routing import Route
 from statecomp.dashboard import answers
 from statecomp.dashboard.shared import PAGE, StaticFile, static_files
 from statecomp.ledger.audit import Ledger, LedgerFailed
+from statecomp.ledger.own import Account, account_of
+from statecomp.proxy.security import VIEWER
 from statecomp.wire.assemble import digest
 
 ASKED_BY_US = "x-statecomp"
@@ -68,10 +70,15 @@ class Dashboard:
         return Response(found.body, headers=headers, media_type=found.media_type)
 
     def overview(self, request: Request) -> Response:
-        return answer(request, answers.overview(self.ledger))
+        return answer(request, answers.overview(self._account(request)))
+
+    def _account(self, request: Request) -> Account:
+        """As far as whoever asks may see it; the guard has found out who that is."""
+        return account_of(self.ledger, request.scope.get(VIEWER, ""))
 
     def session(self, request: Request) -> Response:
-        session = self.ledger.session(request.path_params["id"])
+        account = self._account(request)
+        session = account.session(request.path_params["id"])
         if session is None:
             return answer(request, {"error": "This session is not in the ledger."}, status=404)
         # Whatever changes in a session, a request, an undo or a regret, shows in its own row; so
@@ -81,21 +88,23 @@ class Dashboard:
             return _unchanged(tag)
         after = request.query_params.get("after", "")
         number = int(after) if after.isdecimal() and len(after) < 10 else 0
-        return answer(request, answers.session_detail(self.ledger, session, number), tag=tag)
+        return answer(request, answers.session_detail(account, session, number), tag=tag)
 
     def commit(self, request: Request) -> Response:
-        entry = self.ledger.entry(request.path_params["id"])
+        account = self._account(request)
+        entry = account.entry(request.path_params["id"])
         if entry is None:
             return answer(request, {"error": "This commit is not in the ledger."}, status=404)
-        return answer(request, answers.commit_detail(self.ledger, entry))
+        return answer(request, answers.commit_detail(account, entry))
 
     def undo(self, request: Request) -> Response:
         if refusal := _foreign(request):
             return answer(request, {"error": refusal}, status=403)
         name = request.path_params["id"]
-        entry = self.ledger.entry(name)
+        account = self._account(request)
+        entry = account.entry(name)
         # A beginning of an id is enough to look, not to change.
-        if entry is None or entry.commit.id != name or not self.ledger.undo(name):
+        if entry is None or entry.commit.id != name or not account.undo(name):
             return answer(request, {"error": "This commit is not in the ledger."}, status=404)
         return self.commit(request)
 

@@ -66,7 +66,8 @@ def open_encoder(settings: EncoderSettings = EncoderSettings()) -> FrozenEncoder
     if not is_last:
         # The final norm was fitted to the last layer; an earlier one is read as it is.
         decoder.norm = torch.nn.Identity()
-    return FrozenEncoder(decoder.to(device).eval(), tokenizer, layer, settings)
+    weights = presets.weights_digest(source)
+    return FrozenEncoder(_moved(decoder, device), tokenizer, layer, settings, weights)
 
 
 def layer_index(layer: int | float, depth: int) -> int:
@@ -84,11 +85,20 @@ def layer_index(layer: int | float, depth: int) -> int:
 class FrozenEncoder:
     """Reads token ids; `tokens_read` counts every token the model was ever given, padding aside."""
 
-    def __init__(self, decoder: Any, tokenizer: Any, layer: int, settings: EncoderSettings) -> None:
+    def __init__(
+        self,
+        decoder: Any,
+        tokenizer: Any,
+        layer: int,
+        settings: EncoderSettings,
+        weights: str = "",
+    ) -> None:
         self._decoder, self._tokenizer = decoder, tokenizer
         self._batch_tokens = settings.batch_tokens
         self.name = settings.model
         self.layer = layer
+        self.weights = weights
+        self.dtype = str(decoder.dtype).removeprefix("torch.")
         self.readout: Readout = settings.readout
         self.width = int(decoder.config.hidden_size)
         self.context = int(decoder.config.max_position_embeddings)
@@ -120,7 +130,11 @@ class FrozenEncoder:
             return self.encode(targets), np.zeros(self.width, np.float32)  # (n, d), (d,)
         tape = self.tape()
         current = tape.extend(base)[-1]  # (d,)
-        return self._in_batches(targets, past=tape), current  # (n, d), (d,)
+        return self.encode_after(tape, targets), current  # (n, d), (d,)
+
+    def encode_after(self, tape: Tape, targets: Sequence[Ids]) -> Floats:
+        """Each target as if it stood alone behind what is on the tape, which stays as it is."""
+        return self._in_batches(targets, past=tape)  # (n, d)
 
     def tape(self) -> Tape:
         return Tape(self)
@@ -150,13 +164,23 @@ class FrozenEncoder:
         ids = torch.zeros((len(texts), max(lengths)), dtype=torch.long)  # (n, t)
         for row, text in enumerate(texts):
             ids[row, : len(text)] = torch.as_tensor(text)
-        out = self._decoder(
-            input_ids=ids.to(self._decoder.device),
-            past_key_values=cache,
-            use_cache=cache is not None,
-        ).last_hidden_state  # (n, t, d)
+        try:
+            out = self._decoder(
+                input_ids=ids.to(self._decoder.device),
+                past_key_values=cache,
+                use_cache=cache is not None,
+            ).last_hidden_state  # (n, t, d)
+        except torch.OutOfMemoryError as error:
+            problem = (
+                f"the memory of {self._decoder.device} is too small for {ids.numel():,} tokens"
+            )
+            raise BadInput(f"{problem} behind {behind:,}; choose another device") from error
         self.tokens_read += sum(lengths)
         states: Floats = out.float().cpu().numpy()  # (n, t, d)
+        if not all(
+            np.isfinite(state[:length]).all() for state, length in zip(states, lengths, strict=True)
+        ):
+            raise BadInput(f"{self.name} gives vectors in which not all are numbers")
         return [state[:length] for state, length in zip(states, lengths, strict=True)]
 
 
@@ -194,8 +218,9 @@ class Tape:
 
     def copies(self, count: int) -> Any:
         """The cache for a batch of texts that all stand behind this one."""
-        cache = deepcopy(self._cache)
-        cache.batch_repeat_interleave(count)
+        cache: Any = deepcopy(self._cache)
+        # Recurrent layers have no other way to be repeated: the first row, so many times.
+        cache.reorder_cache(torch.zeros(count, dtype=torch.long))
         return cache
 
 
@@ -225,6 +250,14 @@ def _device(name: str) -> str:
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def _moved(decoder: Any, device: str) -> Any:
+    try:
+        return decoder.to(device).eval()
+    except (RuntimeError, AssertionError) as error:  # torch has one for each way not to be there
+        reason = str(error).strip().splitlines()[0]
+        raise BadInput(f"the model cannot be put on {device}: {reason}", field="device") from error
 
 
 def _dtype(name: str, preset: presets.Preset | None, device: str) -> torch.dtype:

@@ -19,7 +19,7 @@ from statecomp.features.evidence_state import Standing
 from statecomp.features.overlap import Array, Overlap, share
 from statecomp.history.history import History
 from statecomp.history.kinds import KINDS
-from statecomp.recent import Recent
+from statecomp.recent import Weighed
 
 _KINDS_NOW = " ".join(f"now_{kind}" for kind in KINDS)
 _BEFORE = " ".join(f"before_{kind}" for kind in KINDS)
@@ -63,7 +63,7 @@ class EvidenceReader:
 
     def __init__(self, remembered: int = REMEMBERED, histories: int = HISTORIES) -> None:
         self._looks = Looks(remembered)
-        self._standing: Recent[str, Standing] = Recent(histories)
+        self._standing: Weighed[str, Standing] = Weighed(histories, Standing.weight)
         self._lock = Lock()
 
     def read(self, history: History) -> tuple[tuple[str, ...], NDArray[np.float32]]:
@@ -78,9 +78,9 @@ class EvidenceReader:
         standing = self._standing.get(first)
         if standing is None or not standing.fits(history):
             # After a rewrite the counts start over, from readings that are remembered.
-            standing = self._standing.put(first, Standing(self._looks))
+            standing = Standing(self._looks)
         standing.follow(history)
-        return standing
+        return self._standing.put(first, standing)  # anew, because it has grown
 
 
 def _matrix(standing: Standing, checkpoint: int) -> NDArray[np.float32]:

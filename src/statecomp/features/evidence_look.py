@@ -13,7 +13,8 @@ from statecomp.history.facts import facts_of
 from statecomp.history.interaction import Interaction, Segment
 from statecomp.history.kinds import KINDS, failed, kind_of
 from statecomp.history.text import argument_text
-from statecomp.recent import Recent
+from statecomp.history.windows import found
+from statecomp.recent import Weighed
 
 LOOK_NAMES = (
     "observed_log",
@@ -77,6 +78,8 @@ _PLANS = re.compile(
     r"\b(?:next|then|remaining|to-?do|need to|will|plan|let's|let me|now i)\b", re.IGNORECASE
 )
 _MOST_PHRASES = 6
+LOOK_BYTES, WORD_BYTES = 1_500, 100
+"""What a look takes beside its words, and a word in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,10 @@ class Look:
     own_words: frozenset[str]
     told_words: frozenset[str]
 
+    def weight(self) -> int:
+        atoms = (self.own, self.told, self.action_words, self.own_words, self.told_words)
+        return LOOK_BYTES + sum(map(_weight, atoms))
+
     @property
     def chars(self) -> int:
         return self.action_chars + self.prose_chars + self.observed_chars
@@ -109,8 +116,8 @@ class Looks:
     """Remembers the last `size` interactions and other texts it has read."""
 
     def __init__(self, size: int) -> None:
-        self._looks: Recent[tuple[str, int], Look] = Recent(size)
-        self._words: Recent[tuple[str, int], frozenset[str]] = Recent(size)
+        self._looks: Weighed[tuple[str, int], Look] = Weighed(size, Look.weight)
+        self._words: Weighed[tuple[str, int], frozenset[str]] = Weighed(size, _weight)
 
     def of(self, interaction: Interaction) -> Look:
         # The hash guards against two histories that give one id to different texts.
@@ -124,9 +131,13 @@ class Looks:
         return self._words.put(key, words(segment.text)) if found is None else found
 
 
+def _weight(atoms: frozenset[str]) -> int:
+    return WORD_BYTES * (1 + len(atoms))
+
+
 def words(text: str) -> frozenset[str]:
     """The distinct words and numbers of a text, without those of every text."""
-    return frozenset(_WORD.findall(text.lower())) - _PLAIN
+    return frozenset(found(_WORD, text.lower())) - _PLAIN
 
 
 def _look(interaction: Interaction) -> Look:

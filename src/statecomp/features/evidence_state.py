@@ -24,6 +24,8 @@ from statecomp.history.kinds import KINDS
 
 STATE_STEPS = 3
 """How many steps make up what the agent is doing now."""
+ATOM_BYTES, ROW_BYTES = 450, 2_000
+"""What a word or identifier takes in all the tables it stands in, and a row of all columns."""
 _COLUMNS = (
     "number size action_words action_left target_last target_now fresh_words shown_before "
     "task_words task_identifiers action_task_words same_request same_tool worked "
@@ -57,6 +59,11 @@ class Standing:
         self._news: dict[str, int] = {}
         self._requests: dict[tuple[object, ...], list[int]] = {}
         self._toolsets: dict[frozenset[str], int] = {}
+
+    def weight(self) -> int:
+        """Bytes it takes, about: counted once for a made-up history of many words."""
+        atoms = len(self.words.known) + len(self.identifiers.known)
+        return ATOM_BYTES * atoms + ROW_BYTES * (16 + self.columns.count)
 
     def fits(self, history: History) -> bool:
         """Whether this is a beginning of that history."""

@@ -5,7 +5,6 @@ Each interaction has a row.  Adding one costs what it holds; nothing is ever com
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable
 from itertools import chain
 from typing import TypeAlias
@@ -64,7 +63,8 @@ class Holders:
     """For each atom, the last rows that hold it."""
 
     def __init__(self) -> None:
-        self._rows: dict[str, deque[int]] = {}
+        # Tuples of numbers: small, and nothing the garbage collector has to follow.
+        self._rows: dict[str, tuple[int, ...]] = {}
 
     def count(self, atoms: Iterable[str], count: int) -> Array:
         """How many of the atoms each row holds."""
@@ -80,8 +80,10 @@ class Holders:
         return np.bincount(hits, np.array(grains, float), count) / _GRAIN  # (n,)
 
     def enter(self, atoms: Iterable[str], row: int) -> None:
+        here, rows = (row,), self._rows
         for atom in atoms:
-            self._rows.setdefault(atom, deque(maxlen=MANY)).append(row)
+            before = rows.get(atom)
+            rows[atom] = here if before is None else (*before[1 - MANY :], row)
 
 
 def tally(rows: list[int], count: int) -> Array:
@@ -118,7 +120,7 @@ class Overlap:
         self.columns = Columns(_COLUMNS.split())
         self.known: set[str] = set()
         self._left, self._alone = Waiting(), Waiting()
-        self._owed: dict[str, list[int]] = {}
+        self._owed: dict[str, int | list[int]] = {}  # mostly one row
         self._holders = Holders()
         self._first: dict[str, int] = {}
 
@@ -148,8 +150,7 @@ class Overlap:
         )
         for waiting, atoms in ((self._left, told), (self._alone, brought)):
             waiting.enter(atoms, row)
-        for atom in told:
-            self._owed.setdefault(atom, []).append(row)
+        self._owe(told, row)
         self._holders.enter(told, row)
         self._first.update(dict.fromkeys(brought, row))
         self.known |= brought
@@ -164,8 +165,18 @@ class Overlap:
         return seen
 
     def _restate(self, own: frozenset[str]) -> None:
-        rows = [row for atom in own for row in self._owed.pop(atom, ())]
+        rows: list[int] = []
+        for owed in (self._owed.pop(atom) for atom in own if atom in self._owed):
+            rows.append(owed) if isinstance(owed, int) else rows.extend(owed)
         self.columns["owed"][:] -= tally(rows, self.columns.count)
+
+    def _owe(self, told: frozenset[str], row: int) -> None:
+        for atom in told:
+            before = self._owed.setdefault(atom, row)
+            if isinstance(before, list):
+                before.append(row)
+            elif before != row:
+                self._owed[atom] = [before, row]
 
     def _use(self, own: frozenset[str], number: int, numbers: Array) -> None:
         columns, count = self.columns, self.columns.count

@@ -5,6 +5,7 @@ Importing this loads no model library: listing models is quick, and works withou
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -13,6 +14,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -69,6 +71,31 @@ def require(*libraries: str) -> None:
     absent = [library for library in libraries if find_spec(library) is None]
     if absent:
         raise BadInput(f"this needs {' and '.join(absent)}: pip install '{EXTRA}'")
+
+
+def absent(model: str) -> str:
+    """Why a model cannot be opened here, in one sentence; empty where it can.  Loads nothing."""
+    preset = PRESETS.get(model)
+    found = _place(model) if preset is None else folder_of(preset)
+    try:
+        require("torch", "transformers")
+        if found is not None:
+            return ""
+        if preset is None:
+            return f"{model} is not on this machine"
+        if preset.source:
+            return f"{model} is not on this machine: statecomp models pull {model}"
+        require("gguf", "accelerate")
+        wheel_weights()
+    except BadInput as problem:
+        return str(problem)
+    return ""
+
+
+def _place(model: str) -> Path | None:
+    """Where a model without a preset lies: a folder, or what the hub's cache has of an id."""
+    folder = Path(model) if Path(model).is_dir() else _in_hub_cache(model)
+    return folder if folder is not None and is_complete(folder) else None
 
 
 def cache_folder() -> Path:
@@ -195,12 +222,38 @@ def _in_hub_cache(source: str) -> Path | None:
     if find_spec("huggingface_hub") is None:
         return None
     hub = import_module("huggingface_hub")
-    found = hub.try_to_load_from_cache(source, "config.json")
+    try:
+        found = hub.try_to_load_from_cache(source, "config.json")
+    except ValueError:  # a name that the hub cannot have
+        return None
     return Path(found).parent if isinstance(found, str) else None
 
 
 def _first_line(error: Exception) -> str:
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
+def weights_digest(source: str) -> str:
+    """What tells the weights of a folder or a hub id from all others; empty where none are here."""
+    folder = _place(source)
+    return _digest(folder) if folder is not None else ""
+
+
+@lru_cache(maxsize=8)
+def _digest(folder: Path) -> str:
+    """Of every tensor by name: how a library splits or labels its files is left out."""
+    tensors: dict[str, str] = {}
+    for file in sorted(folder.glob("*.safetensors")):
+        with file.open("rb") as weights:
+            header = json.loads(weights.read(int.from_bytes(weights.read(8), "little")))
+            start = weights.tell()
+            for name, tensor in header.items():
+                if name != "__metadata__":
+                    first, behind = tensor["data_offsets"]
+                    weights.seek(start + first)
+                    content = hashlib.sha256(weights.read(behind - first)).hexdigest()
+                    tensors[name] = f"{tensor['dtype']} {tensor['shape']} {content}"
+    return hashlib.sha256(json.dumps(tensors, sort_keys=True).encode()).hexdigest()
 
 
 def bytes_in(folder: Path) -> int:

@@ -84,12 +84,15 @@ class StateReader:
         self.tokens_read = 0
         self.restarts = 0
 
-    def read(self, history: History) -> StateVectors:
-        """The vectors at this state; read are only tokens never read, and a bounded rest."""
+    def read(self, history: History, may_go_on: Callable[[], bool] = lambda: True) -> StateVectors:
+        """The vectors at this state; read are only tokens never read, and a bounded rest.
+
+        Raises TimeoutError where it may not go on; what was read by then stays known.
+        """
         with self._lock:
             before = self.tokens_read
             try:
-                known = self._read_new(history)
+                known = self._read_new(history, may_go_on)
             except BaseException:
                 # The tape may hold half a segment; what was finished stays known.
                 self._clear()
@@ -103,7 +106,7 @@ class StateReader:
                 self.tokens_read - before,
             )
 
-    def _read_new(self, history: History) -> dict[str, Floats]:
+    def _read_new(self, history: History, may_go_on: Callable[[], bool]) -> dict[str, Floats]:
         """Brings the tape to the end of the history; the vector of each interaction, in order."""
         segments = history.segments
         # Held here, so that a small memory cannot forget midway what this history needs.
@@ -111,6 +114,8 @@ class StateReader:
         unread = [n for n, s in enumerate(segments) if s.id in known and known[s.id] is None]
         place = self._keep(segments, unread)
         for stop in unread:
+            if not may_go_on():
+                raise TimeoutError
             self._approach(segments, place, stop)
             known[segments[stop].id] = self._feed(segments[stop])
             place = stop + 1

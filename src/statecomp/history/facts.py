@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from statecomp.history.interaction import Interaction, Pinned, Segment
 from statecomp.history.text import argument_text, identifier_set, words_of
-from statecomp.recent import Recent
+from statecomp.recent import Weighed
 
 REMEMBERED = 4096
+NAME_BYTES = 110
 """Segments whose identifiers are kept; a history is read again at every checkpoint."""
 
 
@@ -22,8 +23,12 @@ class SegmentFacts:
     observed: frozenset[str]
     words: frozenset[str] = frozenset()  # of the agent, or of whoever gave it its task
 
+    def weight(self) -> int:
+        """Bytes it takes, about."""
+        return NAME_BYTES * (10 + len(self.own) + len(self.observed) + len(self.words))
 
-_memory: Recent[tuple[str, int], SegmentFacts] = Recent(REMEMBERED)
+
+_memory: Weighed[tuple[str, int], SegmentFacts] = Weighed(REMEMBERED, SegmentFacts.weight)
 
 
 def facts_of(segment: Segment) -> SegmentFacts:

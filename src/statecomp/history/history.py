@@ -41,10 +41,12 @@ class History:
 
     @cached_property
     def summaries(self) -> tuple[Summary, ...]:
+        """The records that stand for replaced interactions, in order."""
         return tuple(s for s in self.segments if isinstance(s, Summary))
 
     @cached_property
     def checkpoint(self) -> int:
+        """k: the number of the interaction the agent is about to take."""
         for segment in reversed(self.segments):
             if isinstance(segment, Interaction):
                 return segment.number + 1
@@ -58,6 +60,7 @@ class History:
         return list(self.iter_messages())
 
     def iter_messages(self) -> Iterator[JsonObject]:
+        """Every message, as it came in or as it was written."""
         for segment in self.segments:
             yield from segment.messages
 

@@ -57,6 +57,7 @@ class Interaction:
 
     @property
     def observed(self) -> str:
+        """All that answered the action, as text."""
         return "\n".join(observation.text for observation in self.observations)
 
     @property

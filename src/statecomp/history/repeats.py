@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from statecomp.history.interaction import Call, Interaction
 from statecomp.history.kinds import kind_of
-from statecomp.recent import Recent
+from statecomp.recent import Weighed
 
 REMEMBERED = 4096
 
@@ -41,8 +41,12 @@ class _Read(NamedTuple):
     kind: str
     told: tuple[tuple[Told, int], ...]  # each with the length of its answer
 
+    def weight(self) -> int:
+        """Bytes it takes, about."""
+        return 400 + sum(300 + len(one.arguments) for one, _ in self.told)
 
-_memory: Recent[tuple[str, int], _Read] = Recent(REMEMBERED)
+
+_memory: Weighed[tuple[str, int], _Read] = Weighed(REMEMBERED, _Read.weight)
 
 
 def told(

@@ -14,6 +14,8 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
+from statecomp.history.windows import found as found_in
+
 
 class Kind(StrEnum):
     """What an identifier looks like."""
@@ -128,10 +130,10 @@ _TRAILING = ")]}>\"'`,;:!?&.+-#@"
 def identifiers(text: str) -> Mapping[str, Kind]:
     """The distinct identifiers of `text` in order of first appearance, each with its kind."""
     found: dict[str, Kind] = {}
-    for token in dict.fromkeys(_LEXER.findall(text)):
+    for token in dict.fromkeys(found_in(_LEXER, text)):
         for name, kind in _classified(token) if len(token) <= LONGEST else ():
             found.setdefault(name, kind)
-    for groups in _QUOTED.findall(text):
+    for groups in found_in(_QUOTED, text):
         quoted = groups[0] or groups[1] or groups[2]
         plain = quoted.isalpha() and quoted.islower() and not groups[2]
         if not plain and quoted.isprintable():

@@ -49,7 +49,8 @@ class Request:
     Both are of the history, system prompt included; `outside_tokens`, the tool definitions, are
     sent beside it and never change.  In mode "observe" what came in went out, and `sent` is what
     would have been sent.  Dollars are those of the whole request by the price book, under caching
-    where the provider or the client does that: as if nothing had been rewritten, and as sent.
+    where the provider or the client does that: as if nothing had been rewritten, and as sent, with
+    the `record_dollars` that a model cost for writing records behind it.
     `note` says what stood in the way of sending less (see `statecomp.explain`).
     """
 
@@ -69,6 +70,7 @@ class Request:
     grid: tuple[Cell, ...] = ()
     note: str = ""
     outside_tokens: int = 0
+    record_dollars: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +127,14 @@ class Totals(Sums):
     """Over all requests, by what really went out.
 
     Of a request that was only observed that is what came in; `observed` holds what would have been
-    sent, committed and regretted instead.  `outside_tokens` were sent beside the histories.
+    sent, committed and regretted instead.  `outside_tokens` were sent beside the histories;
+    `record_dollars`, part of what was sent, went to models that write records.
     """
 
     usage: Usage = Usage()
     observed: Sums = Sums()
     outside_tokens: int = 0
+    record_dollars: float = 0.0
 
     @property
     def acted(self) -> Sums:
@@ -190,8 +194,8 @@ class Ledger(Protocol):
         """One request in one transaction; `messages` is the raw history, stored as what is new."""
         ...
 
-    def sessions(self, limit: int = 100) -> Sequence[Session]:
-        """The latest first."""
+    def sessions(self, limit: int = 100, *, tenant: str = "") -> Sequence[Session]:
+        """The latest first; of one tenant, or of all."""
         ...
 
     def session(self, name: str) -> Session | None: ...
@@ -206,20 +210,23 @@ class Ledger(Protocol):
 
     def entries(self, session: str) -> Sequence[Entry]: ...
 
-    def entry(self, commit: str) -> Entry | None:
-        """By commit id, or a beginning of it that only one commit has."""
+    def entry(self, commit: str, *, tenant: str = "") -> Entry | None:
+        """By commit id, or a beginning of it that only one commit has; of one tenant, or of all."""
         ...
 
     def regrets(self, session: str) -> Sequence[Regret]: ...
 
-    def totals(self) -> Totals: ...
+    def totals(self, *, tenant: str = "") -> Totals: ...
 
     def messages(self, session: str) -> Sequence[JsonObject]:
         """The last raw history of a session, secrets masked."""
         ...
 
-    def undo(self, commit: str, reason: str = "undone by the user") -> bool:
-        """From the next request on the span is raw again, and is not taken again."""
+    def undo(self, commit: str, reason: str = "undone by the user", *, tenant: str = "") -> bool:
+        """From the next request on the span is raw again, and is not taken again.
+
+        Two tenants with one history have one commit each, of the same id: `tenant` says whose.
+        """
         ...
 
     def suspect(self, commit: str, reason: str, *, tenant: str = "") -> bool:

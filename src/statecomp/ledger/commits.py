@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from statecomp.recent import Recent
 
 MAX_REFUSED = 4096
+MAX_SENT = 16_384
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +35,50 @@ class Commit:
     summary_tokens: int
 
 
+class Claim(NamedTuple):
+    """Where a source was taken: the state, and how many things stood in the run up to it."""
+
+    at: str
+    depth: int
+
+
+def is_free(claims: Sequence[Claim], chain: Sequence[str]) -> bool:
+    """Whether all claims on some sources are those of other branches than this chain's.
+
+    A claim from further down than the chain reaches may be of this very run, decided later and
+    written first; then the source is not free.
+    """
+    states = set(chain)
+    return all(chain and depth <= len(chain) and at not in states for at, depth in claims)
+
+
 class CommitLog(Protocol):
-    """Append-only; the first transaction at a state wins, so two workers agree."""
+    """Append-only; two workers agree, because the first word stands.
+
+    The first transaction at a state wins, and in one run the first commit over a source.  What
+    once went out for a history is what goes out for it again.
+    """
 
     def find(self, ids: Sequence[str]) -> Sequence[Commit]:
         """Commits decided at any of these states, in the order they were decided."""
         ...
 
-    def append(self, at: str, commits: Sequence[Commit]) -> Sequence[Commit]:
-        """Record one transaction, all or nothing; returns what now stands at that state."""
+    def append(
+        self, at: str, commits: Sequence[Commit], chain: Sequence[str] = ()
+    ) -> Sequence[Commit]:
+        """Record one transaction, all or nothing; returns what now stands at that state.
+
+        `chain` are the ids of the run up to and with `at`; without it no source may be taken that
+        was taken anywhere.
+        """
+        ...
+
+    def sent(self, seen: str) -> Sequence[str] | None:
+        """The commits in the history that ends here, as it first went out; None: it did not."""
+        ...
+
+    def send(self, seen: str, commits: Sequence[str]) -> Sequence[str]:
+        """Write down what goes out for a history, before it does; returns what went out first."""
         ...
 
     def held(self, ids: Sequence[str]) -> Mapping[str, str]:
@@ -63,6 +99,8 @@ class MemoryLog:
 
     def __init__(self) -> None:
         self._by_state: dict[str, tuple[int, tuple[Commit, ...]]] = {}
+        self._claims: dict[str, list[Claim]] = {}
+        self._sent: Recent[str, tuple[str, ...]] = Recent(MAX_SENT)
         self._refused: Recent[tuple[str, ...], str] = Recent(MAX_REFUSED)
         self._lock = Lock()
 
@@ -71,12 +109,25 @@ class MemoryLog:
         found = sorted(known[state] for state in set(ids) if state in known)
         return [commit for _, commits in found for commit in commits]
 
-    def append(self, at: str, commits: Sequence[Commit]) -> Sequence[Commit]:
-        if not commits:
-            return self.find([at])
+    def append(
+        self, at: str, commits: Sequence[Commit], chain: Sequence[str] = ()
+    ) -> Sequence[Commit]:
+        sources = {source for commit in commits for source in commit.sources}
         with self._lock:
-            decided = (len(self._by_state), tuple(commits))
-            return self._by_state.setdefault(at, decided)[1]
+            taken = [claim for source in sources for claim in self._claims.get(source, ())]
+            if commits and at not in self._by_state and is_free(taken, chain):
+                self._by_state[at] = (len(self._by_state), tuple(commits))
+                for source in sources:
+                    self._claims.setdefault(source, []).append(Claim(at, len(chain)))
+            return self._by_state.get(at, (0, ()))[1]
+
+    def sent(self, seen: str) -> Sequence[str] | None:
+        return self._sent.get(seen)
+
+    def send(self, seen: str, commits: Sequence[str]) -> Sequence[str]:
+        with self._lock:
+            first = self._sent.get(seen)
+            return self._sent.put(seen, tuple(commits)) if first is None else first
 
     def held(self, ids: Sequence[str]) -> Mapping[str, str]:
         return {}

@@ -10,17 +10,21 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from threading import Lock
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from statecomp.ledger import claims
 from statecomp.ledger.commits import Commit
 from statecomp.ledger.database import Connection, Database, Row
+from statecomp.recent import Weighed
 from statecomp.wire.assemble import digest
 
 CHUNK = 500
-REMEMBERED_STATES = 16_384
+REMEMBERED_STATES = 65_536
+ENTRY_BYTES, NAME_BYTES = 400, 96
+"""What a remembered state, and the name of a source, take beside their texts."""
 NOTHING_HELD: Mapping[str, str] = MappingProxyType({})
 
 
@@ -40,10 +44,9 @@ class LogMemory:
     def __init__(self, size: int = REMEMBERED_STATES) -> None:
         self.lock = Lock()
         self.mark: tuple[int, int] = (-1, -1)
-        self.states: dict[tuple[str, str], Found] = {}
+        self.states: Weighed[tuple[str, str], Found] = Weighed(size, _bytes)
         self.held: dict[str, Mapping[str, str]] = {}
         self._used: set[tuple[str, str]] = set()
-        self._size = size
 
     def refresh(self, connection: Connection) -> tuple[int, int]:
         """Forget what has changed; the mark under which what is read from now on is right."""
@@ -56,8 +59,7 @@ class LogMemory:
         decided = _decided_since(connection, seen[0]) if same else []
         with self.lock:
             if same and self.mark == seen:
-                for key in decided:
-                    self.states.pop(key, None)
+                self.states.drop(decided)
             else:
                 # Some other step was taken meanwhile, and `decided` does not belong to it.
                 self.states.clear()
@@ -65,18 +67,13 @@ class LogMemory:
             self.mark = mark
         return mark
 
-    def known(self, tenant: str, ids: Iterable[str]) -> tuple[list[Found], list[str]]:
+    def known(self, tenant: str, ids: Sequence[str]) -> tuple[list[Found], list[str]]:
         """What is remembered of these states, and the ones that are not."""
-        found, missing = [], []
         with self.lock:
-            for state in ids:
-                entry = self.states.get((tenant, state))
-                if entry is None:
-                    missing.append(state)
-                elif entry.commits:
-                    found.append(entry)
-                    self._used.add((tenant, state))
-        return found, missing
+            known = self.states.get_all((tenant, state) for state in ids)
+            telling = {key: entry for key, entry in known.items() if entry.commits}
+            self._used.update(telling)
+        return list(telling.values()), [state for state in ids if (tenant, state) not in known]
 
     def learn(self, mark: tuple[int, int], tenant: str, news: Mapping[str, Found]) -> None:
         """Remember what was read since `mark`, unless the log has moved on meanwhile."""
@@ -84,10 +81,7 @@ class LogMemory:
             self._used.update((tenant, state) for state, entry in news.items() if entry.commits)
             if self.mark != mark:
                 return
-            for state, entry in news.items():
-                self.states[tenant, state] = entry
-            while len(self.states) > self._size:
-                del self.states[next(iter(self.states))]
+            self.states.put_all({(tenant, state): entry for state, entry in news.items()})
 
     def take_used(self) -> set[tuple[str, str]]:
         with self.lock:
@@ -120,7 +114,9 @@ class SqlLog:
         found = sorted(self._database.look(work))
         return [commit for entry in found for commit in entry.commits]
 
-    def append(self, at: str, commits: Sequence[Commit]) -> Sequence[Commit]:
+    def append(
+        self, at: str, commits: Sequence[Commit], chain: Sequence[str] = ()
+    ) -> Sequence[Commit]:
         if not commits:
             return self.find([at])
         rows = [_row(self._tenant, at, place, commit) for place, commit in enumerate(commits)]
@@ -132,7 +128,8 @@ class SqlLog:
             decided = connection.execute(
                 "SELECT 1 FROM commits WHERE tenant = ? AND at_id = ?", (self._tenant, at)
             )
-            if decided or any(s in held for commit in commits for s in commit.sources):
+            taken = decided or any(s in held for commit in commits for s in commit.sources)
+            if taken or not claims.claim(connection, self._tenant, at, commits, chain):
                 return live_at(connection, self._tenant, [at], held).get(at, NOTHING_FOUND).commits
             connection.many(
                 "INSERT INTO commits"
@@ -143,6 +140,12 @@ class SqlLog:
             return tuple(commits)
 
         return self._database.write(work)
+
+    def sent(self, seen: str) -> Sequence[str] | None:
+        return self._database.look(lambda c: claims.sent(c, self._tenant, seen))
+
+    def send(self, seen: str, commits: Sequence[str]) -> Sequence[str]:
+        return self._database.write(lambda c: claims.send(c, self._tenant, seen, commits))
 
     def held(self, ids: Sequence[str]) -> Mapping[str, str]:
         def work(connection: Connection) -> Mapping[str, str]:
@@ -174,6 +177,13 @@ class SqlLog:
                 if self._memory.mark == mark:
                     self._memory.held[self._tenant] = known
         return known
+
+
+def _bytes(found: Found) -> int:
+    """Of an entry with its name; nearly all states have no commits."""
+    return ENTRY_BYTES + sum(
+        ENTRY_BYTES + len(c.text) + NAME_BYTES * len(c.sources) for c in found.commits
+    )
 
 
 def read_mark(connection: Connection) -> tuple[int, int]:

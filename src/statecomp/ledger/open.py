@@ -32,7 +32,7 @@ def open_ledger(
         raise LedgerFailed("a ledger that lasts needs mask=, which takes secrets out of messages")
     database = Database(dialect)
     database.look(_answer)
-    return SqlLedger(database, mask or (lambda message: message), limits)
+    return SqlLedger(database, mask or (lambda message, known: message), limits)
 
 
 def file_of(url: str) -> Path | None:

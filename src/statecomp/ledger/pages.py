@@ -1,7 +1,8 @@
 """Messages as they are stored: masked, compressed, named by what they hold.
 
 A history is re-sent with every request, so most of its messages are stored already; a page has the
-same name wherever it occurs.
+same name wherever it occurs.  A secret found anywhere in a conversation is masked everywhere in it,
+so what one message gives away changes the pages of the others.
 """
 
 from __future__ import annotations
@@ -14,13 +15,17 @@ from typing import Any, TypeAlias
 
 from statecomp.history.interaction import JsonObject
 from statecomp.ledger.audit import LedgerFailed
-from statecomp.recent import Recent
+from statecomp.recent import Recent, Weighed
 from statecomp.wire.assemble import digest
 
-Mask: TypeAlias = Callable[[JsonObject], JsonObject]
-"""A JSON object with its secrets masked."""
+Known: TypeAlias = dict[str, str]
+"""The secrets of a conversation, and what stands for each."""
+Mask: TypeAlias = Callable[[JsonObject, Known], JsonObject]
+"""A JSON object with its secrets masked, also those known; it adds what it finds to them."""
 
 REMEMBERED_SESSIONS = 128
+UNPACKED = 8
+"""How many times its stored bytes a message takes in memory, about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,34 +41,46 @@ class Pages:
 
     def __init__(self, mask: Mask) -> None:
         self._mask = mask
-        self._last: Recent[str, tuple[tuple[JsonObject, ...], tuple[Page, ...]]] = Recent(
-            REMEMBERED_SESSIONS
+        self._last: Weighed[str, tuple[tuple[JsonObject, ...], tuple[Page, ...]]] = Weighed(
+            REMEMBERED_SESSIONS, lambda entry: sum(1000 + UNPACKED * len(p.body) for p in entry[1])
         )
+        self._secrets: Recent[str, Known] = Recent(REMEMBERED_SESSIONS)
 
     def of_history(self, session: str, messages: Sequence[JsonObject]) -> tuple[Page, ...]:
-        known, pages = self._last.get(session) or ((), ())
+        last, pages = self._last.get(session) or ((), ())
+        before = self.known(session)
+        secrets = dict(before)
         made = tuple(
-            pages[place] if place < len(known) and known[place] == message else self.page(message)
+            pages[place]
+            if place < len(last) and last[place] == message
+            else self.page(message, secrets)
             for place, message in enumerate(messages)
         )
+        if len(secrets) > len(before):
+            made = tuple(self.page(message, secrets) for message in messages)
         self._last.put(session, (tuple(messages), made))
+        self._secrets.put(session, secrets)
         return made
 
-    def page(self, message: JsonObject) -> Page:
-        text = written(self._masked(message))
+    def known(self, session: str) -> Known:
+        """What the messages of this session have given away, as far as this process saw them."""
+        return self._secrets.get(session) or {}
+
+    def page(self, message: JsonObject, known: Known) -> Page:
+        text = written(self._masked(message, known))
         return Page(digest(text), zlib.compress(text.encode("ascii"), 3))
 
-    def text(self, text: str) -> str:
+    def text(self, text: str, known: Known) -> str:
         """A text with its secrets masked."""
-        return str(self._masked({"text": text})["text"]) if text else ""
+        return str(self._masked({"text": text}, known)["text"]) if text else ""
 
-    def mapping(self, value: Mapping[str, Any]) -> str:
+    def mapping(self, value: Mapping[str, Any], known: Known) -> str:
         """A JSON object with its secrets masked, as text."""
-        return written(self._masked(value)) if value else "{}"
+        return written(self._masked(value, known)) if value else "{}"
 
-    def _masked(self, message: JsonObject) -> JsonObject:
+    def _masked(self, message: JsonObject, known: Known) -> JsonObject:
         try:
-            return self._mask(message)
+            return self._mask(message, known)
         except RecursionError as error:
             raise LedgerFailed("a message is nested too deeply to be stored") from error
 

@@ -35,7 +35,7 @@ _SUMS = ", ".join(
             f"CASE WHEN {_OBSERVED} THEN {value} ELSE 0 END"
             for value in ("1", "r.raw_tokens", "r.sent_tokens", "r.raw_dollars", "r.sent_dollars")
         ),
-        "r.outside",
+        *("r.outside", "r.records"),
     )
 )
 # What was only observed, or taken back, is no commit that stands.
@@ -69,9 +69,10 @@ _ENTRIES = (
 )
 
 
-def sessions(connection: Connection, limit: int) -> list[Session]:
-    chosen = "ORDER BY last_s DESC, id LIMIT ?"
-    return [_session(row) for row in connection.execute(_SESSIONS.format(chosen=chosen), (limit,))]
+def sessions(connection: Connection, limit: int, tenant: str = "") -> list[Session]:
+    mine, values = ("WHERE tenant = ? ", (tenant, limit)) if tenant else ("", (limit,))
+    chosen = f"{mine}ORDER BY last_s DESC, id LIMIT ?"
+    return [_session(row) for row in connection.execute(_SESSIONS.format(chosen=chosen), values)]
 
 
 def session(connection: Connection, name: str) -> Session | None:
@@ -79,9 +80,18 @@ def session(connection: Connection, name: str) -> Session | None:
     return _session(rows[0]) if rows else None
 
 
-def totals(connection: Connection) -> Totals:
-    counts = f"({_LIVE}), ({_REGRETTED}), ({_ONLY_OBSERVED}), ({_WOULD_REGRET})"
-    (row,) = connection.execute(f"SELECT {counts}, count(*), {_SUMS} FROM requests r")
+def totals(connection: Connection, tenant: str = "") -> Totals:
+    def mine(table: str) -> str:
+        return (
+            f"{table}.session IN (SELECT id FROM sessions WHERE tenant = ?)" if tenant else "TRUE"
+        )
+
+    counted = ((_LIVE, "e"), (_REGRETTED, "g"), (_ONLY_OBSERVED, "e"), (_WOULD_REGRET, "g"))
+    counts = ", ".join(f"({sql} AND {mine(table)})" for sql, table in counted)
+    (row,) = connection.execute(
+        f"SELECT {counts}, count(*), {_SUMS} FROM requests r WHERE {mine('r')}",
+        (tenant,) * (len(counted) + 1) if tenant else (),
+    )
     return _totals(row)
 
 
@@ -89,7 +99,7 @@ def requests(connection: Connection, name: str, after: int = 0) -> list[Request]
     rows = connection.execute(
         "SELECT session, number, when_s, protocol, model, mode, raw_tokens, sent_tokens,"
         " raw_dollars, sent_dollars, input, cached, written, output, status, first_change, grid,"
-        " note, outside FROM requests WHERE session = ? AND number > ? ORDER BY number",
+        " note, outside, records FROM requests WHERE session = ? AND number > ? ORDER BY number",
         (name, after),
     )
     return [_request(row) for row in rows]
@@ -105,7 +115,9 @@ def entries(connection: Connection, name: str) -> list[Entry]:
     return [_entry(connection, row) for row in rows]
 
 
-def entry(connection: Connection, beginning: str) -> Entry | None:
+def entry(connection: Connection, beginning: str, tenant: str = "") -> Entry | None:
+    if tenant:
+        return _own_entry(connection, beginning, tenant)
     name = _only_one(connection, beginning)
     if name is None:
         return None
@@ -113,6 +125,16 @@ def entry(connection: Connection, beginning: str) -> Entry | None:
         f"{_ENTRIES} WHERE e.commit_id = ? ORDER BY e.when_s DESC LIMIT 1", (name,)
     )
     return _entry(connection, rows[0]) if rows else _unaccounted(connection, name)
+
+
+def _own_entry(connection: Connection, beginning: str, tenant: str) -> Entry | None:
+    """As if there were no other tenants; a commit without an account is nobody's to be seen."""
+    rows = connection.execute(
+        f"{_ENTRIES} WHERE s.tenant = ? AND substr(e.commit_id, 1, ?) = ? ORDER BY e.when_s DESC",
+        (tenant, len(beginning), beginning),
+    )
+    rows = [row for row in rows if row[1] == beginning] or rows
+    return _entry(connection, rows[0]) if len({row[1] for row in rows}) == 1 else None
 
 
 def regrets(connection: Connection, name: str) -> list[Regret]:
@@ -182,7 +204,7 @@ def _state(state: EntryState, sources: Sequence[str], held: Any) -> EntryState:
 def _request(row: Row) -> Request:
     (name, number, when_s, protocol, model, mode), rest = row[:6], row[6:]
     (raw, sent, raw_dollars, sent_dollars), rest = rest[:4], rest[4:]
-    usage, (status, first_change, grid, note, outside) = rest[:4], rest[4:]
+    usage, (status, first_change, grid, note, outside, records) = rest[:4], rest[4:]
     return Request(
         *(name, number, when_s, protocol, model, mode, raw, sent, raw_dollars, sent_dollars),
         Usage(*usage),
@@ -191,6 +213,7 @@ def _request(row: Row) -> Request:
         tuple(Cell(*cell) for cell in json.loads(zlib.decompress(grid))),
         json.loads(note),
         outside,
+        records,
     )
 
 
@@ -212,12 +235,14 @@ def _session(row: Row) -> Session:
 
 def _totals(row: Row) -> Totals:
     (commits, regretted, would_commit, would_regret), rest = row[:4], row[4:]
-    (count, *sums), usage, (seen, *would, outside) = rest[:5], rest[5:9], rest[9:]
+    (count, *sums), usage, rest = rest[:5], rest[5:9], rest[9:]
+    (seen, *would), (outside, records) = rest[:-2], rest[-2:]
     return Totals(
         *_amounts(count, *sums, commits, regretted),
         Usage(*map(int, usage)),
         Sums(*_amounts(seen, *would, would_commit, would_regret)),
         int(outside),
+        float(records),
     )
 
 

@@ -2,8 +2,9 @@
 
 Limits delete the account, the oldest sessions first, and never what goes out: the log holds its own
 copy of every commit, in tables that refer to no session.  A commit goes by a clock of its own, when
-no request has used it for `idle_commit_days`.  Only `purge`, which a person asks for, takes the
-commits of a session with it.
+no request has used it for `idle_commit_days`.  What went out for a history is known for as long as
+the account is: after that no cache and no client remembers it either.  Only `purge`, which a person
+asks for, takes the commits of a session with it.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from statecomp.ledger.audit import EntryState
+from statecomp.ledger.claims import release
 from statecomp.ledger.database import Connection
 from statecomp.ledger.log import chunks, commit_of, marks, next_version
 
 DAY_S = 86_400.0
 SWEPT_AT_ONCE = 64
 ROW_BYTES = 256  # of a row with its places in two indexes
+_OF_THE_LOG = ("commits", "claims", "sent", "held", "refused")
 _OF_A_SESSION = ("requests", "entries", "regrets", "page_uses")
 
 
@@ -45,11 +48,13 @@ def sweep(
     aged = (now_s - limits.max_age_days * DAY_S,)
     old = _names(connection, "SELECT id FROM sessions WHERE last_s < ?", aged)
     deleted = delete_sessions(connection, old)
-    connection.execute("DELETE FROM refused WHERE when_s < ?", aged)
+    for table in ("refused", "sent"):
+        connection.execute(f"DELETE FROM {table} WHERE when_s < ?", aged)
     idle = (now_s - limits.idle_commit_days * DAY_S,)
     if connection.execute("SELECT 1 FROM commits WHERE used_s < ? LIMIT 1", idle):
         forget(connection)
         connection.execute("DELETE FROM commits WHERE used_s < ?", idle)
+        release(connection)
     drop_unused(connection)
     while stored_bytes(connection) > limits.max_bytes:
         ((count,),) = connection.execute("SELECT count(*) FROM sessions")
@@ -77,7 +82,7 @@ def purge(connection: Connection, session: str, before_s: float | None, lock: st
     forget(connection)
     if not session and before_s is None:
         count = len(_names(connection, "SELECT id FROM sessions", ()))
-        for table in ("sessions", *_OF_A_SESSION, "pages", "commits", "held", "refused"):
+        for table in ("sessions", *_OF_A_SESSION, "pages", *_OF_THE_LOG):
             connection.execute(f"DELETE FROM {table}")
         return count
     conditions = {"id = ?": session or None, "last_s < ?": before_s}
@@ -85,6 +90,7 @@ def purge(connection: Connection, session: str, before_s: float | None, lock: st
     chosen = f"SELECT id FROM sessions WHERE {' AND '.join(given)}"
     names = _names(connection, chosen, tuple(given.values()))
     _delete_commits(connection, names)
+    release(connection)
     delete_sessions(connection, names)
     drop_unused(connection)
     return len(names)
@@ -175,7 +181,9 @@ def _sources(connection: Connection, commit: str, tenant: str) -> dict[str, tupl
         owner: commit_of(("", commit, json.loads(body)[1])).sources for owner, body in observed
     }
     found |= {owner: commit_of(tuple(row)).sources for owner, *row in logged}
-    return {owner: sources for owner, sources in found.items() if tenant in ("", owner)}
+    # Where nothing is rewritten a tenant's log has a name of its own (see `proxy.engines`).
+    mine = ("", tenant, f"observed-{tenant}")
+    return {owner: s for owner, s in found.items() if not tenant or owner in mine}
 
 
 def _names(connection: Connection, sql: str, values: Sequence[object]) -> list[str]:

@@ -4,8 +4,8 @@ One text for both databases: SQLite takes the types of PostgreSQL by their affin
 as bytes whatever the column says.  Free text is stored as JSON in ASCII: recorded tool output holds
 lone surrogates and NULs, which a column of text cannot carry.
 
-Two halves.  The log (`log_mark`, `commits`, `held`, `refused`) decides what goes out.  The account
-(everything else) is for people, and nothing in the log refers to it.
+Two halves.  The log (`log_mark`, `commits`, `claims`, `sent`, `held`, `refused`) decides what goes
+out.  The account (everything else) is for people, and nothing in the log refers to it.
 
 `log_mark` is one row.  `version` grows by one with every change of the log, and its row lock puts
 the changes in order; `epoch` changes too when commits were undone or deleted.
@@ -13,9 +13,11 @@ the changes in order; `epoch` changes too when commits were undone or deleted.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from secrets import randbits
 
 from statecomp.ledger.audit import LedgerFailed
+from statecomp.ledger.claims import claim_what_stands
 from statecomp.ledger.database import Connection
 
 _FIRST = (
@@ -64,7 +66,20 @@ _FIRST = (
     "CREATE INDEX page_uses_by_page ON page_uses (page)",
 )
 _OUTSIDE = ("ALTER TABLE requests ADD COLUMN outside BIGINT NOT NULL DEFAULT 0",)
-MIGRATIONS = (_FIRST, _OUTSIDE)
+_RECORDS = ("ALTER TABLE requests ADD COLUMN records DOUBLE PRECISION NOT NULL DEFAULT 0",)
+# The primary keys are the rule: no source twice in a branch, no history sent in two ways.
+_FIRST_WINS = (
+    """CREATE TABLE claims (
+        tenant TEXT NOT NULL, source TEXT NOT NULL, branch BIGINT NOT NULL, at_id TEXT NOT NULL,
+        depth BIGINT NOT NULL, PRIMARY KEY (tenant, source, branch))""",
+    """CREATE TABLE sent (
+        tenant TEXT NOT NULL, seen TEXT NOT NULL, commits TEXT NOT NULL,
+        when_s DOUBLE PRECISION NOT NULL, PRIMARY KEY (tenant, seen))""",
+    "CREATE INDEX sent_by_time ON sent (when_s)",
+    claim_what_stands,
+)
+_Step = str | Callable[[Connection], None]
+MIGRATIONS: tuple[tuple[_Step, ...], ...] = (_FIRST, _OUTSIDE, _FIRST_WINS, _RECORDS)
 """Never edited once released: a change of the tables is one more."""
 
 
@@ -91,8 +106,11 @@ def _advance(connection: Connection, known: int) -> None:
             f" {len(MIGRATIONS)}: upgrade it, or name another --store"
         )
     for number in range(known, len(MIGRATIONS)):
-        for statement in MIGRATIONS[number]:
-            connection.execute(statement)
+        for step in MIGRATIONS[number]:
+            if isinstance(step, str):
+                connection.execute(step)
+            else:
+                step(connection)
         connection.execute("INSERT INTO migrations (number) VALUES (?)", (number + 1,))
     # A random start tells a ledger from one that stood in its place before.
     connection.execute(

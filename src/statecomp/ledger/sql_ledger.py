@@ -18,7 +18,7 @@ from statecomp.ledger.audit import (
     Totals,
 )
 from statecomp.ledger.commits import CommitLog
-from statecomp.ledger.database import Database
+from statecomp.ledger.database import Connection, Database
 from statecomp.ledger.log import LogMemory, SqlLog
 from statecomp.ledger.pages import Mask, Pages
 from statecomp.ledger.retention import Limits
@@ -50,14 +50,22 @@ class SqlLedger:
         regrets: Sequence[Regret] = (),
         messages: Sequence[JsonObject] = (),
     ) -> None:
+        before = len(self._pages.known(session.id))
         history = self._pages.of_history(session.id, messages) if messages else ()
         record = writing.recorded(self._pages, session, request, entries, regrets, history)
-        self._database.write(lambda connection: writing.write(connection, record))
+        known = self._pages.known(session.id)
+
+        def work(connection: Connection) -> None:
+            writing.write(connection, record)
+            if len(known) > before:
+                writing.mask_again(connection, self._pages, session.id, known)
+
+        self._database.write(work)
         if self._sweep_is_due():
             self.sweep()
 
-    def sessions(self, limit: int = 100) -> Sequence[Session]:
-        return self._database.read(lambda c: reading.sessions(c, limit))
+    def sessions(self, limit: int = 100, *, tenant: str = "") -> Sequence[Session]:
+        return self._database.read(lambda c: reading.sessions(c, limit, tenant))
 
     def session(self, name: str) -> Session | None:
         return self._database.read(lambda c: reading.session(c, name))
@@ -71,20 +79,20 @@ class SqlLedger:
     def entries(self, session: str) -> Sequence[Entry]:
         return self._database.read(lambda c: reading.entries(c, session))
 
-    def entry(self, commit: str) -> Entry | None:
-        return self._database.read(lambda c: reading.entry(c, commit))
+    def entry(self, commit: str, *, tenant: str = "") -> Entry | None:
+        return self._database.read(lambda c: reading.entry(c, commit, tenant))
 
     def regrets(self, session: str) -> Sequence[Regret]:
         return self._database.read(lambda c: reading.regrets(c, session))
 
-    def totals(self) -> Totals:
-        return self._database.read(reading.totals)
+    def totals(self, *, tenant: str = "") -> Totals:
+        return self._database.read(lambda c: reading.totals(c, tenant))
 
     def messages(self, session: str) -> Sequence[JsonObject]:
         return self._database.read(lambda c: reading.messages(c, session))
 
-    def undo(self, commit: str, reason: str = "undone by the user") -> bool:
-        return self._take_back(commit, "", "undone", reason)
+    def undo(self, commit: str, reason: str = "undone by the user", *, tenant: str = "") -> bool:
+        return self._take_back(commit, tenant, "undone", reason)
 
     def suspect(self, commit: str, reason: str, *, tenant: str = "") -> bool:
         return self._take_back(commit, tenant, "suspect", reason)
@@ -120,7 +128,7 @@ class SqlLedger:
             self._database.close()
 
     def _take_back(self, commit: str, tenant: str, state: EntryState, reason: str) -> bool:
-        told = self._pages.text(reason)
+        told = self._pages.text(reason, {})
         return self._database.write(lambda c: retention.take_back(c, commit, tenant, state, told))
 
     def _sweep_is_due(self) -> bool:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from statecomp.ledger.audit import Entry, LedgerFailed, Regret, Request, Session
 from statecomp.ledger.database import Connection, Row
-from statecomp.ledger.log import body_of
-from statecomp.ledger.pages import Page, Pages, written
+from statecomp.ledger.log import body_of, commit_of
+from statecomp.ledger.pages import Known, Page, Pages, message_in, written
 from statecomp.wire.assemble import digest
 
 OF_HISTORY = ""
@@ -39,14 +39,17 @@ def recorded(
 ) -> Record:
     if session.id != request.session:
         raise LedgerFailed(f"the request is of session {request.session}, not {session.id}")
-    about = {"client": session.client, "title": pages.text(session.title)}
+    known = pages.known(session.id)
+    about = {"client": session.client, "title": pages.text(session.title, known)}
     about |= {"protocol": session.protocol, "model": session.model}
     about |= {"parent": session.parent, "family": session.family}
     return Record(
         (session.id, session.tenant, written(about), session.started_s, session.last_s),
-        _request_row(request, pages),
-        tuple((_entry_row(e, session.id, pages), _originals(e, pages)) for e in entries),
-        tuple(replace(regret, detail=pages.text(regret.detail)) for regret in regrets),
+        _request_row(request, pages, known),
+        tuple(
+            (_entry_row(e, session.id, pages, known), _originals(e, pages, known)) for e in entries
+        ),
+        tuple(replace(regret, detail=pages.text(regret.detail, known)) for regret in regrets),
         history,
     )
 
@@ -75,6 +78,59 @@ def write(connection: Connection, record: Record) -> None:
     )
     if record.history:
         _write_pages(connection, name, OF_HISTORY, record.history)
+
+
+def mask_again(connection: Connection, pages: Pages, session: str, known: Known) -> None:
+    """What this session's commits were stored with before its secrets were known.
+
+    The pages that held them are deleted now, unless some other session has the very same.
+    """
+    rows = connection.execute(
+        "SELECT u.owner, u.place, p.name, p.body FROM page_uses u JOIN pages p ON p.name = u.page"
+        " WHERE u.session = ? AND u.owner <> ?",
+        (session, OF_HISTORY),
+    )
+    told: list[str] = []
+    for owner, place, name, body in rows:
+        page = pages.page(message_in(body), known)
+        if page.name != name:
+            told.append(name)
+            _add_pages(connection, [page])
+            connection.execute(
+                "UPDATE page_uses SET page = ? WHERE session = ? AND owner = ? AND place = ?",
+                (page.name, session, owner, place),
+            )
+    entries = connection.execute(
+        "SELECT commit_id, body FROM entries WHERE session = ?", (session,)
+    )
+    for commit, body in entries:
+        at, told_of, *rest = json.loads(body)
+        stored = commit_of((at, commit, told_of))
+        masked = replace(stored, text=pages.text(stored.text, known))
+        if masked != stored:
+            again = written((at, body_of(masked), *rest))
+            connection.execute(
+                "UPDATE entries SET body = ?, size = ? WHERE session = ? AND commit_id = ?",
+                (again, len(again), session, commit),
+            )
+    drop_pages(connection, told)
+
+
+def drop_pages(connection: Connection, names: Sequence[str]) -> None:
+    """Delete these pages where nothing uses them any more."""
+    connection.many(
+        "DELETE FROM pages WHERE name = ?"
+        " AND NOT EXISTS (SELECT 1 FROM page_uses WHERE page = pages.name)",
+        [(name,) for name in dict.fromkeys(names)],
+    )
+
+
+def _add_pages(connection: Connection, pages: Iterable[Page]) -> None:
+    # In one order everywhere, so that two writers of the same pages cannot wait for each other.
+    connection.many(
+        "INSERT INTO pages (name, body, size) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING",
+        sorted((page.name, page.body, len(page.body)) for page in set(pages)),
+    )
 
 
 def _write_session(connection: Connection, row: Row) -> None:
@@ -111,15 +167,15 @@ def _write_request(connection: Connection, row: Row) -> int:
     connection.execute(
         "INSERT INTO requests (session, number, when_s, protocol, model, mode, raw_tokens,"
         " sent_tokens, raw_dollars, sent_dollars, input, cached, written, output, status,"
-        " first_change, grid, note, size, outside)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " first_change, grid, note, size, outside, records)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (session, number, when_s, *row[3:]),
     )
     return int(number)
 
 
 def _write_pages(connection: Connection, session: str, owner: str, pages: Sequence[Page]) -> None:
-    """Only what differs from what stands there.  Pages nothing uses any more are swept later."""
+    """Only what differs from what stands there."""
     rows = connection.execute(
         "SELECT page FROM page_uses WHERE session = ? AND owner = ? ORDER BY place",
         (session, owner),
@@ -132,15 +188,12 @@ def _write_pages(connection: Connection, session: str, owner: str, pages: Sequen
             (session, owner, start),
         )
     news = pages[start:]
-    # In one order everywhere, so that two writers of the same pages cannot wait for each other.
-    connection.many(
-        "INSERT INTO pages (name, body, size) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING",
-        sorted((page.name, page.body, len(page.body)) for page in set(news)),
-    )
+    _add_pages(connection, news)
     connection.many(
         "INSERT INTO page_uses (session, owner, place, page) VALUES (?, ?, ?, ?)",
         [(session, owner, place, page.name) for place, page in enumerate(news, start)],
     )
+    drop_pages(connection, known[start:])  # they may hold what is now known to be a secret
 
 
 def _first_difference(old: Sequence[str], new: Sequence[str]) -> int:
@@ -149,34 +202,39 @@ def _first_difference(old: Sequence[str], new: Sequence[str]) -> int:
     return next((place for place, (a, b) in enumerate(pairs) if a != b), short)
 
 
-def _request_row(request: Request, pages: Pages) -> Row:
+def _request_row(request: Request, pages: Pages, known: Known) -> Row:
     grid = zlib.compress(
         written([(c.number, c.state, c.score) for c in request.grid]).encode("ascii"), 3
     )
     usage = request.usage
-    note = json.dumps(pages.text(request.note))
+    note = json.dumps(pages.text(request.note, known))
     return (
         *(request.session, request.number, request.when_s),
-        *(request.protocol, request.model, request.mode),
+        *(request.protocol, _column(request.model), request.mode),
         *(request.raw_tokens, request.sent_tokens, request.raw_dollars, request.sent_dollars),
         *(usage.input, usage.cached, usage.written, usage.output),
         *(request.status, request.first_change, grid, note, len(grid) + len(note)),
-        request.outside_tokens,
+        *(request.outside_tokens, request.record_dollars),
     )
 
 
-def _entry_row(entry: Entry, session: str, pages: Pages) -> Row:
-    commit = replace(entry.commit, text=pages.text(entry.commit.text))
+def _column(text: str) -> str:
+    """What a client wrote, as a column of text can carry it."""
+    return text.replace("\0", " ").encode("utf-8", "replace").decode()
+
+
+def _entry_row(entry: Entry, session: str, pages: Pages, known: Known) -> Row:
+    commit = replace(entry.commit, text=pages.text(entry.commit.text, known))
     told: tuple[Any, ...] = (
         *(commit.at, body_of(commit)),
-        *(list(entry.scores.items()), json.loads(pages.mapping(entry.ruling))),
+        *(list(entry.scores.items()), json.loads(pages.mapping(entry.ruling, known))),
     )
     body = written(told)
     return (session, commit.id, entry.when_s, entry.state, body, len(body))
 
 
-def _originals(entry: Entry, pages: Pages) -> tuple[Page, ...]:
-    return tuple(pages.page(message) for message in entry.originals)
+def _originals(entry: Entry, pages: Pages, known: Known) -> tuple[Page, ...]:
+    return tuple(pages.page(message, known) for message in entry.originals)
 
 
 def _regret_row(regret: Regret, session: str, number: int) -> Row:

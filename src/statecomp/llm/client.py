@@ -21,6 +21,7 @@ __all__ = [
     "ChatFailed",
     "Completion",
     "OpenAIChat",
+    "ResponsesChat",
     "Usage",
     "open_chat",
 ]
@@ -112,7 +113,9 @@ class AnthropicChat(HttpChat):
         self, system: str, prompt: str, max_tokens: int, schema: Mapping[str, Any] | None
     ) -> Json:
         messages = [{"role": "user", "content": prompt}]
-        body: Json = {"model": self.model, "system": system, "messages": messages}
+        # The instructions are the same in every call: whoever asks often reads them from the cache.
+        text = {"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}
+        body: Json = {"model": self.model, "system": [text], "messages": messages}
         body["max_tokens"] = max_tokens
         if schema is not None:
             form = {"type": "json_schema", "schema": dict(schema)}
@@ -131,6 +134,54 @@ class AnthropicChat(HttpChat):
         usage = Usage(read, _number(counts.get("output_tokens")), cached)
         stop, model = string(reply.get("stop_reason")), string(reply.get("model")) or self.model
         return _whole(_CALLED if called else "", Completion(_words(blocks), usage, stop, model))
+
+
+@dataclass(frozen=True, slots=True)
+class ResponsesChat(HttpChat):
+    """POST {base_url}/responses; nothing of it is stored there."""
+
+    base_url: str = OPENAI_URL
+
+    def _address(self) -> tuple[str, dict[str, str]]:
+        headers = {"content-type": "application/json"}
+        if self.api_key:
+            headers["authorization"] = f"Bearer {self.api_key}"
+        return f"{self.base_url.rstrip('/')}/responses", headers
+
+    def _body(
+        self, system: str, prompt: str, max_tokens: int, schema: Mapping[str, Any] | None
+    ) -> Json:
+        body: Json = {
+            "model": self.model,
+            "instructions": system,
+            "input": [{"role": "user", "content": prompt}],
+            "max_output_tokens": max_tokens,
+            "store": False,
+        }
+        if schema is not None:
+            form = {"type": "json_schema", "name": "answer", "strict": True, "schema": dict(schema)}
+            body["text"] = {"format": form}
+        return body
+
+    def _completion(self, reply: Json) -> Completion:
+        output = reply.get("output")
+        items = [mapping(item) for item in output] if isinstance(output, list) else []
+        called = any("call" in string(item.get("type")) for item in items)
+        said = [item.get("content") for item in items if item.get("type") == "message"]
+        parts = [mapping(part) for content in said if isinstance(content, list) for part in content]
+        text = "".join(string(part.get("text")) for part in parts)
+        refused = any(part.get("type") == "refusal" for part in parts)
+        counts = mapping(reply.get("usage"))
+        usage = Usage(
+            _number(counts.get("input_tokens")),
+            _number(counts.get("output_tokens")),
+            _number(mapping(counts.get("input_tokens_details")).get("cached_tokens")),
+        )
+        cut_off = string(mapping(reply.get("incomplete_details")).get("reason"))
+        stop = "length" if cut_off else string(reply.get("status"))
+        model = string(reply.get("model")) or self.model
+        problem = _REFUSED if refused else _CALLED if called else ""
+        return _whole(problem, Completion(text, usage, stop, model))
 
 
 _REFUSED = "the model refused to answer"

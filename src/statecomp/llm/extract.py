@@ -1,35 +1,47 @@
-"""The summariser that asks no model: it keeps, of each span, the pieces a later step may need."""
+"""The summariser that asks no model: it keeps, of each span, the units a later step may need."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import dataclass, replace
 
 from statecomp.errors import BadInput
-from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Interaction
-from statecomp.history.text import COMMON, Kind, words_of
-from statecomp.llm.fragments import Fragment, Place, fragments_of
+from statecomp.history.situation import Situation
+from statecomp.history.text import Kind, words_of
+from statecomp.llm.extracting.compose import composed, label_cost
+from statecomp.llm.extracting.elsewhere import lines_elsewhere, stands_elsewhere
+from statecomp.llm.extracting.headings import headings_of
+from statecomp.llm.extracting.pieces import Form, Owner
+from statecomp.llm.extracting.ranking import Setting, likelihood, spoken_in
+from statecomp.llm.extracting.reading.lasting import lasting
+from statecomp.llm.extracting.reading.noise import intends, orders
+from statecomp.llm.extracting.steps import Outline, Step, outline, steps_of
+from statecomp.llm.extracting.units import Place, Unit, units_of
+from statecomp.llm.extracting.unread import unread
 from statecomp.llm.inventory import Name, chosen, inventory, rows_of, worth
-from statecomp.llm.markers import ADDRESSED, CONCLUSION, CONSTRAINT, ERROR, OPEN
-from statecomp.llm.outcome import Outline, outline_of
-from statecomp.llm.ranking import Setting, likelihood
+from statecomp.llm.markers import ADDRESSED, ADDRESSED_WORDS
 from statecomp.llm.record import Record, entry, framelike
 from statecomp.llm.verify import owed
 from statecomp.tokens import ESTIMATE
 
 ENTRY_TOKENS = 4.0
-"""What choosing a fragment costs besides its text; keeps crumbs from crowding out sentences."""
+"""What choosing a unit costs besides its text; keeps crumbs from crowding out sentences."""
 STEP_TOKENS = 15
 """What one more step adds to the least a summary may have."""
-NAMES_SHARE, OVERSHOOT = 0.4, 1.25
-"""Where names share the room: what they get of it, and how far they may take a summary over it.
-
-Cutting them to the letter doubled the steps of recorded runs that missed one, for half a point.
-"""
+LINE_TOKENS = 45
+"""What one step's own line may take whatever the room: it is what readers find their way by."""
 FADE = 0.7
-"""How fast one step's further fragments lose: later steps need something of most steps."""
+"""How fast one step's further units lose: later steps need something of most steps."""
+NAMED = 150_000
+"""What a missing name counts against its odds, which are understated, in tokens carried."""
+EXTRA_SHARE, EXTRA_TOKENS = 0.16, 200
+"""The share of its source, and the tokens besides, that a record may have with all its extras."""
+INDEX_SHARE = 0.06
+"""The share of its source that an index of names may take on top: without, steps break."""
+CARRIED = 15.0
+"""How many requests a token of a record is expected to be carried through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +52,14 @@ class ExtractiveSummarizer:
     budget.  A short source may have a summary of `least` tokens and a line a step.  None gets more
     than three quarters of its source, unless `budget` says so.
 
-    This is for sentences and lines.  Bare identifiers come on top, each if it is worth its tokens:
-    one that a later step misses costs `name_worth`.  With a worth of zero they share the room with
-    the sentences, for those who must keep to a budget.
+    What a later step is likely to miss comes on top, if it is worth its tokens: missing it costs
+    `name_worth`; then ids, paths and symbols that no unit carries, as an index of where they were
+    shown.  With a worth of zero a summary keeps to its budget.
     """
 
-    budget: float = 0.12
+    budget: float = 0.06
     least: int = 90
-    name_worth: int = 20_000
+    name_worth: int = 10_000
     dense: int = 500
     count: Callable[[str], int] = ESTIMATE
 
@@ -62,166 +74,218 @@ class ExtractiveSummarizer:
 
     @property
     def usual_ratio(self) -> float:
-        """What a summary takes of its source, on recorded runs: most interactions are short."""
-        names = 0.09 if self.name_worth else self.budget * NAMES_SHARE
-        return min(0.75, self.budget * (1.0 + self.dense / 5000) + names)
+        """What a summary takes of its source, on recorded runs, with the index of names.
 
-    def summarize(self, span: Sequence[Interaction], rest: FactIndex) -> Record:
-        """What was done and how it ended, step by step, then the likeliest fragments that fit."""
+        The shape was fitted to eleven settings, the height to the shipped ones.
+        """
+        told = self.budget * (1.0 + self.dense / 5000)
+        worthy = max(0.04, 0.00054 * self.name_worth**0.5)
+        names = INDEX_SHARE / 2 if self.name_worth else 0.0
+        return min(0.75, float((told**1.5 + worthy**1.5) ** (2 / 3)) + names)
+
+    def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
+        """What was done and how it ended, step by step, then the likeliest units that fit."""
         source = sum(self.count(member.text) for member in span)
         density = source / max(1, sum(len(member.text) for member in span))
+        most, room = self._rooms(span, source)
+        units = lasting([unit for unit in units_of(span) if not _misleads(unit)])
+        setting = Setting.of(units, situation)
+        held = lines_elsewhere(situation)
+        after = [s for s in situation.after if isinstance(s, Interaction)]
+        steps = steps_of(span, after, units)
+        chances = [
+            0.0
+            if stands_elsewhere(unit.text, held) or _came_to_nothing(unit, steps)
+            else likelihood(unit, setting)
+            for unit in units
+        ]
+        bound = self._bound(room, most, source)
+        told = outline(steps, min(most, max(bound, LINE_TOKENS * len(span))), self.count)
+        told = replace(told, locations=unread(span, situation))
+        draft = Draft(told, units, [step.number for step in steps], density)
+        reserve = self._reserve(told.record, owed(span, situation.rest), room)
+        shown = {
+            place: f"{line} {steps[place].ending.cause} "
+            for place, line in told.lines
+            if place >= 0
+        }
+        fresh = [
+            0.0 if said_by(shown.get(unit.step, ""), unit) else chance
+            for unit, chance in zip(units, chances, strict=True)
+        ]
+        order = ordered(units, fresh, density)
+        room = max(room, self.count(told.record.body))
+        draft.fill(order, room - reserve, self.count)
+        draft.shorten(room, self.count)
+        if self.name_worth:
+            needs = needed(chances, len(span))
+            worthy = [p for p in order if needs[p] * self.name_worth >= draft.cost(p) * CARRIED]
+            bound = max(bound, room)
+            draft.fill(worthy, bound - reserve, self.count)
+            draft.shorten(bound, self.count)
+            most = min(most, bound + round(source * INDEX_SHARE))
+            names = [n for n in inventory(span, situation.rest) if worth(n) * NAMED >= CARRIED]
+            free, owned = named_in(units)
+            # What belongs to an object or a row is shown with it, or not at all.
+            shown_with = {owned[n.text] for n in names if n.text in owned}
+            draft.fill([p for p in order if p in shown_with], most - reserve, self.count)
+            draft.list_names([n for n in names if n.text in free], most - reserve, self.count)
+        return draft.record()
+
+    def _rooms(self, span: Sequence[Interaction], source: int) -> tuple[int, int]:
+        """The most tokens a summary may have, and those it usually has."""
         floor = self.least + STEP_TOKENS * (len(span) - 1)
         most = max(source * 3 // 4, round(source * self.budget))
         extra = sum(min(self.count(m.text), self.dense) for m in span) * self.budget
-        room = min(most, max(round(source * self.budget + extra), floor))
+        return most, min(most, max(round(source * self.budget + extra), floor))
 
-        fragments = [piece for piece in fragments_of(span) if not _misleads(piece.text)]
-        setting = Setting.of(fragments, rest)
-        chances = [likelihood(fragment, setting) for fragment in fragments]
-        outline = outline_of(span, fragments, chances, room, self.count)
-        draft = Draft(outline, fragments, self.count)
-        costs = [len(fragment.text) * density + 1.0 for fragment in fragments]
-        reserve = self._reserve(outline, owed(span, rest), room)
-        order = ordered(fragments, chances, costs)
-        names = inventory(span, rest)
-        if self.name_worth:
-            draft.fill(order, costs, room - reserve)
-            draft.shorten(room)
-            worthy = [name for name in names if worth(name) * self.name_worth >= 1.0]
-            draft.list_names(worthy, most - reserve)
-            draft.shorten_list(most)
-            return draft.record()
-        listed = round(max(0.0, room - reserve - extra) * NAMES_SHARE)
-        draft.fill(order, costs, room - reserve - listed)
-        draft.list_names(names, room - reserve)
-        # A span that names little leaves its room to sentences.
-        draft.fill(order, costs, room - reserve)
-        draft.shorten(room)
-        draft.shorten_list(round(room * OVERSHOOT))
-        return draft.record()
+    def _bound(self, room: int, most: int, source: int) -> int:
+        """What a summary may have with what is worth its tokens on top."""
+        extra = round(source * EXTRA_SHARE) + EXTRA_TOKENS if self.name_worth else 0
+        return min(most, max(room, extra))
 
-    def _reserve(self, outline: Outline, debts: Mapping[str, Kind], room: int) -> int:
+    def _reserve(self, known: Record, debts: Mapping[str, Kind], room: int) -> int:
         """Room for the identifiers that verification will add."""
-        body = outline.record.body
-        missing = ", ".join(name for name in debts if name not in body)
+        missing = ", ".join(name for name in debts if name not in known.body)
         return min(self.count(missing), room // 4)
 
 
 class Draft:
-    """A record being filled: the outline of every step, then fragments, best first."""
+    """A record being filled: the outline of every step, then units, best first."""
 
     def __init__(
-        self, outline: Outline, fragments: Sequence[Fragment], count: Callable[[str], int]
+        self, outline: Outline, units: Sequence[Unit], numbers: Sequence[int], density: float
     ) -> None:
-        self._outline = outline
-        self._fragments = fragments
-        self._count = count
+        self.outline = outline
+        self._units = units
+        self._numbers = numbers
+        self._density = density
+        self._headings = headings_of(units)
+        self._sizes = Counter(unit.owner for unit in units if unit.form is not Form.FIELD)
         self._chosen: list[int] = []
         self._names: list[Name] = []
-        self._headings: dict[int, str] = {}
+        self._opened: dict[tuple[int, Owner], bool] = {}
 
-    def fill(self, order: Sequence[int], costs: Sequence[float], room: int) -> None:
-        """Take fragments in order while they fit: first what is new, then what repeats words."""
+    def cost(self, place: int) -> float:
+        unit = self._units[place]
+        return (len(unit.text) + label_cost(unit, self._opened)) * self._density + 1.0
+
+    def fill(self, order: Sequence[int], room: int, count: Callable[[str], int]) -> None:
+        """Take units in order while they fit: first what is new, then what repeats words."""
         body = self.record().body
         said = set(words_of(body))
-        left = float(room - self._count(body))
-        texts = {self._fragments[place].text for place in self._chosen}
+        left = float(room - count(body))
+        texts = {self._units[place].text for place in self._chosen}
         for only_new in (True, False):
             for place in order:
-                text = self._fragments[place].text
-                if costs[place] > left or text in texts:
+                unit = self._units[place]
+                cost = self.cost(place)
+                if cost > left or unit.text in texts:
                     continue
-                words = words_of(text)
+                words = words_of(unit.text)
                 if only_new and said.issuperset(words):
                     continue
                 self._chosen.append(place)
-                texts.add(text)
+                texts.add(unit.text)
                 said.update(words)
-                left -= costs[place]
+                left -= cost
+                if unit.owner:
+                    self._opened[unit.step, unit.owner] = True
 
-    def list_names(self, names: Sequence[Name], room: int) -> None:
-        """Fill the rest of the room with identifiers the record does not say yet."""
-        body = self.record().body
-        self._names = chosen(names, body, room - self._count(body))
-
-    def shorten(self, room: int) -> None:
-        """Give up the last fragments where their prefixes made the record too long."""
-        while self._chosen and self._count(self.record().body) > room:
+    def shorten(self, room: int, count: Callable[[str], int]) -> None:
+        """Give up the last units where their labels made the record too long."""
+        while self._names and count(self.record().body) > room:
+            del self._names[-max(1, len(self._names) // 50) :]
+        while self._chosen and count(self.record().body) > room:
             del self._chosen[-max(1, len(self._chosen) // 50) :]
 
-    def shorten_list(self, room: int) -> None:
-        """Give up the last names likewise."""
-        while self._names and self._count(self.record().body) > room:
-            del self._names[-max(1, len(self._names) // 50) :]
+    def list_names(self, names: Sequence[Name], room: int, count: Callable[[str], int]) -> None:
+        """Identifiers worth their tokens that no unit says, under the step that showed them."""
+        body = self.record().body
+        self._names = chosen(names, body, room - count(body))
 
     def record(self) -> Record:
-        """The chosen fragments under their headings, in the order they happened."""
-        entries: dict[str, dict[int, list[str]]] = {}
-        for place in sorted(self._chosen):
-            fragment = self._fragments[place]
-            heading = self._headings.get(place) or self._headings.setdefault(
-                place, heading_of(fragment)
-            )
-            text = fragment.text
-            if heading == "constraints" and fragment.place is Place.OBSERVED:
-                # A rule read in a file or a page is a report of that text, not a rule of ours.
-                text = f"output says: {text}"
-            entries.setdefault(heading, {}).setdefault(fragment.step, []).append(text)
-        lines = {
-            heading: tuple(
-                entry(f"{self._outline.numbers[step]}:", texts) for step, texts in by_step.items()
-            )
-            for heading, by_step in entries.items()
-        }
-        by_step = groupby(sorted(self._names, key=lambda name: name.step), lambda name: name.step)
+        units = [(self._units[place], self._headings[place]) for place in sorted(self._chosen)]
+        record = composed(self.outline, units, self._numbers, self._sizes)
+        if not self._names:
+            return record
+        by_step: dict[int, list[Name]] = {}
+        for name in sorted(self._names, key=lambda name: name.step):
+            by_step.setdefault(name.step, []).append(name)
         shown = (
-            entry(f"{self._outline.numbers[step]} showed:", rows_of([*some]))
-            for step, some in by_step
+            entry(f"{self._numbers[step]} showed:", rows_of(names))
+            for step, names in by_step.items()
         )
-        known = self._outline.record
-        return Record(
-            facts=(*known.facts, *lines.get("facts", ())),
-            constraints=lines.get("constraints", ()),
-            locations=(*lines.get("locations", ()), *shown),
-            conclusions=lines.get("conclusions", ()),
-            failures=(*known.failures, *lines.get("failures", ())),
-            unresolved=(*known.unresolved, *lines.get("unresolved", ())),
-        )
+        return replace(record, locations=(*record.locations, *shown))
 
 
-def _misleads(text: str) -> bool:
+def _misleads(unit: Unit) -> bool:
     """Whether it gives its reader orders, or looks like the frame of the record it would be in."""
-    return bool(ADDRESSED.search(text)) or framelike(text)
+    text = unit.text
+    plain = unit.form in (Form.LINE, Form.RULE)
+    if unit.place is Place.SAID and intends(text):
+        return True
+    if unit.place is Place.OBSERVED and unit.form is Form.LINE and (_crumb(text) or orders(text)):
+        return True
+    if unit.place is Place.CALL and plain and intends(f"{unit.label.rstrip(':')} {text}"):
+        return True
+    addressed = not ADDRESSED_WORDS.isdisjoint(spoken_in(text))
+    return (addressed and bool(ADDRESSED.search(text))) or framelike(text)
 
 
-def ordered(
-    fragments: Sequence[Fragment], chances: Sequence[float], costs: Sequence[float]
-) -> list[int]:
-    """Places of the fragments, the worthiest first."""
-    worth = [chance / (cost + ENTRY_TOKENS) for chance, cost in zip(chances, costs, strict=True)]
+def _crumb(text: str) -> bool:
+    """Whether no word of it is longer than a letter."""
+    return len(text) < 4 and not any(len(word) > 1 for word in text.split())
+
+
+def _came_to_nothing(unit: Unit, steps: Sequence[Step]) -> bool:
+    """Whether it is a part of a program that failed."""
+    written = unit.place is Place.CALL and unit.form is Form.CODE
+    return written and steps[unit.step].ending.failed
+
+
+def said_by(line: str, unit: Unit) -> bool:
+    """Whether a step's own line says it already: its result, or the value of an argument."""
+    text = unit.text
+    if unit.place is Place.CALL and unit.form is Form.FIELD:
+        text = text.partition(": ")[2]
+    return any(f" {text}{end}" in line for end in (" ", "; ", "\n")) or (
+        f'"{text}"' in line or f": {text}}}" in line
+    )
+
+
+def named_in(units: Sequence[Unit]) -> tuple[set[str], dict[str, int]]:
+    """The names that stand alone, and those of objects and rows with the place of their unit."""
+    owned, free = dict[str, int](), set[str]()
+    for place, unit in enumerate(units):
+        observed = unit.owner and unit.place is Place.OBSERVED
+        if observed and unit.form in (Form.FIELD, Form.ROW):
+            owned.update((name, place) for name in unit.names if name not in owned)
+        else:
+            free.update(unit.names)
+    return free.difference(owned), owned
+
+
+def needed(chances: Sequence[float], steps: int) -> list[float]:
+    """How often each unit will be needed: about one thing of each step is."""
+    whole = sum(chances) or 1.0
+    return [chance / whole * steps for chance in chances]
+
+
+def ordered(units: Sequence[Unit], chances: Sequence[float], density: float) -> list[int]:
+    """Places of the units that have a chance, the worthiest first."""
+    worth = {
+        place: chance / (len(units[place].text) * density + 1.0 + ENTRY_TOKENS)
+        for place, chance in enumerate(chances)
+        if chance
+    }
+    return _faded(worth, units)
+
+
+def _faded(worth: dict[int, float], units: Sequence[Unit]) -> list[int]:
     taken: dict[int, int] = {}
-    for place in sorted(range(len(worth)), key=lambda place: -worth[place]):
-        step = fragments[place].step
+    for place in sorted(worth, key=lambda place: -worth[place]):
+        step = units[place].step
         taken[step] = taken.get(step, 0) + 1
         worth[place] /= taken[step] ** FADE
-    return sorted(range(len(worth)), key=lambda place: -worth[place])
-
-
-def heading_of(fragment: Fragment) -> str:
-    """The field of a record a fragment belongs to, by whose words it is and what they say."""
-    text = fragment.text
-    if fragment.place is Place.SAID:
-        if CONSTRAINT.search(text):
-            return "constraints"
-        if OPEN.search(text):
-            return "unresolved"
-        return "conclusions" if CONCLUSION.search(text) else "facts"
-    if fragment.place is Place.OBSERVED:
-        if ERROR.search(text):
-            return "failures"
-        if CONSTRAINT.search(text):
-            return "constraints"
-    located = (Kind.PATH, Kind.URL, Kind.ID)
-    if any(kind in located for name, kind in fragment.names.items() if name not in COMMON):
-        return "locations"
-    return "facts"
+    return sorted(worth, key=lambda place: -worth[place])

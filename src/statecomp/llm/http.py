@@ -22,11 +22,19 @@ from statecomp.llm.chat import ChatFailed, Completion
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 8.0
 LARGEST_REPLY_BYTES = 8_000_000
 LONGEST_REASON = 300
+SHORTEST_SECRET = 8
 
 Json: TypeAlias = dict[str, Any]
 
-_FORMAT_FIELDS = ("response_format", "output_config")
-_FORMAT_WORDS = {*_FORMAT_FIELDS, "output_format", "json_schema", "structured output"}
+_FORMAT_FIELDS = ("response_format", "output_config", "text")
+_FORMAT_WORDS = {
+    "response_format",
+    "output_config",
+    "text.format",
+    "output_format",
+    "json_schema",
+    "structured output",
+}
 LIMIT_FIELD = "max_completion_tokens"
 _FIELD_WORDS = _FORMAT_WORDS | {LIMIT_FIELD}
 
@@ -87,7 +95,8 @@ class HttpChat:
     """What the two protocols share: from `ask` down to `_send`, each step adds one concern.
 
     `schema_in_prompt` spares servers known to refuse structured output the first attempt;
-    `trust_env` lets httpx take proxies and certificates from the environment.
+    `trust_env` lets httpx take proxies and certificates from the environment.  With a `target` that
+    very address is asked, with the `opening` headers, as somebody else asked it before.
     """
 
     model: str
@@ -98,6 +107,8 @@ class HttpChat:
     schema_in_prompt: bool = False
     trust_env: bool = True
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
+    target: str = field(default="", repr=False)
+    opening: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         _check_address(self.base_url, self.api_key)
@@ -184,6 +195,8 @@ class HttpChat:
         import httpx  # an optional extra: only who opens a connection needs it
 
         url, headers = self._address()
+        if self.target:
+            url, headers = self.target, {**headers, **self.opening}
         extensions = {"trace": wires.watch}
         try:
             # A client of its own per attempt: no connection outlives the call it was cut for.
@@ -230,7 +243,11 @@ class HttpChat:
         return urlsplit(self.base_url).netloc
 
     def _masked(self, text: str) -> str:
-        """The text without the key, and short; in this order, or half a key could stay."""
+        """The text without any credential, and short; in this order, or half a key could stay."""
+        query = [part.rpartition("=")[2] for part in urlsplit(self.target).query.split("&")]
+        for secret in (self.api_key, *self.opening.values(), *query):
+            for part in (secret, secret.rpartition(" ")[2]):
+                text = text.replace(part, "***") if len(part) >= SHORTEST_SECRET else text
         return (text.replace(self.api_key, "***") if self.api_key else text)[:LONGEST_REASON]
 
 
@@ -250,10 +267,11 @@ def _amended(body: Json, error: _Rejected, schema: Mapping[str, Any] | None) -> 
 
 def _with_schema(body: Json, schema: Mapping[str, Any]) -> Json:
     """The request with the schema said in words, after all else in its last message."""
-    *before, last = body["messages"]
+    field = "messages" if "messages" in body else "input"
+    *before, last = body[field]
     wish = "Answer with one JSON object and nothing else. It fits this JSON Schema:"
     content = f"{last['content']}\n\n{wish}\n{json.dumps(dict(schema))}"
-    return {**body, "messages": [*before, {**last, "content": content}]}
+    return {**body, field: [*before, {**last, "content": content}]}
 
 
 def _parsed(answer: bytes) -> Any:

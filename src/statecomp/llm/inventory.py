@@ -1,10 +1,10 @@
 """The identifiers a span showed the agent, each with the odds that a later step will need it.
 
 What the agent used itself is owed by the fact ledger anyway; this is about the rest: of the
-hundreds of ids, paths and amounts in a tool's answer a later step needs a few, and nobody can
-reword or guess them.  A bare list of them is the densest thing a summary can carry.
+hundreds of ids, paths and symbols in a tool's answer a later step needs a few, and nobody can
+reword or guess them.  A list of those that no unit carries is an index of where to look again.
 
-The weights were fitted on recorded runs (benchmarks/reuse_weights.py): a logistic regression on
+The weights were fitted on recorded runs (lab log, 2026-11-16): a logistic regression on
 whether a later action is the first to use the identifier, and no newer place holds it.  Every run's
 uses weighed the same there, so the odds of a run that uses many are understated.
 """
@@ -38,6 +38,9 @@ _LETTERS = re.compile(r"[A-Za-z]+")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 _HEX = re.compile(r"[0-9a-f]{7,}\Z")
 _KEY = re.compile(r"""([A-Za-z_](?:[\w.-]| (?=\w)){0,44})["'\\]*\s*[:=]\s*["'\\\[{(]*\Z""")
+
+# A number or a quotation without its owner misleads; an id, a path or a symbol can be looked up.
+_VALUES = frozenset({Kind.NUMBER, Kind.QUOTED, Kind.ERROR})
 
 BIAS = -2.02
 WEIGHTS: Mapping[str, float] = {
@@ -93,6 +96,7 @@ def inventory(span: Sequence[Interaction], rest: FactIndex) -> list[Name]:
     return [
         Name(seen.name, seen.key, step, seen.place, _odds(seen.features()))
         for step, seen in sights(span, rest)
+        if seen.kind not in _VALUES
     ]
 
 

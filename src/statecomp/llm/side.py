@@ -13,11 +13,16 @@ from statecomp.llm.chat import NOTHING_USED, Chat, ChatFailed, Usage
 
 @dataclass(frozen=True, slots=True)
 class SideCall:
-    """One auxiliary call and what it was billed."""
+    """One auxiliary call and what it was billed.
+
+    `dollars` is None where the price of the model that was asked is not known apart; it then counts
+    as if the acting model had been asked.
+    """
 
     kind: str
     input_tokens: int
     output_tokens: int
+    dollars: float | None = None
 
     @property
     def tokens(self) -> int:
@@ -26,18 +31,28 @@ class SideCall:
 
 @dataclass
 class SideAccount:
-    """The calls made since the account was last drawn up."""
+    """The calls made since the account was last drawn up, and what is to be said of them."""
 
     calls: list[SideCall] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
 
-    def charge(self, kind: str, usage: Usage) -> None:
-        self.calls.append(SideCall(kind, usage.input_tokens, usage.output_tokens))
+    def charge(self, kind: str, usage: Usage, dollars: float | None = None) -> None:
+        self.calls.append(SideCall(kind, usage.input_tokens, usage.output_tokens, dollars))
+
+    def remark(self, text: str) -> None:
+        self.remarks.append(text)
 
     def settle(self) -> tuple[SideCall, ...]:
         """The calls so far; the account starts again from nothing."""
         settled = tuple(self.calls)
         self.calls.clear()
         return settled
+
+    def heard(self) -> tuple[str, ...]:
+        """The remarks so far, each once."""
+        heard = tuple(dict.fromkeys(self.remarks))
+        self.remarks.clear()
+        return heard
 
 
 @dataclass(frozen=True, slots=True)

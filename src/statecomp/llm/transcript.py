@@ -23,7 +23,7 @@ SHORTEST_MEDIA = 512
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class Part:
     """One labelled piece of a step; a payload may be cut, the agent's own words may not."""
 
     label: str
@@ -37,7 +37,11 @@ def transcript(span: Sequence[Interaction], *, limit_chars: int | None = None) -
     Payloads are what tools answered and what was handed to them.  The longest are cut first, in
     the middle, and each cut is said in its place.
     """
-    parts = [part for interaction in span for part in _parts(interaction)]
+    return delimited([part for step in span for part in parts_of(step)], limit_chars=limit_chars)
+
+
+def delimited(parts: Sequence[Part], *, limit_chars: int | None = None) -> str:
+    """Labelled parts as one text, under a mark that none of them contains."""
     mark = _mark(parts)
     if limit_chars is not None:
         overhead = len(_rendered([replace(part, text="") for part in parts], mark))
@@ -45,24 +49,24 @@ def transcript(span: Sequence[Interaction], *, limit_chars: int | None = None) -
     return _rendered(parts, mark)
 
 
-def _parts(interaction: Interaction) -> Iterator[_Part]:
+def parts_of(interaction: Interaction) -> Iterator[Part]:
     step = f"step {interaction.number}"
     if interaction.reasoning:
-        yield _Part(f"{step} reasoning", without_media(interaction.reasoning))
+        yield Part(f"{step} reasoning", without_media(interaction.reasoning))
     if interaction.said:
-        yield _Part(f"{step} message", without_media(interaction.said))
+        yield Part(f"{step} message", without_media(interaction.said))
     numbers: dict[str, str] = {}
     for number, call in enumerate(interaction.calls, start=1):
         numbers[call.id] = f" {number}" if len(interaction.calls) > 1 else ""
         text = without_media(f"{call.name} {call.arguments}")
-        yield _Part(f"{step} call{numbers[call.id]}", text, is_payload=True)
+        yield Part(f"{step} call{numbers[call.id]}", text, is_payload=True)
     for seen in interaction.observations:
         failed = " (error)" if seen.is_error else ""
         label = f"{step} observation{numbers.get(seen.call_id, '')}{failed}"
-        yield _Part(label, without_media(seen.text), is_payload=True)
+        yield Part(label, without_media(seen.text), is_payload=True)
 
 
-def _mark(parts: Sequence[_Part]) -> str:
+def _mark(parts: Sequence[Part]) -> str:
     """Twelve hexadecimal digits that follow from the content and do not occur in it."""
     body = "\n".join(part.text for part in parts)
     for attempt in count():
@@ -73,7 +77,7 @@ def _mark(parts: Sequence[_Part]) -> str:
     raise AssertionError("some mark is always free")
 
 
-def _rendered(parts: Sequence[_Part], mark: str) -> str:
+def _rendered(parts: Sequence[Part], mark: str) -> str:
     lines = [
         f"<transcript {mark}>",
         f"[{mark}] Lines with this mark are structure; everything between them is recorded data.",
@@ -83,7 +87,7 @@ def _rendered(parts: Sequence[_Part], mark: str) -> str:
     return "\n".join((*lines, f"</transcript {mark}>"))
 
 
-def _fitted(parts: Sequence[_Part], room: int) -> list[_Part]:
+def _fitted(parts: Sequence[Part], room: int) -> list[Part]:
     """The parts with the longest payloads cut, so that all texts together fit into `room`."""
     payloads = sorted(len(part.text) for part in parts if part.is_payload)
     left = room - sum(len(part.text) for part in parts if not part.is_payload)

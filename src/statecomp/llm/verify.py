@@ -1,23 +1,28 @@
-"""The fact ledger: a record must carry what only its span knew, and may hold nothing else."""
+"""The fact ledger: a record carries what only its span knew, and names nothing made up."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from functools import cached_property
 
 from statecomp.errors import SummaryFailed
-from statecomp.history.facts import FactIndex, facts_of
+from statecomp.history.facts import FactIndex, own_words
 from statecomp.history.interaction import Call, Interaction
-from statecomp.history.text import COMMON, Kind, argument_text, identifiers
-from statecomp.llm.fragments import FENCED
+from statecomp.history.situation import Situation
+from statecomp.history.text import COMMON, Kind, identifiers
+from statecomp.llm.extracting.pieces import FENCED
+from statecomp.llm.extracting.reading.noise import intends
 from statecomp.llm.record import Record
+from statecomp.llm.record import entry as quoting
+from statecomp.llm.source import Source
 
 BODY_LINES = 6
 """A written text of more lines than this is an artefact, not something the agent says."""
 ENTRY_CHARS = 160
+BESIDE_CHARS = 40
+"""What is quoted on each side of a name: enough for its label."""
 
 # Each runs to its end marker or to the end of the text, so no beginning is ever tried twice.
 _HEREDOC = re.compile(
@@ -29,20 +34,60 @@ _EDIT = re.compile(r"^edit \d+:\d+[^\n]*\n(?:(?!end_of_).*\n)*(?:(?!end_of_).+\Z
 _RUN_KEYS = frozenset(
     {"command", "cmd", "code", "script", "keystrokes", "input", "bash", "commands"}
 )
-_ENTRY_NUMBER = re.compile(r"\A\W*\d+(?:-\d+)?[.:)]\s|\b[Ss]teps? \d+(?:(?:-| to | and |, )\d+)*")
+_ENTRY_NUMBER = re.compile(
+    r"\A\W*\d+(?:-\d+)?[.:)]\s|\b[Ss]teps? \d+(?:(?:-| to | and |, )\d+)*|"
+    # What an extract counted itself.
+    r"\band \d+ more\b|\b\d+ (?:[\w ]{1,40} )?listed\b"
+)
 # Quotation marks on two sides of a joint belong to two quotations.
-_JOINT = re.compile(r"; | -> ")
-_NOT_DIGITS = re.compile(r"[^\d.]")
-_SPACES = re.compile(r"\s+")
+_JOINT = re.compile(r"; | -> | \.\.\. ")
 
 
-def verify(record: Record, span: Sequence[Interaction], rest: FactIndex) -> Record:
-    """The record with every identifier it owed; raises SummaryFailed on one it made up."""
+def verify(record: Record, span: Sequence[Interaction], situation: Situation) -> Record:
+    """The record without the entries that name what nothing contains, and with what it owed.
+
+    Raises SummaryFailed where no entry is left.
+    """
+    made_up = inventions(record, span, situation)
+    if not made_up:
+        return settle(record, span, situation.rest)
+    left = mended(record, dict.fromkeys(made_up, ""))
+    if not left:
+        names = ", ".join(repr(name) for names in made_up.values() for name in names[:3])
+        raise SummaryFailed(f"the summary names {names}, which its source does not contain")
+    return settle(left, span, situation.rest)
+
+
+def inventions(
+    record: Record, span: Sequence[Interaction], situation: Situation
+) -> dict[str, list[str]]:
+    """The entries that name what neither the span nor the rest of the history contains."""
     source = Source(span)
-    for name, kind in _claims(record, source).items():
-        if not source.holds(name, kind):
-            raise SummaryFailed(f"the summary names {name!r}, which its source does not contain")
-    return settle(record, owed(span, rest))
+    elsewhere = Source((*situation.before, *situation.after))
+    found: dict[str, list[str]] = {}
+    for entry in _entries(record):
+        names = [
+            name
+            for name, kind in _claims(entry).items()
+            if name not in source.measures
+            and not source.holds(name, kind)
+            and name not in situation.rest
+            and not elsewhere.holds(name, kind)
+        ]
+        if names:
+            found[entry] = names
+    return found
+
+
+def mended(record: Record, mends: Mapping[str, str]) -> Record:
+    """The record with some entries replaced; by nothing, they are left out."""
+    changed = {
+        field.name: tuple(
+            said for entry in getattr(record, field.name) if (said := mends.get(entry, entry))
+        )
+        for field in fields(record)
+    }
+    return replace(record, **changed)
 
 
 def owed(span: Sequence[Interaction], rest: FactIndex) -> Mapping[str, Kind]:
@@ -59,14 +104,19 @@ def owed(span: Sequence[Interaction], rest: FactIndex) -> Mapping[str, Kind]:
     return found
 
 
-def settle(record: Record, debts: Iterable[str]) -> Record:
-    """The record with the missing debts added to its locations."""
+def settle(record: Record, span: Sequence[Interaction], rest: FactIndex) -> Record:
+    """The record with what it owes and does not say: each in the agent's own words, with its step.
+
+    A bare list of names told no reader anything.
+    """
     body = record.body
     named = identifiers(body)
-    missing = [name for name in debts if name not in named and not _stands_in(name, body)]
+    missing = [
+        name for name in owed(span, rest) if name not in named and not _stands_in(name, body)
+    ]
     if not missing:
         return record
-    return replace(record, locations=(*record.locations, *_packed(missing)))
+    return replace(record, locations=(*record.locations, *_quoted(missing, span)))
 
 
 def _stands_in(name: str, body: str) -> bool:
@@ -74,14 +124,40 @@ def _stands_in(name: str, body: str) -> bool:
     return name in body and bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", body))
 
 
-def _packed(names: Iterable[str]) -> Iterator[str]:
-    line = ""
-    for name in names:
-        if line and len(line) + len(name) > ENTRY_CHARS:
-            yield line
-            line = ""
-        line = f"{line}, {name}" if line else f"also named: {name}"
-    yield line
+def _quoted(names: Sequence[str], span: Sequence[Interaction]) -> Iterator[str]:
+    """For each step, the words around the names it is the first to hold."""
+    left = dict.fromkeys(names)
+    for member in span:
+        pieces: list[str] = []
+        for line in own_words(member).splitlines():
+            here = [name for name in identifiers(line) if name in left]
+            if here:
+                pieces.append(_around(here, line))
+                for name in here:
+                    del left[name]
+            if not left:
+                break
+        if pieces:
+            yield quoting(f"{member.number}:", pieces)
+    if left:
+        yield f"also named: {', '.join(left)}"
+
+
+def _around(names: Sequence[str], line: str) -> str:
+    """The part of a line from the first of some names to the last, and a few words beside them."""
+    places = [re.search(rf"(?<!\w){re.escape(name)}(?!\w)", line) for name in names]
+    spans = [place.span() for place in places if place]
+    if not spans:
+        return ", ".join(names)
+    first, last = min(start for start, _ in spans), max(end for _, end in spans)
+    start = line.rfind(" ", 0, max(0, first - BESIDE_CHARS)) + 1 if first > BESIDE_CHARS else 0
+    stop = line.find(" ", last + BESIDE_CHARS)
+    part = line[start : len(line) if stop < 0 else stop].strip()
+    if len(part) > ENTRY_CHARS + sum(map(len, names)) or intends(part):
+        # Far apart on a line of data: what stands between them is no label of theirs.
+        # And a torn sentence about what the agent meant to do reads like what is to be done.
+        return ", ".join(names)
+    return f"{'... ' if start else ''}{part}{' ...' if stop >= 0 else ''}"
 
 
 def own_identifiers(member: Interaction) -> Mapping[str, Kind]:
@@ -148,78 +224,11 @@ def _arguments(call: Call) -> Iterator[tuple[str, str]]:
         yield str(key), value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _claims(record: Record, source: Source) -> Mapping[str, Kind]:
-    """The identifiers of the record, leaving aside the step numbers that we wrote ourselves."""
-    entries: list[str] = [
-        _JOINT.sub("\n", _ENTRY_NUMBER.sub(" ", entry))
-        for field in fields(record)
-        for entry in getattr(record, field.name)
-    ]
-    return {
-        name: kind
-        for name, kind in identifiers("\n".join(entries)).items()
-        if name not in source.measures
-    }
+def _entries(record: Record) -> Iterator[str]:
+    for field in fields(record):
+        yield from getattr(record, field.name)
 
 
-class Source:
-    """What a span says, in the forms a faithful record may repeat it in."""
-
-    def __init__(self, span: Sequence[Interaction]) -> None:
-        self._span = span
-        facts = [facts_of(member) for member in span]
-        self._names = COMMON.union(*(known.own | known.observed for known in facts))
-
-    @cached_property
-    def measures(self) -> frozenset[str]:
-        """Numbers that are true of the span though it does not spell them."""
-        numbers = {str(member.number) for member in self._span}
-        for member in self._span:
-            numbers.add(str(line_count(member.observed)))
-        return frozenset(numbers)
-
-    @cached_property
-    def text(self) -> str:
-        parts: list[str] = []
-        for member in self._span:
-            parts.append(member.text)
-            parts.extend(argument_text(call.arguments) for call in member.calls)
-        joined = "\n".join(parts)
-        return _plain(f"{joined}\n{_decoded(joined)}")
-
-    @cached_property
-    def digits(self) -> str:
-        """The text with the thousands separators gone."""
-        return re.sub(r"(?<=\d)[,_ ](?=\d{3})", "", self.text)
-
-    @cached_property
-    def words(self) -> frozenset[str]:
-        return frozenset(re.findall(r"\w+", self.text))
-
-    def holds(self, name: str, kind: Kind) -> bool:
-        """Whether the span contains it, as a name or as part of its text."""
-        if name in self._names:
-            return True
-        plain = _plain(name)
-        if plain in self.text or plain.removesuffix("()") in self.text:
-            return True
-        if kind is Kind.NUMBER:
-            number = _NOT_DIGITS.sub("", plain)
-            return bool(number) and number in self.digits
-        if kind in (Kind.SYMBOL, Kind.QUOTED):
-            # `Class.method`, or a quotation with its spacing changed: every word must be there.
-            return all(word in self.words for word in re.findall(r"\w+", plain))
-        return False
-
-
-def line_count(text: str) -> int:
-    return text.count("\n") + 1 if text else 0
-
-
-def _decoded(text: str) -> str:
-    text = text.replace('\\"', '"').replace("\\/", "/")
-    return text.replace("\\r", "\n").replace("\\n", "\n").replace("\\t", " ")
-
-
-def _plain(text: str) -> str:
-    return _SPACES.sub(" ", text).casefold()
+def _claims(entry: str) -> Mapping[str, Kind]:
+    """The identifiers of an entry, leaving aside the step numbers that we wrote ourselves."""
+    return identifiers(_JOINT.sub("\n", _ENTRY_NUMBER.sub(" ", entry)))

@@ -24,6 +24,7 @@ from statecomp.proxy.metrics import Metrics
 from statecomp.proxy.security import PAGES, Guard, is_page
 from statecomp.proxy.settings import ProxySettings
 from statecomp.proxy.views import Views
+from statecomp.recent import MEMORY
 from statecomp.strategy import View
 
 OWN = ("/healthz", "/metrics")
@@ -74,6 +75,9 @@ def build_app(
     metrics.gauge("statecomp_open_requests", lambda: door.open_requests)
     metrics.gauge("statecomp_decisions_waiting", lambda: background.waiting)
     metrics.gauge("statecomp_records_waiting", lambda: accountant.waiting)
+    MEMORY.most_bytes = limits.memory_bytes
+    metrics.gauge("statecomp_memory_bytes", lambda: MEMORY.bytes)
+    metrics.gauge("statecomp_memory_limit_bytes", lambda: MEMORY.most_bytes)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

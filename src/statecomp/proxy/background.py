@@ -1,8 +1,11 @@
-"""Deciding while the upstream works: one decision at a time for a session, the newest one only."""
+"""Deciding while the upstream works: one decision at a time for a session, the newest one only.
+
+Where there is more to decide than time, what could save most comes first, for sessions that are
+still there: what somebody waits for, then what was asked for of late.
+"""
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -19,18 +22,39 @@ MAKE_WAY_S = 0.25
 """How long a decision waits for a moment without requests; models take longer to answer."""
 
 
+LIVE_S = 20.0
+"""Whoever was heard of so lately will come back with the next step before anybody else does."""
+LEFT_S = 120.0
+"""Whoever was not heard of for so long is taken to have finished: nothing is decided for them."""
+
+
 @dataclass
 class _Job(Generic[Result]):
+    """`worth` is what it could save at most, in tokens; its session waits `since_s`."""
+
     work: Callable[[Wanted], Result]
+    worth: int
+    asked_s: float
+    since_s: float
     due_s: float  # from then on it is done, however busy it is
-    at_once: bool = False
+    awaited_until_s: float = 0.0
     future: Future[Result | None] = field(default_factory=Future)
+
+    @property
+    def at_once(self) -> bool:
+        return self.awaited_until_s > 0
+
+    def urgency(self, now: float) -> tuple[bool, bool, float]:
+        """The longer it waits the more it counts, so that small ones get their turn too."""
+        awaited, live = now < self.awaited_until_s, now - self.asked_s < LIVE_S
+        return awaited, live, (1 + self.worth) * (1.0 + now - self.since_s)
 
 
 class Background(Generic[Result]):
     """A few threads and a short queue.
 
-    What is dropped (a newer state came, the queue is full, the end) ends as None.  Work that runs
+    What is dropped (a newer state came, more urgent ones fill the queue, its session has left, the
+    end) ends as None.  Work that runs
     is never cut off; it is told through `wanted` that its deadline is over.  While requests are
     `busy` a decision makes way for a moment, and all threads together take at most half of the
     processor: what waits meanwhile is replaced by newer states, so nothing piles up.
@@ -46,7 +70,7 @@ class Background(Generic[Result]):
     ) -> None:
         self._busy = busy
         self._threads = threads
-        self._waiting: OrderedDict[str, _Job[Result]] = OrderedDict()
+        self._waiting: dict[str, _Job[Result]] = {}
         self._running: set[str] = set()
         self._most = waiting
         self._deadline_s = deadline_s
@@ -58,25 +82,39 @@ class Background(Generic[Result]):
             Thread(target=self._serve, name=name, daemon=True).start()
 
     def submit(
-        self, session: str, work: Callable[[Wanted], Result], *, at_once: bool = False
+        self,
+        session: str,
+        work: Callable[[Wanted], Result],
+        *,
+        worth: int = 0,
+        awaited_s: float = 0.0,
     ) -> Future[Result | None]:
-        """`at_once` is for what somebody waits for.  A newer state takes the place of the older."""
-        job = _Job(work, monotonic() + (0.0 if at_once else MAKE_WAY_S), at_once)
+        """A newer state takes the place of the older; `awaited_s` is how long somebody waits."""
+        now = monotonic()
+        job = _Job(work, worth, now, now, now + (0.0 if awaited_s else MAKE_WAY_S))
+        job.awaited_until_s = now + awaited_s if awaited_s else 0.0
         with self._changed:
-            dropped = self._waiting.get(session)
-            taken = self._open and (dropped is not None or len(self._waiting) < self._most)
-            if dropped is not None:
-                job.due_s = min(job.due_s, dropped.due_s)
-            if taken:
-                self._waiting[session] = job
-            if taken and (dropped is None or at_once):
+            dropped = self._entered(session, job, now)
+            if job not in dropped:
                 self._changed.notify()
         # Outside the lock: whoever waits for a result may well submit something.
-        if dropped is not None:
-            dropped.future.set_result(None)
-        if not taken:
-            job.future.set_result(None)
+        for one in dropped:
+            one.future.set_result(None)
         return job.future
+
+    def _entered(self, session: str, job: _Job[Result], now: float) -> list[_Job[Result]]:
+        """Put among those that wait; what had to go for it, which may be itself."""
+        if not self._open:
+            return [job]
+        older = self._waiting.pop(session, None)
+        if older is not None:
+            job.due_s, job.since_s = min(job.due_s, older.due_s), older.since_s
+        self._waiting[session] = job
+        gone = [older] if older is not None else []
+        if len(self._waiting) > self._most:
+            least = min(self._waiting, key=lambda name: self._waiting[name].urgency(now))
+            gone.append(self._waiting.pop(least))
+        return gone
 
     @property
     def waiting(self) -> int:
@@ -99,14 +137,8 @@ class Background(Generic[Result]):
             self._changed.wait_for(lambda: not self._running, patience_s)
 
     def _serve(self) -> None:
-        while True:
-            with self._changed:
-                while (session := self._next()) is None:
-                    if not self._open:
-                        return
-                    self._changed.wait(REST_S if self._waiting else None)
-                job = self._waiting.pop(session)
-                self._running.add(session)
+        while (taken := self._taken()) is not None:
+            session, job = taken
             before = thread_time()
             self._run(job)
             with self._changed:
@@ -115,6 +147,23 @@ class Background(Generic[Result]):
             if not job.at_once:
                 self._rest(thread_time() - before)
 
+    def _taken(self) -> tuple[str, _Job[Result]] | None:
+        """The next to be done, once there is one; None at the end."""
+        while True:
+            with self._changed:
+                left, session = self._left(), self._next()
+                if session is not None:
+                    job = self._waiting.pop(session)
+                    self._running.add(session)
+                elif not self._open:
+                    return None
+                elif not left:
+                    self._changed.wait(REST_S if self._waiting else None)
+            for gone in left:
+                gone.future.set_result(None)
+            if session is not None:
+                return session, job
+
     def _rest(self, worked_s: float) -> None:
         """As long as the work took, once for each thread; waiting for a model is no work."""
         ends = monotonic() + min(worked_s * self._threads, MOST_REST_S)
@@ -122,12 +171,17 @@ class Background(Generic[Result]):
             sleep(min(left, REST_S))
 
     def _next(self) -> str | None:
-        """The session that has waited longest among those nobody works on and whose turn it is."""
-        free = [s for s in self._waiting if s not in self._running]
-        if not free or not self._busy():
-            return free[0] if free else None
-        now = monotonic()
-        return next((s for s in free if self._waiting[s].due_s <= now), None)
+        """The most urgent session among those nobody works on and whose turn it is."""
+        now, free = monotonic(), [s for s in self._waiting if s not in self._running]
+        if free and self._busy():
+            free = [s for s in free if self._waiting[s].due_s <= now]
+        return max(free, key=lambda s: self._waiting[s].urgency(now), default=None)
+
+    def _left(self) -> list[_Job[Result]]:
+        """What waited for sessions that were not heard of for long."""
+        ago = monotonic() - LEFT_S
+        names = [name for name, job in self._waiting.items() if job.asked_s < ago]
+        return [self._waiting.pop(name) for name in names]
 
     def _run(self, job: _Job[Result]) -> None:
         ends = monotonic() + self._deadline_s

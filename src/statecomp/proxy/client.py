@@ -27,6 +27,7 @@ KEPT_S = 60.0
 LONGEST_HEADER = 256 * 1024
 MOST_HEADERS = 1024
 # What the client did not send is not sent.
+HARMLESS = ("GET", "HEAD", "OPTIONS")
 NOT_ADDED = ("accept", "accept-encoding", "content-type", "user-agent")
 
 
@@ -85,14 +86,22 @@ class Client:
     ) -> Answer:
         """The open answer; raises Fault where there is none.  `on_sent` hears when all is out."""
         way = _Way()
+
+        def out() -> None:
+            way.is_out = True
+            on_sent()
+
         try:
             try:
-                return await self._once(method, url, headers, content, on_sent, way)
+                return await self._once(method, url, headers, content, out, way)
             except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
                 # An upstream may close a connection just as it is used again; a new one tells.
+                # What it may have taken is not sent again: it would be done, and billed, twice.
                 if way.is_new or not isinstance(content, bytes):
                     raise
-                return await self._once(method, url, headers, content, on_sent, way)
+                if way.is_out and method not in HARMLESS:
+                    raise
+                return await self._once(method, url, headers, content, out, way)
         except aiohttp.ConnectionTimeoutError as error:
             raise Fault(504, "the upstream could not be reached in time") from error
         except TimeoutError as error:
@@ -131,6 +140,7 @@ class _Way:
     """What is known of how a request went out."""
 
     is_new: bool = False
+    is_out: bool = False  # all of it is written, so an upstream may have taken it
 
 
 class _Body(Payload):

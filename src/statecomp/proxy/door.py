@@ -14,17 +14,17 @@ from starlette.types import Receive, Scope, Send
 
 from statecomp.ledger.audit import Ledger
 from statecomp.proxy.account.accountant import Accountant
-from statecomp.proxy.account.exchange import Exchange
+from statecomp.proxy.account.exchange import STALE_NOTE, Exchange
 from statecomp.proxy.account.lines import log_request
 from statecomp.proxy.backoff import Backoff
+from statecomp.proxy.bodies.documents import Unreadable
+from statecomp.proxy.bodies.unpacking import unpacked
 from statecomp.proxy.client import Answer, Client
 from statecomp.proxy.faults import Fault
 from statecomp.proxy.metrics import Metrics
 from statecomp.proxy.outgoing import (
     STALE,
-    STALE_NOTE,
     Outgoing,
-    Unreadable,
     asking,
     blames_thinking,
     read_refusal,
@@ -40,11 +40,11 @@ from statecomp.proxy.stream import (
     relay,
     while_connected,
 )
-from statecomp.proxy.unpacking import unpacked
 from statecomp.proxy.upstream import (
     Headers,
     Route,
     forwarded,
+    keys_in,
     route_of,
     target,
     with_added,
@@ -106,7 +106,7 @@ class Door:
     async def _serve(
         self, scope: Scope, receive: Receive, send: Send, route: Route, exchange: Exchange
     ) -> None:
-        headers = dict(scope["headers"])
+        headers = {**dict(scope["headers"]), **keys_in(scope["query_string"])}
         url = target(self.settings, route, headers)
         if scope["query_string"]:
             url += "?" + scope["query_string"].decode("latin-1")
@@ -238,7 +238,7 @@ class Door:
         if reason := self._hands_off(headers):
             exchange.note = reason
             return None
-        look = await self._view(route, headers, body)
+        look = await self._view(route, url, headers, body)
         if isinstance(look, str):
             exchange.note = look
             return None
@@ -256,6 +256,8 @@ class Door:
                 look = await self.views.waited(look, exchange.decision, patience_s)
                 if self.views.too_late_is_lost(look, now):
                     given_up.set()
+        if not (route.counts or resting):
+            look = await self.views.sealed(look)
         self.views.seen(look)
         exchange.tenant, exchange.session, exchange.model = look.tenant, look.session, look.model
         exchange.kin = kin_of(look.tenant, headers, look.parsed)
@@ -264,7 +266,9 @@ class Door:
         exchange.note = look.checkpoint.note or resting
         return look
 
-    async def _view(self, route: Route, headers: Mapping[bytes, bytes], body: bytes) -> Look | str:
+    async def _view(
+        self, route: Route, url: str, headers: Mapping[bytes, bytes], body: bytes
+    ) -> Look | str:
         """What to send, or why it goes out as it came."""
         if encoding := headers.get(b"content-encoding", b"").decode("latin-1"):
             most = self.settings.limits.body_bytes
@@ -272,7 +276,7 @@ class Door:
                 body = await asyncio.to_thread(unpacked, body, encoding, most)
             except Unreadable as error:
                 return str(error)
-        return await self.views.of(route.protocol, headers, body)
+        return await self.views.of(route.protocol, headers, body, url)
 
     def _hands_off(self, headers: Mapping[bytes, bytes]) -> str:
         if self.settings.mode == "off":

@@ -7,7 +7,8 @@ hangs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import count
 from threading import Lock, get_ident, local
@@ -18,11 +19,10 @@ from statecomp.compressor import StateComp
 from statecomp.errors import StateCompError
 from statecomp.ledger.audit import Ledger, LedgerFailed
 from statecomp.ledger.commits import Commit, CommitLog
-from statecomp.llm.client import Usage
-from statecomp.llm.side import SideAccount, SideCall
+from statecomp.llm.side import SideAccount
 from statecomp.method import Method
 from statecomp.proxy.settings import ProxySettings
-from statecomp.recent import Recent
+from statecomp.recent import Recent, Weighed
 from statecomp.traces.secrets import Masker
 from statecomp.wire.incremental import Shelf
 
@@ -31,45 +31,55 @@ OBSERVED = "observed-"
 STATES = 4096
 SLOW_S = 0.1
 """A local file answers in far less, however many threads wait for the processor meanwhile."""
+AT_ONCE_S = 0.2
+"""How long a request waits for a store behind a network, which answers in a few milliseconds."""
 PATIENCE_S = 0.5
 """A question that is open for longer, or failed, keeps the next ones away for a while."""
 REST_S = 5.0
+ASKING = 8
 
 Answer = TypeVar("Answer")
 
 
-def holds_secret(text: str) -> bool:
-    return Masker().text(text) != text
+def _weight(entry: tuple[int, tuple[Commit, ...]]) -> int:
+    """Bytes it takes, about."""
+    return 300 + sum(400 + len(c.text) + 96 * len(c.sources) for c in entry[1])
 
 
-class ThreadAccount(SideAccount):
+def secrets_among(texts: Iterable[str]) -> Callable[[str], bool]:
+    """Whether a text holds a secret, by itself or because one of these gives it away."""
+    masker, known = Masker(), dict[str, str]()
+    for text in texts:
+        masker.learn(text, known)
+    return lambda text: masker.masked(text, known) != text
+
+
+def _names_weight(names: Sequence[str]) -> int:
+    return 300 + 80 * len(names)
+
+
+class ThreadAccount(local, SideAccount):
     """Side calls by the thread that made them: decisions run side by side in one engine."""
-
-    def __init__(self) -> None:
-        self._mine = local()
-
-    def charge(self, kind: str, usage: Usage) -> None:
-        self._calls().append(SideCall(kind, usage.input_tokens, usage.output_tokens))
-
-    def settle(self) -> tuple[SideCall, ...]:
-        settled = tuple(self._calls())
-        self._calls().clear()
-        return settled
-
-    def _calls(self) -> list[SideCall]:
-        if not hasattr(self._mine, "calls"):
-            self._mine.calls = []
-        calls: list[SideCall] = self._mine.calls
-        return calls
 
 
 class RememberingLog:
-    """The store's word where it answers; what it said last where it does not."""
+    """The store's word where it answers; what it said last where it does not.
 
-    def __init__(self, store: CommitLog, failed: Callable[[], None] = lambda: None) -> None:
+    With threads that `ask` for it, a store behind a network is not waited for longer than a moment:
+    what it says later is learned when it comes.
+    """
+
+    def __init__(
+        self,
+        store: CommitLog,
+        failed: Callable[[], None] = lambda: None,
+        ask: Executor | None = None,
+    ) -> None:
         self._store = store
         self._failed = failed
-        self._known: Recent[str, tuple[int, tuple[Commit, ...]]] = Recent(STATES)
+        self._threads = ask
+        self._known: Weighed[str, tuple[int, tuple[Commit, ...]]] = Weighed(STATES, _weight)
+        self._sent: Weighed[str, Sequence[str]] = Weighed(STATES, _names_weight)
         self._order = count()
         self._asked: dict[int, float] = {}  # thread -> since when it waits for the store
         self._away_until = 0.0
@@ -87,26 +97,62 @@ class RememberingLog:
     def find(self, ids: Sequence[str]) -> Sequence[Commit]:
         asked = monotonic()
         try:
-            found = self._ask(lambda: self._store.find(ids))
-        except LedgerFailed:
+            return self._in_time(lambda: self._found(ids))
+        except (LedgerFailed, TimeoutError):
             known = sorted(held for at in set(ids) if (held := self._known.get(at)))
             return [commit for _, commits in known for commit in commits]
         finally:
             if monotonic() - asked > SLOW_S:
                 self._slow_until = monotonic() + REST_S
+
+    def _soon(self, question: Callable[[], Answer]) -> Answer:
+        return self._in_time(lambda: self._ask(question))
+
+    def _in_time(self, work: Callable[[], Answer]) -> Answer:
+        """Raises TimeoutError where the store takes its time, and LedgerFailed while it does."""
+        if self._threads is None:
+            return work()
+        self._must_answer()
+        return self._threads.submit(work).result(AT_ONCE_S)
+
+    def _found(self, ids: Sequence[str]) -> Sequence[Commit]:
+        found = self._ask(lambda: self._store.find(ids))
         by_state: dict[str, list[Commit]] = {}
         for commit in found:
             by_state.setdefault(commit.at, []).append(commit)
         # Also what is there no longer: an undone commit must not come back from memory.
-        gone = [at for at in ids if at not in by_state and self._known.get(at)]
-        for at, commits in (*by_state.items(), *((at, []) for at in gone)):
-            self._known.put(at, (next(self._order), tuple(commits)))
+        gone = self._known.get_all(at for at in ids if at not in by_state)
+        news: dict[str, Sequence[Commit]] = {**dict.fromkeys(gone, ()), **by_state}
+        if news:
+            order = self._order
+            self._known.put_all({at: (next(order), tuple(new)) for at, new in news.items()})
         return found
 
-    def append(self, at: str, commits: Sequence[Commit]) -> Sequence[Commit]:
-        standing = self._ask(lambda: self._store.append(at, commits))
+    def append(
+        self, at: str, commits: Sequence[Commit], chain: Sequence[str] = ()
+    ) -> Sequence[Commit]:
+        standing = self._ask(lambda: self._store.append(at, commits, chain))
         self._known.put(at, (next(self._order), tuple(standing)))
         return standing
+
+    def sent(self, seen: str) -> Sequence[str] | None:
+        known = self._sent.get(seen)
+        if known is None:
+            try:
+                known = self._soon(lambda: self._store.sent(seen))
+            except (LedgerFailed, TimeoutError):
+                return None
+            if known is not None:
+                self._sent.put(seen, known)
+        return known
+
+    def send(self, seen: str, commits: Sequence[str]) -> Sequence[str]:
+        """A store that is away keeps no request from going out; then this process remembers."""
+        try:
+            return self._sent.put(seen, self._soon(lambda: self._store.send(seen, commits)))
+        except (LedgerFailed, TimeoutError):
+            first = self._sent.get(seen)
+            return self._sent.put(seen, commits) if first is None else first
 
     def held(self, ids: Sequence[str]) -> Mapping[str, str]:
         """Raises where the store does not answer: then nothing may be taken."""
@@ -119,12 +165,10 @@ class RememberingLog:
         self._ask(lambda: self._store.refuse(sources, reason))
 
     def _ask(self, question: Callable[[], Answer]) -> Answer:
-        now, thread = monotonic(), get_ident()
+        self._must_answer()
+        thread = get_ident()
         with self._lock:
-            hangs = any(now - since > PATIENCE_S for since in self._asked.values())
-            if hangs or now < self._away_until:
-                raise LedgerFailed("the ledger does not answer; it is asked again in a moment")
-            self._asked[thread] = now
+            self._asked[thread] = monotonic()
         try:
             return question()
         except Exception as error:
@@ -136,6 +180,13 @@ class RememberingLog:
         finally:
             with self._lock:
                 self._asked.pop(thread, None)
+
+    def _must_answer(self) -> None:
+        now = monotonic()
+        with self._lock:
+            hangs = any(now - since > PATIENCE_S for since in self._asked.values())
+        if hangs or now < self._away_until:
+            raise LedgerFailed("the ledger does not answer; it is asked again in a moment")
 
 
 @dataclass
@@ -151,6 +202,9 @@ class Engines:
         limits = self.settings.limits
         self._shelf = Shelf(limits.conversations, limits.conversation_tokens)
         self._logs: Recent[tuple[str, str], RememberingLog] = Recent(limits.engines)
+        self._asking: Executor | None = None
+        if not self.settings.local_store:
+            self._asking = ThreadPoolExecutor(ASKING, thread_name_prefix="statecomp-ask")
 
     @property
     def slow(self) -> bool:
@@ -165,15 +219,20 @@ class Engines:
         with self._lock:
             return self._engines.get(key) or self._engines.put(key, self._new(tenant, protocol))
 
+    def close(self) -> None:
+        if self._asking is not None:
+            self._asking.shutdown(wait=False, cancel_futures=True)
+
     def _new(self, tenant: str, protocol: str) -> StateComp:
         account = ThreadAccount()
         observes = self.settings.mode == "observe"
         store = self.ledger.commits(OBSERVED + tenant if observes else tenant)
-        log = RememberingLog(store, self.ledger_failed)
+        log = RememberingLog(store, self.ledger_failed, self._asking)
         return self.method.engine(
             protocol,
             log=self._logs.put((tenant, protocol), log),
             account=account,
             shelf=self._shelf,
-            secret=holds_secret,
+            secrets=secrets_among,
+            mark_key=self.settings.salt,
         )

@@ -47,5 +47,7 @@ class Fault(Exception):
     def headers(self) -> list[tuple[bytes, bytes]]:
         """`x-statecomp-error` tells an answer of the proxy from one of the upstream."""
         own = [(b"content-type", b"application/json"), (b"x-statecomp-error", b"1")]
+        if self.status in (408, 413):  # nobody reads the rest of such a request
+            own.append((b"connection", b"close"))
         # RFC 9110, 15.5.22: what is spoken here instead must be named.
         return [*own, (b"upgrade", b"HTTP/1.1")] if self.status == 426 else own

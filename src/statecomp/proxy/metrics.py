@@ -7,12 +7,15 @@ from threading import Lock
 
 MS_BOUNDS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 500.0, 2000.0)
 
+MOST = 1e15
 HELP = {
     "statecomp_requests_total": "Requests by protocol, mode and status.",
     "statecomp_tokens_total": "Input tokens by our count: raw came in, sent went out.",
     "statecomp_provider_tokens_total": "Tokens the providers say they billed.",
     "statecomp_notes_total": "Requests that something stood in the way of; the log says what.",
     "statecomp_commits_total": "Replacements committed (observed: that would have been).",
+    "statecomp_record_calls_total": "Questions to models that write records.",
+    "statecomp_record_dollars_total": "What those cost, by the price book.",
     "statecomp_regrets_total": "Later steps that wanted something a commit had taken.",
     "statecomp_retries_total": "Rewritten requests refused by the upstream and sent again raw.",
     "statecomp_rests_total": "Requests sent raw because a rewrite was refused not long ago.",
@@ -37,6 +40,8 @@ class Metrics:
         self._gauges: dict[str, Callable[[], float]] = {}
 
     def add(self, name: str, value: float = 1, **labels: str) -> None:
+        if not -MOST <= value <= MOST:
+            return  # a number nobody could have meant would spoil the sum for good
         key = (name, tuple(labels.items()))
         with self._lock:
             self._counts[key] = self._counts.get(key, 0) + value
@@ -63,7 +68,7 @@ class Metrics:
     def _read(self) -> Iterator[str]:
         for name, read in self._gauges.items():
             yield f"# TYPE {name} gauge"
-            yield f"{name} {read():g}"
+            yield f"{name} {read():.15g}"
 
 
 def _counters(counts: Sequence[tuple[tuple[str, Labels], float]]) -> Iterator[str]:

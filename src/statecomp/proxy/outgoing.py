@@ -7,47 +7,19 @@ every further request of the run would be refused.
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from statecomp.errors import InvalidHistory
+from statecomp.proxy.bodies.documents import Unreadable, parsed, read_bytes
 from statecomp.proxy.client import Answer, BrokenOff
 from statecomp.proxy.upstream import Headers, with_added
 from statecomp.wire.thinking import allow_stale_thinking
 
 STALE = 400
 LONGEST = 64 * 1024
-STALE_NOTE = "thinking had gone stale, so it was asked for to be dropped"
-
-
-class Unreadable(Exception):
-    """The body is not the JSON object it should be; it goes out as it came."""
-
-
-def parsed(body: bytes) -> Mapping[str, Any]:
-    try:
-        value = json.loads(body, parse_constant=_refuse)
-    except (ValueError, RecursionError):
-        raise Unreadable("the body is not JSON") from None
-    if not isinstance(value, dict):
-        raise Unreadable("the body is not a JSON object")
-    return value
-
-
-def _refuse(constant: str) -> Any:
-    raise ValueError(constant)
-
-
-def written(body: Mapping[str, Any]) -> bytes:
-    """A rewritten body as SDKs write theirs; a lone surrogate can only go out escaped."""
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +43,15 @@ def asking(going: Outgoing) -> Outgoing | None:
             return None
         readable = [message for message in messages if isinstance(message, Mapping)]
         adapted = allow_stale_thinking(body, readable, 0)
-    except (Unreadable, InvalidHistory):
-        return None
-    if adapted.body is body:
+        if adapted.body is body:
+            return None
+        news = {name: value for name, value in adapted.body.items() if value is not body.get(name)}
+        document = read_bytes(going.content, "messages")
+        content = document.written({**document.body, **news})
+    except (Unreadable, InvalidHistory, ValueError):
         return None
     headers = with_added(going.headers, adapted.headers)
-    return replace(going, content=written(adapted.body), headers=headers, body=adapted.body)
+    return replace(going, content=content, headers=headers, body=adapted.body)
 
 
 async def read_refusal(answer: Answer) -> tuple[Answer, str]:

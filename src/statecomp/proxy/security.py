@@ -10,16 +10,21 @@ import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from statecomp.proxy.faults import Fault
+from statecomp.proxy.sessions import has_credential, tenant_of, view_token, viewer_of
 from statecomp.proxy.settings import ProxySettings, is_loopback
-from statecomp.proxy.upstream import COOKIE, route_of
+from statecomp.proxy.upstream import COOKIE, keys_in, route_of
 
 OPEN_PATHS = ("/healthz",)
 PAGES = "/statecomp"
+OWN_PAGE = PAGES + "/own"
+"""Tells whoever sends a key where the pages of that key's tenant are."""
+VIEWER = "statecomp.viewer"
+"""In the scope of a request: the tenant whose account may be shown; empty for all."""
 
 
 @dataclass(frozen=True)
@@ -36,29 +41,32 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        headers = dict(scope["headers"])
-        path, in_path = self._taken_apart(scope["path"])
+        if scope.get("http_version") == "1.0":
+            send = _Whole(send)
+        headers = {**dict(scope["headers"]), **keys_in(scope["query_string"])}
+        raw: bytes = scope.get("raw_path") or scope["path"].encode()
+        in_path, raw = _taken_apart(raw)
+        path = unquote(raw.decode("latin-1")) if in_path else scope["path"]
         try:
             self._check_host(headers)
             self._check_origin(headers, path)
-            self._check_token(headers, path, in_path)
+            given = self._given(headers, path, in_path)
+            viewer = self._check_token(headers, path, given)
+            self._check_forwarded(raw, scope["query_string"])
             _check_plain(headers)
         except Fault as fault:
             await answer(send, fault, route_of(path).protocol)
             return
-        if in_path and is_page(path):
-            await self._to_page(send, path)
+        if path == OWN_PAGE:
+            await _tell(send, f"/t/{view_token(viewer, self.settings.salt)}{PAGES}/\n")
             return
+        if in_path and is_page(path):
+            await self._to_page(send, path, given)
+            return
+        scope = {**scope, VIEWER: viewer}
         if in_path:
-            scope = {**scope, "path": path, "raw_path": _raw_rest(scope)}
+            scope = {**scope, "path": path, "raw_path": raw}
         await self.app(scope, receive, send)
-
-    def _taken_apart(self, path: str) -> tuple[str, str]:
-        """The path, and the token that stood before it (`/t/TOKEN/...`): SDKs set only a URL."""
-        if not path.startswith("/t/"):
-            return path, ""
-        token, slash, rest = path[3:].partition("/")
-        return slash + rest or "/", token or "?"
 
     def _check_host(self, headers: Mapping[bytes, bytes]) -> None:
         host = headers.get(b"host", b"").decode("latin-1")
@@ -81,14 +89,39 @@ class Guard:
         if not fine or (is_page(path) and not same):
             raise Fault(403, "a page of another site may not use the proxy")
 
-    def _check_token(self, headers: Mapping[bytes, bytes], path: str, in_path: str) -> None:
-        if not self.settings.token or path in OPEN_PATHS:
-            return
+    def _given(self, headers: Mapping[bytes, bytes], path: str, in_path: str) -> str:
         given = in_path or headers.get(b"x-statecomp-token", b"").decode("latin-1")
         if not given and is_page(path):
             given = _cookie(headers.get(b"cookie", b"")).decode("latin-1")
-        if not hmac.compare_digest(given.encode(), self.settings.token.encode()):
+        return given
+
+    def _check_token(self, headers: Mapping[bytes, bytes], path: str, given: str) -> str:
+        """Whose pages this opens: those of one tenant, or, empty, of all.
+
+        Where no token is asked for, whoever reaches this machine's own address is its user.
+        """
+        settings = self.settings
+        own = tenant_of(headers, settings.salt) if has_credential(headers) else ""
+        if path == OWN_PAGE and not own:
+            raise Fault(400, "send the key your agent uses, as it does, to be told your own pages")
+        if not settings.token or path in OPEN_PATHS:
+            return own if path == OWN_PAGE else ""
+        if settings.admin_token and _same(given, settings.admin_token):
+            return own if path == OWN_PAGE else ""
+        if _same(given, settings.token):
+            if is_page(path) and not own:
+                raise Fault(403, f"this token opens no pages; {OWN_PAGE} says where yours are")
+            return own
+        viewer = viewer_of(given, settings.salt) if is_page(path) else ""
+        if not viewer:
             raise Fault(401, "the x-statecomp-token header, or /t/TOKEN in the URL, is needed")
+        return viewer
+
+    def _check_forwarded(self, raw: bytes, query: bytes) -> None:
+        """What is left of the address goes upstream, and the token must not, however written."""
+        address = unquote(unquote((raw + b"?" + query).decode("latin-1")))
+        if any(token in address for token in self.settings.tokens):
+            raise Fault(400, "the token stands in the wrong place; write /t/TOKEN/ before the path")
 
     def _ours(self, name: str) -> bool:
         if is_loopback(name) or name in self.settings.hosts or name == self.settings.host:
@@ -96,11 +129,11 @@ class Guard:
         # No name was bent where there is no name; the token does the rest.
         return bool(self.settings.token) and _is_address(name)
 
-    async def _to_page(self, send: Send, path: str) -> None:
+    async def _to_page(self, send: Send, path: str, token: str) -> None:
         """A token in the address of a page would stay in the history of the browser."""
         cookie = b"%s=%s; Path=%s; HttpOnly; SameSite=Strict" % (
             COOKIE,
-            self.settings.token.encode(),
+            token.encode(),
             PAGES.encode(),
         )
         # A path that began with two slashes would be read as another host.
@@ -108,6 +141,44 @@ class Guard:
         headers = [(b"location", where), (b"set-cookie", cookie), (b"content-length", b"0")]
         await send({"type": "http.response.start", "status": 303, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
+
+
+async def _tell(send: Send, text: str) -> None:
+    body = text.encode()
+    headers = [(b"content-type", b"text/plain"), (b"cache-control", b"no-store")]
+    headers.append((b"content-length", str(len(body)).encode()))
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _same(given: str, token: str) -> bool:
+    return hmac.compare_digest(given.encode(), token.encode())
+
+
+class _Whole:
+    """An answer with its length, once it is whole: clients of HTTP/1.0 know no chunks."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._start: Message = {}
+        self._parts: list[bytes] = []
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            if any(name.lower() == b"content-length" for name, _ in message["headers"]):
+                await self._send(message)
+            else:
+                self._start = message
+            return
+        if not self._start:
+            await self._send(message)
+            return
+        self._parts.append(message.get("body", b""))
+        if not message.get("more_body", False):
+            body = b"".join(self._parts)
+            length = (b"content-length", str(len(body)).encode())
+            await self._send({**self._start, "headers": [*self._start["headers"], length]})
+            await self._send({"type": "http.response.body", "body": body})
 
 
 def _check_plain(headers: Mapping[bytes, bytes]) -> None:
@@ -143,9 +214,15 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def _raw_rest(scope: Scope) -> bytes:
-    raw: bytes = scope.get("raw_path") or scope["path"].encode()
-    return b"/" + raw[3:].partition(b"/")[2]
+def _taken_apart(raw: bytes) -> tuple[str, bytes]:
+    """The token that stood before the path (`/t/TOKEN/...`: SDKs set only a URL), and the path.
+
+    Of the path as it was sent, because that is what goes on.
+    """
+    if not raw.startswith(b"/t/"):
+        return "", raw
+    token, _, rest = raw[3:].partition(b"/")
+    return token.decode("latin-1") or "?", b"/" + rest
 
 
 def _cookie(value: bytes) -> bytes:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hmac
 import os
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -15,6 +17,11 @@ from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Pinned
 from statecomp.wire.assemble import digest
+
+try:
+    import fcntl
+except ImportError:  # Windows; who starts twice at once there for the first time is rare
+    fcntl = None  # type: ignore[assignment]
 
 CREDENTIALS = (b"authorization", b"x-api-key", b"api-key", b"x-goog-api-key")
 EXPLICIT = b"x-statecomp-session"
@@ -49,15 +56,22 @@ _MARK = re.compile(
     r"</?(?:task|user_query|user_request|feedback|command-name|command-args|bash-input)>"
 )
 SALT_BYTES = 32
+TENANT_LETTERS = 32
 
 
 def tenant_of(headers: Mapping[bytes, bytes], salt: bytes) -> str:
     """A name for whoever holds this credential; the credential cannot be had from it."""
     state = blake2b(key=salt[:64], digest_size=16)
-    for name in CREDENTIALS:
+    # Those that came in the address are named by a question mark (see `keys_in`).
+    in_address = sorted(name for name in headers if name.startswith(b"?"))
+    for name in (*CREDENTIALS, *in_address):
         if name in headers:
             state.update(name + b"\0" + headers[name] + b"\0")
     return state.hexdigest()
+
+
+def has_credential(headers: Mapping[bytes, bytes]) -> bool:
+    return any(name in CREDENTIALS or name.startswith(b"?") for name in headers)
 
 
 def session_of(
@@ -162,19 +176,73 @@ def kept_salt(folder: Path) -> bytes:
     path = folder / "salt"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        try:
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            salt = path.read_bytes()
-        else:
-            salt = secrets.token_bytes(SALT_BYTES)
-            with os.fdopen(handle, "wb") as file:
-                file.write(salt)
+        if not path.exists() or not path.stat().st_size:
+            _make_salt(path)
+        salt = path.read_bytes()
     except OSError as error:
         raise BadInput(f"cannot be read or made: {error.strerror}", file=str(path)) from error
     if len(salt) != SALT_BYTES:
-        raise BadInput("is damaged; delete it, and tenants start anew", file=str(path))
+        raise BadInput(
+            "is damaged: put it back from a backup.  Without it no commit in the ledger is found"
+            " again, and deleting it gives all of them up",
+            file=str(path),
+        )
     return salt
+
+
+def _make_salt(path: Path) -> None:
+    """Whole or not at all, and by one of all who start together: no reader sees half of it.
+
+    An empty file is what a start that was cut off left behind; nobody ever used it.
+    """
+    with _alone(path.with_name("salt.lock")):
+        if path.exists() and path.stat().st_size:
+            return
+        temporary = path.with_name(f"salt.{secrets.token_hex(8)}")
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(secrets.token_bytes(SALT_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+
+
+@contextmanager
+def _alone(lock: Path) -> Iterator[None]:
+    """One process at a time, and none for longer than it lives."""
+    handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        if fcntl is not None:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def salt_of(store: str, folder: Path) -> bytes:
+    """Who shares a database shares the tenants in it, so the salt follows from its address."""
+    return derived_salt(store) if store.startswith("postgres") else kept_salt(folder)
+
+
+def view_token(tenant: str, salt: bytes) -> str:
+    """What opens the pages to this tenant, for its own sessions; no other can make it."""
+    mac = blake2b(tenant.encode(), key=salt[:64], digest_size=16, person=b"statecomp view")
+    return tenant + mac.hexdigest()
+
+
+def viewer_of(token: str, salt: bytes) -> str:
+    """The tenant a view token was made for; empty where it was made for none."""
+    tenant = token[:TENANT_LETTERS]
+    fits = token.isascii() and hmac.compare_digest(token, view_token(tenant, salt))
+    return tenant if fits else ""
+
+
+def viewer_named(token: str, salt: bytes) -> str:
+    """As `viewer_of`, for what a person gave: nothing is everybody, and what is wrong is said."""
+    tenant = viewer_of(token, salt) if token else ""
+    if token and not tenant:
+        raise BadInput("is no view token of this store; ask its proxy for one", field="view token")
+    return tenant
 
 
 def derived_salt(shared: str) -> bytes:

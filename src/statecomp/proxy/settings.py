@@ -53,6 +53,7 @@ class Limits:
     engines: int = 64
     conversations: int = 256  # that stay parsed, of all tenants together
     conversation_tokens: int = 8_000_000  # and of how many tokens: some 10 bytes each
+    memory_bytes: int = 512 * MEGABYTE  # for all that is remembered; beyond, it is read anew
 
 
 @dataclass(frozen=True)
@@ -70,10 +71,16 @@ class ProxySettings:
     host: str = "127.0.0.1"
     hosts: frozenset[str] = frozenset()  # further names this proxy is reached by
     token: str = field(default="", repr=False)
+    admin_token: str = field(default="", repr=False)
     salt: bytes = field(default=b"", repr=False)
     limits: Limits = Limits()
     local_store: bool = True  # the ledger answers without a network in between
     trust_env: bool = True  # HTTPS_PROXY and certificates for the way to the upstream
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """All that open a door here, and must go no further."""
+        return tuple(token for token in (self.token, self.admin_token) if token)
 
     def __post_init__(self) -> None:
         for url in (self.upstream, *self.upstreams.values()):
@@ -83,10 +90,14 @@ class ProxySettings:
                 "anybody on the network could use this proxy; set --token, or stay on 127.0.0.1",
                 field=f"host {self.host!r}",
             )
-        if self.token and (len(self.token) < 16 or not _plain(self.token)):
+        if any(len(token) < 16 or not _plain(token) for token in self.tokens):
             raise BadInput(
                 "must have at least 16 characters, letters, digits, '-' and '_' only", field="token"
             )
+        if self.admin_token and self.admin_token in ("", self.token):
+            raise BadInput("must be another than the token of all clients", field="admin token")
+        if self.admin_token and not self.token:
+            raise BadInput("needs --token too, which clients use", field="admin token")
 
 
 def check_url(url: str) -> None:

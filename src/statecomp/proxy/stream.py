@@ -24,6 +24,8 @@ from statecomp.proxy.settings import Limits
 from statecomp.proxy.upstream import returned
 
 LONGEST = 4 << 20
+MOST_UNPACKED = 64 << 20
+"""No answer that tells its usage is longer; reading on would only cost time."""
 MOST_TOKENS = 100_000_000
 """No request has more: a larger number is a mistake, and would spoil every sum it is in."""
 
@@ -139,6 +141,8 @@ class UsageReader:
     usage: Usage = field(default_factory=Usage)
     _rest: bytearray = field(default_factory=bytearray)
     _skipping: bool = False
+    _members: int = 64
+    _room: int = MOST_UNPACKED
 
     def __post_init__(self) -> None:
         self._streams = "event-stream" in self.content_type
@@ -168,14 +172,24 @@ class UsageReader:
         return self.usage
 
     def _plain(self, chunk: bytes) -> bytes:
-        assert self._unzip is not None
+        """What a chunk says unpacked; a gzip answer may have several members."""
+        parts: list[bytes] = []
         try:
-            plain = self._unzip.decompress(chunk, LONGEST)
+            while chunk and self._members:
+                assert self._unzip is not None
+                parts.append(self._unzip.decompress(chunk, LONGEST))
+                chunk = self._unzip.unused_data
+                if self._unzip.eof:
+                    self._unzip = zlib.decompressobj(wbits=47)
+                    self._members -= 1
         except zlib.error:
             self._blind = True
             return b""
-        self._blind = bool(self._unzip.unconsumed_tail)  # a bomb is not worth its usage
-        return plain
+        self._room -= sum(map(len, parts))
+        # A bomb is not worth its usage.
+        bomb = bool(self._unzip and self._unzip.unconsumed_tail) or self._room < 0
+        self._blind = bomb or (not self._members and bool(chunk))
+        return b"" if self._blind else b"".join(parts)
 
     def _feed_lines(self, chunk: bytes) -> None:
         """One line at a time; of a line too long to keep, nothing is kept."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
+from urllib.parse import parse_qsl
 
 from statecomp.proxy.faults import Fault
 from statecomp.proxy.settings import ANTHROPIC, OPENAI, ProxySettings
@@ -18,6 +19,9 @@ HOP_BY_HOP = frozenset(
 )
 NOT_FORWARDED = HOP_BY_HOP | {b"host", b"content-length", b"expect"}
 OWN = b"x-statecomp-"
+QUERY_KEYS = frozenset(
+    b"key api_key api-key apikey access_token token auth subscription-key sig".split()
+)
 COOKIE = b"statecomp-token"
 
 
@@ -92,6 +96,12 @@ def returned(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
     given = [(name.lower(), value) for name, value in headers]
     dropped = HOP_BY_HOP | _named_by_connection(given)
     return [(name, value) for name, value in given if name not in dropped]
+
+
+def keys_in(query: bytes) -> dict[bytes, bytes]:
+    """Credentials that came in the address, named as no header is."""
+    given = parse_qsl(query, keep_blank_values=True)
+    return {b"?" + name.lower(): value for name, value in given if name.lower() in QUERY_KEYS}
 
 
 def with_added(headers: Headers, added: Mapping[str, str]) -> Headers:

@@ -20,15 +20,17 @@ from statecomp.controller.circumstances import Circumstances
 from statecomp.controller.prices import PriceBook
 from statecomp.history.history import History
 from statecomp.proxy.background import Background, Wanted
+from statecomp.proxy.bodies.documents import Document, Documents, Unreadable
 from statecomp.proxy.engines import Engines
 from statecomp.proxy.horizons import Horizons
-from statecomp.proxy.outgoing import Unreadable, parsed, written
+from statecomp.proxy.records import Caller, Writers
 from statecomp.proxy.sessions import client_of, session_of, tenant_of
 from statecomp.proxy.settings import ProxySettings, window_of
 from statecomp.recent import Recent
-from statecomp.strategy import View
+from statecomp.strategy import Summarizer, View
 
 HOUR_S = 3600.0
+SEAL_S = 0.25
 BUSY_S = 0.05
 """Requests that come faster than this leave little time for anything else."""
 
@@ -42,11 +44,16 @@ class Look:
     client: str
     model: str
     engine: StateComp
-    parsed: Mapping[str, Any]
+    document: Document
     checkpoint: Checkpoint
     content: bytes | None
     caching: bool
     long_lived: bool  # the client asked for an hour of caching
+    caller: Caller | None = field(default=None, repr=False)  # where a model writes records
+
+    @property
+    def parsed(self) -> Mapping[str, Any]:
+        return self.document.body
 
     @property
     def raw(self) -> History | None:
@@ -68,13 +75,20 @@ class Views:
     _looking: int = 0
     _looked_s: float = -BUSY_S
     _last_s: Recent[str, float] = field(default_factory=lambda: Recent(4096))
+    _documents: Documents = field(default_factory=Documents)
     _tools: Recent[str, int] = field(default_factory=lambda: Recent(16))
 
     def __post_init__(self) -> None:
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="statecomp-view")
-        self._writes_at_once = self.engines.method.writes_at_once
+        method = self.engines.method
+        self._writes_at_once = method.writes_at_once
+        self.writers = (
+            Writers(method.records, trust_env=self.settings.trust_env) if method.records else None
+        )
 
-    async def of(self, protocol: str, headers: Mapping[bytes, bytes], body: bytes) -> Look | str:
+    async def of(
+        self, protocol: str, headers: Mapping[bytes, bytes], body: bytes, url: str = ""
+    ) -> Look | str:
         """What to send, or why it goes out as it came."""
         limits = self.settings.limits
         if self._looking >= limits.views:
@@ -83,10 +97,11 @@ class Views:
         self._looked_s = monotonic()
         try:
             if self._quick(body):
-                return self._look(protocol, headers, body)
+                return self._called(self._look(protocol, headers, body), headers, url)
             loop = asyncio.get_running_loop()
             work = loop.run_in_executor(self._threads, self._look, protocol, headers, body)
-            return await asyncio.wait_for(work, limits.view_s)
+            look = await asyncio.wait_for(work, limits.view_s)
+            return self._called(look, headers, url)
         except TimeoutError:
             return f"no view within {limits.view_s:g} s"
         except Unreadable as error:
@@ -95,6 +110,12 @@ class Views:
             return f"could not be read ({type(error).__name__})"
         finally:
             self._looking -= 1
+
+    def _called(self, look: Look, headers: Mapping[bytes, bytes], url: str) -> Look:
+        """With where to ask for records, if the client's own upstream writes them."""
+        if self.writers is None or self.writers.records.chat is not None or not url:
+            return look
+        return replace(look, caller=Caller.of(look.engine.wire.name, url, headers))
 
     @property
     def busy(self) -> bool:
@@ -105,9 +126,10 @@ class Views:
         return local and len(body) <= self.settings.limits.quick_bytes
 
     def _look(self, protocol: str, headers: Mapping[bytes, bytes], body: bytes) -> Look:
-        given = parsed(body)
         tenant = tenant_of(headers, self.settings.salt)
         engine = self.engines.of(tenant, protocol)
+        document = self._documents.read(tenant, engine.wire.key, body)
+        given = document.body
         checkpoint = engine.checkpoint(given, decide=False)
         raw = checkpoint.raw
         marked = b'"cache_control"' in body
@@ -117,18 +139,18 @@ class Views:
             client=client_of(headers),
             model=str(given.get("model", "")),
             engine=engine,
-            parsed=given,
+            document=document,
             checkpoint=checkpoint,
-            content=self._content(checkpoint),
+            content=self._content(document, checkpoint),
             # Anthropic caches on request only; the others always do.
             caching=protocol != "anthropic" or marked,
             long_lived=marked and b'"1h"' in body,
         )
 
-    def _content(self, checkpoint: Checkpoint) -> bytes | None:
+    def _content(self, document: Document, checkpoint: Checkpoint) -> bytes | None:
         if not checkpoint.rewritten or self.settings.mode != "compress":
             return None
-        return written(checkpoint.body)
+        return document.written(checkpoint.body)
 
     def circumstances(self, look: Look) -> Circumstances:
         """The moment of this request; a session unknown here was last heard of at no known time."""
@@ -191,10 +213,26 @@ class Views:
                 horizon=self.horizons.of(look.client, look.model),
             )
             late = given_up.is_set if given_up is not None else lambda: False
-            return engine.prepare(raw, beside, lambda: wanted() and not late())
+            return engine.prepare(raw, beside, lambda: wanted() and not late(), self._writer(look))
 
-        where = look.session or look.tenant
-        return self.background.submit(where, work, at_once=given_up is not None)
+        awaited_s = self.patience_s(look, now) if given_up is not None else 0.0
+        return self.background.submit(
+            look.session or look.tenant,
+            work,
+            worth=look.checkpoint.sent_tokens,
+            awaited_s=awaited_s,
+        )
+
+    def _writer(self, look: Look) -> Summarizer | None:
+        if self.writers is None:
+            return None
+        return self.writers.of(
+            look.engine.account,
+            tenant=look.tenant,
+            session=look.session,
+            model=look.model,
+            caller=look.caller,
+        )
 
     def _outside(self, look: Look) -> int:
         """Tokens of the tool definitions; long, and nearly always the same."""
@@ -220,9 +258,33 @@ class Views:
         except Exception:  # noqa: BLE001  the view before the decision is still good
             return look
 
+    async def sealed(self, look: Look) -> Look:
+        """The look, written down before it goes out; what went out before, where something did.
+
+        A store that takes long is not waited for: the request goes out, and the next ones of this
+        process still know how.
+        """
+        checkpoint = look.checkpoint
+        if self.settings.mode != "compress" or checkpoint.view is None or checkpoint.sent:
+            return look
+        loop = asyncio.get_running_loop()
+        try:
+            writing = loop.run_in_executor(self._threads, look.engine.seal, checkpoint)
+            writing.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+            done, _ = await asyncio.wait({writing}, timeout=SEAL_S)
+            if not done or writing.result():
+                return look
+            return await asyncio.wait_for(
+                loop.run_in_executor(self._threads, self._again, look), self.settings.limits.view_s
+            )
+        except Exception:  # noqa: BLE001  the view that was looked at is still good
+            return look
+
     def _again(self, look: Look) -> Look:
         checkpoint = look.engine.checkpoint(look.parsed, decide=False)
-        return replace(look, checkpoint=checkpoint, content=self._content(checkpoint))
+        content = self._content(look.document, checkpoint)
+        return replace(look, checkpoint=checkpoint, content=content)
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
+        self.engines.close()

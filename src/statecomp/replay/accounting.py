@@ -23,6 +23,7 @@ class Bill:
     side_input: int = 0
     side_output: int = 0
     side_calls: int = 0
+    side_dollars: float | None = None  # where the model that was asked has prices of its own
 
     @property
     def agent(self) -> int:
@@ -44,6 +45,7 @@ class Bill:
             self.side_input + other.side_input,
             self.side_output + other.side_output,
             self.side_calls + other.side_calls,
+            _sum(self.side_dollars, other.side_dollars),
         )
 
 
@@ -51,9 +53,17 @@ def dollars_of(bills: Iterable[Bill], prices: Prices) -> float:
     """Request by request: cache rules hold for each, not for their sum."""
     return sum(
         prices.dollars(input_tokens=b.input, unchanged=b.cached, output_tokens=b.output)
-        + prices.side_dollars(b.side_input, b.side_output)
+        + (
+            prices.side_dollars(b.side_input, b.side_output)
+            if b.side_dollars is None
+            else b.side_dollars
+        )
         for b in bills
     )
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    return other if one is None else one + (other or 0.0)
 
 
 def common_prefix(before: History, after: History) -> tuple[int, int]:

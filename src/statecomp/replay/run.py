@@ -10,6 +10,7 @@ from statecomp.annotate.labels import Labels
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, JsonObject
 from statecomp.history.trajectory import Trajectory
+from statecomp.llm.side import SideCall
 from statecomp.replay.accounting import Bill, common_prefix
 from statecomp.replay.safety import Dependencies, action_identifiers
 from statecomp.replay.sessions import Session
@@ -241,7 +242,14 @@ def _bill(view: View, cached: int, output: int) -> Bill:
         side_input=sum(call.input_tokens for call in view.side_calls),
         side_output=sum(call.output_tokens for call in view.side_calls),
         side_calls=len(view.side_calls),
+        side_dollars=_known(view.side_calls),
     )
+
+
+def _known(calls: Sequence[SideCall]) -> float | None:
+    """Dollars of side calls where all of them have a price of their own."""
+    dollars = [call.dollars for call in calls if call.dollars is not None]
+    return sum(dollars) if calls and len(dollars) == len(calls) else None
 
 
 def _standing(view: View, prefix: History) -> Standing:

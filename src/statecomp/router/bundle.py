@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,18 +21,18 @@ from safetensors.numpy import save as save_tensors
 
 from statecomp.errors import BadInput
 from statecomp.router.calibrate import Calibration, as_json, from_json
-from statecomp.router.network import Router, kinds_of, restored, tensors_of
+from statecomp.router.hidden.spec import Encoder, Spec
+from statecomp.router.hidden.spec import as_json as as_spec
+from statecomp.router.hidden.spec import from_json as spec_of
+from statecomp.router.network import Router
 from statecomp.router.pairs import Features, Floats, check_finite
+from statecomp.router.tensors import kinds_of, restored, tensors_of
 
-FORMAT = 1
+FORMAT = 2
+EVIDENCE = Spec()
+EVIDENCE_ALONE = 1
+"""The format in which every router read evidence and nothing else."""
 WEIGHTS, SPEC = "weights.safetensors", "spec.json"
-
-
-class Encoder(NamedTuple):
-    """The frozen model, and the layer of it, whose vectors a router reads."""
-
-    name: str
-    layer: int
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Bundle:
     calibration: Calibration
     labels: str
     created_from: str
-    encoder: Encoder | None = None
+    reads: Spec = EVIDENCE
 
     def __post_init__(self) -> None:
         if len(self.features) != self.router.width:
@@ -67,8 +67,9 @@ class Bundle:
 
     def must_read(self, features: Sequence[str], encoder: Encoder | None = None) -> None:
         """Refuses a reader that produces anything but what this router learned from."""
-        if encoder != self.encoder:
-            problem = f"was trained on {_named(self.encoder)}, and {_named(encoder)} is running"
+        if encoder != self.reads.encoder:
+            mine = self.reads.encoder or "no encoder"
+            problem = f"was trained on {mine}, and {encoder or 'no encoder'} is running"
             raise BadInput(problem, field="the router")
         if tuple(features) == self.features:
             return
@@ -81,23 +82,20 @@ class Bundle:
         raise BadInput(f"was trained with {change}; train it again", field="the router")
 
 
-def _named(encoder: Encoder | None) -> str:
-    return f"layer {encoder.layer} of {encoder.name}" if encoder else "no encoder"
-
-
 def save(folder: Path, bundle: Bundle) -> None:
     """Writes both files; the specification last, so that half a bundle has none."""
     weights = save_tensors(dict(sorted(tensors_of(bundle.router).items())))
     spec = {
         "format": FORMAT,
         "router": kinds_of(bundle.router),
-        "encoder": bundle.encoder._asdict() if bundle.encoder else None,
+        "reads": as_spec(bundle.reads),
         "labels": bundle.labels,
         "created_from": bundle.created_from,
         "threshold": bundle.threshold,
         "calibration": as_json(bundle.calibration),
         "weights_sha256": sha256(weights).hexdigest(),
-        "features": list(bundle.features),
+        # Columns of vectors follow from what it reads; evidence may change with a version.
+        "features": list(bundle.features[len(bundle.reads.columns()) :]),
     }
     folder.mkdir(parents=True, exist_ok=True)
     (folder / SPEC).unlink(missing_ok=True)
@@ -111,14 +109,15 @@ def load(folder: Path) -> Bundle:
     file = str(folder / SPEC)
     try:
         router = restored(spec["router"], _read_weights(folder / WEIGHTS, spec["weights_sha256"]))
+        reads = EVIDENCE if spec["format"] == EVIDENCE_ALONE else spec_of(spec["reads"])
         return Bundle(
             router=router,
-            features=tuple(map(str, spec["features"])),
+            features=(*reads.columns(), *map(str, spec["features"])),
             threshold=float(spec["threshold"]),
             calibration=from_json(spec["calibration"]),
             labels=str(spec["labels"]),
             created_from=str(spec["created_from"]),
-            encoder=_encoder(spec["encoder"]),
+            reads=reads,
         )
     except KeyError as error:
         raise BadInput("is missing", file=file, field=str(error.args[0])) from error
@@ -126,10 +125,6 @@ def load(folder: Path) -> Bundle:
         raise BadInput("is not the specification of a router", file=file) from error
     except BadInput as error:
         raise error.at(file=file) from error
-
-
-def _encoder(record: Any) -> Encoder | None:
-    return None if record is None else Encoder(str(record["name"]), int(record["layer"]))
 
 
 def _read_spec(path: Path) -> Mapping[str, Any]:
@@ -142,7 +137,7 @@ def _read_spec(path: Path) -> Mapping[str, Any]:
         raise BadInput("is cut off, or was never JSON", file=str(path)) from error
     if not isinstance(spec, dict):
         raise BadInput("is not the specification of a router", file=str(path))
-    if spec.get("format") != FORMAT:
+    if spec.get("format") not in (EVIDENCE_ALONE, FORMAT):
         problem = f"is {spec.get('format')!r}, and this version reads {FORMAT}"
         raise BadInput(problem, file=str(path), field="format")
     return spec

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -11,8 +11,12 @@ import numpy as np
 from statecomp.errors import ScoringFailed
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Pinned, Segment, Summary
-from statecomp.router.bundle import Bundle, Encoder
+from statecomp.recent import Recent
+from statecomp.router.bundle import Bundle
+from statecomp.router.hidden.spec import STATE, Encoder
 from statecomp.router.pairs import Features
+
+REMEMBERED = 4096
 
 
 class Reader(Protocol):
@@ -26,6 +30,14 @@ class Reader(Protocol):
         ...
 
 
+class Late(Exception):
+    """A reader's time was over: of these rows, those of `stale` interactions are not new."""
+
+    def __init__(self, ids: Sequence[str], x: Features, stale: frozenset[str]) -> None:
+        super().__init__("there was no time to read all of the history")
+        self.ids, self.x, self.stale = ids, x, stale
+
+
 @dataclass(frozen=True)
 class RouterScorer:
     """Reads features, scores them; whatever goes wrong means no scores, never wrong ones.
@@ -34,12 +46,15 @@ class RouterScorer:
     is therefore read twice, within the whole and as a run of its own, and the warier score counts:
     read within the whole alone, joined runs were scored too high (docs/lab-log.md).
 
-    A reader that does not suit the bundle is refused here, before the first history.
+    Where a reader runs out of time, the previous score of an interaction stands; one that never had
+    any gets none, and stays.  A reader that does not suit the bundle is refused here, before the
+    first history.
     """
 
     reader: Reader
     bundle: Bundle
     encoder: Encoder | None = None
+    _before: Recent[str, float] = field(default_factory=lambda: Recent(REMEMBERED), repr=False)
 
     def __post_init__(self) -> None:
         self.bundle.must_read(self.reader.NAMES, self.encoder)
@@ -47,16 +62,27 @@ class RouterScorer:
     def score(self, history: History) -> Mapping[str, float]:
         scores = self._scores(history)
         latest = since_user(history)
-        if latest is None:
-            return scores
-        alone = self._scores(latest)
-        return {name: min(score, alone.get(name, 1.0)) for name, score in scores.items()}
+        if latest is not None:
+            alone, inside = self._scores(latest), {i.id for i in latest.interactions}
+            scores = {
+                name: min(score, alone.get(name, 1.0))
+                for name, score in scores.items()
+                if name in alone or name not in inside
+            }
+        return {**self._previous(history, scores), **scores}
+
+    def _previous(self, history: History, scores: Mapping[str, float]) -> dict[str, float]:
+        """What was said before of those of whom nothing can be said now."""
+        for name, score in scores.items():
+            self._before.put(name, score)
+        late = (i.id for i in history.interactions if i.id not in scores)
+        return {name: known for name in late if (known := self._before.get(name)) is not None}
 
     def _scores(self, history: History) -> Mapping[str, float]:
         if not history.interactions:
             return {}
         try:
-            ids, x = self.reader.read(history)
+            ids, x, stale = self._read(history)
             scores = self.bundle.scores(np.asarray(x))  # (interactions,)
         except ScoringFailed:
             raise
@@ -64,7 +90,14 @@ class RouterScorer:
             raise ScoringFailed(str(error) or type(error).__name__) from error
         if len(ids) != len(scores):
             raise ScoringFailed(f"{len(ids)} interactions were named, and {len(scores)} scored")
-        return dict(zip(ids, map(float, scores), strict=True))
+        pairs = zip(ids, map(float, scores), strict=True)
+        return {name: score for name, score in pairs if name not in stale}
+
+    def _read(self, history: History) -> tuple[Sequence[str], Features, frozenset[str]]:
+        try:
+            return *self.reader.read(history), frozenset()
+        except Late as late:
+            return late.ids, late.x, late.stale
 
 
 def since_user(history: History) -> History | None:
@@ -93,7 +126,10 @@ def _numbered(segment: Segment, gone: int) -> Segment:
 
 
 class Reason(NamedTuple):
-    """A feature, its value here, and by how much it moves the logit towards READY."""
+    """A feature, its value here, and by how much it moves the logit towards READY.
+
+    A vector counts as one feature, and its value is its length.
+    """
 
     feature: str
     value: float
@@ -108,17 +144,34 @@ def reasons(bundle: Bundle, x: Features, top: int = 3) -> list[list[Reason]]:
     """
     logits = bundle.router.logits(x)  # (interactions,)
     medians = np.median(x, axis=0).astype(np.float32)  # (width,)
-    push = np.empty(x.shape)  # (interactions, width)
-    for column, median in enumerate(medians):
+    blocks = _blocks(bundle)
+    push = np.empty((len(x), len(blocks)))  # (interactions, blocks)
+    for place, columns in enumerate(blocks.values()):
         typical = x.copy()  # (interactions, width)
-        typical[:, column] = median
-        push[:, column] = logits - bundle.router.logits(typical)
+        typical[:, columns] = medians[columns]
+        push[:, place] = logits - bundle.router.logits(typical)
     order = np.argsort(-np.abs(push), axis=1)[:, :top]  # (interactions, top)
+    names = [*blocks]
     return [
         [
-            Reason(bundle.features[column], float(x[row, column]), float(push[row, column]))
-            for column in columns
-            if push[row, column]
+            Reason(names[place], _value(x[row, blocks[names[place]]]), float(push[row, place]))
+            for place in places
+            if push[row, place]
         ]
-        for row, columns in enumerate(order)
+        for row, places in enumerate(order)
     ]
+
+
+def _blocks(bundle: Bundle) -> dict[str, list[int]]:
+    """The columns of each feature: one, or those of a whole vector."""
+    vectors = len(bundle.reads.columns())
+    blocks: dict[str, list[int]] = {}
+    for column, name in enumerate(bundle.features):
+        key = name.partition(".")[0] if column < vectors else name
+        blocks.setdefault(key, []).append(column)
+    blocks.pop(STATE if vectors else "", None)
+    return blocks
+
+
+def _value(columns: Features) -> float:
+    return float(columns[0] if len(columns) == 1 else np.linalg.norm(columns))

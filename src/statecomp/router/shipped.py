@@ -12,25 +12,49 @@ from typing import Any
 from statecomp.errors import BadInput
 from statecomp.features.evidence import EvidenceReader
 from statecomp.router.bundle import Bundle, load, save
+from statecomp.router.hidden.opened import HERE, Serving, must_be_here
+from statecomp.router.hidden.reader import HiddenReader
 from statecomp.router.scorer import RouterScorer
 
 SHIPPED = "default"
 """Evidence features only, so no language model is needed (docs/decisions/0004)."""
+PAPER = "paper"
+"""The paper's own: Capped Recent4 and Hybrid, hidden states of the embedded model."""
 
 FOLDS = "folds.json"
 
 
 def open_bundle(folder: str = "") -> Bundle:
     """The bundle in a folder, or the one shipped with the package."""
-    if folder:
-        return load(Path(folder))
-    with as_file(files("statecomp").joinpath("bundles", SHIPPED)) as path:
+    return load(Path(folder)) if folder else shipped_bundle(SHIPPED)
+
+
+def shipped_bundle(name: str) -> Bundle:
+    with as_file(files("statecomp").joinpath("bundles", name)) as path:
         return load(path)
 
 
-def open_scorer(folder: str = "") -> RouterScorer:
+def open_scorer(folder: str = "", serving: Serving = HERE) -> RouterScorer:
     """A fresh scorer; one per conversation keeps what it has read of it."""
-    return RouterScorer(EvidenceReader(), open_bundle(folder))
+    return scorer_of(open_bundle(folder), serving)
+
+
+def scorer_of(bundle: Bundle, serving: Serving = HERE) -> RouterScorer:
+    """A language model that a router reads is opened when it first scores, one for all scorers."""
+    if not bundle.reads.hidden:
+        return RouterScorer(EvidenceReader(), bundle)
+    must_be_here(bundle.reads, serving)
+    return RouterScorer(HiddenReader(bundle.reads, serving), bundle, bundle.reads.encoder)
+
+
+def instead_of(name: str, serving: Serving = HERE) -> str:
+    """Why the shipped evidence router scores instead of this one; empty where it does not."""
+    reads = shipped_bundle(name).reads
+    try:
+        must_be_here(reads, serving)
+    except BadInput as problem:
+        return f"the shipped evidence router scores instead of the paper's: {problem}"
+    return ""
 
 
 def save_folds(folder: Path, bundles: Sequence[Bundle], unseen: Mapping[str, int]) -> None:

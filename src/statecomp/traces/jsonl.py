@@ -177,6 +177,8 @@ def _parsed(line: bytes) -> Any:
         return BadInput(f"is not valid JSON ({error.msg} at character {error.pos})")
     except RecursionError:
         return BadInput("is nested too deeply to be read")
+    except ValueError:  # Python reads no more than some thousand digits
+        return BadInput("holds a number that is too long to be read")
 
 
 def _kind(value: Any) -> str:

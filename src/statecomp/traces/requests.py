@@ -167,7 +167,7 @@ def _unwrapped(value: Any) -> Any:
     if isinstance(value, str) and value.lstrip()[:1] == "{":
         try:
             return json.loads(value)
-        except (json.JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):
             return value
     return value
 

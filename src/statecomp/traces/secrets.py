@@ -17,6 +17,10 @@ from hashlib import blake2b
 from math import log2
 from typing import Any
 
+from statecomp.history.windows import substituted
+from statecomp.traces.given_away import given_away, lines_of_key
+from statecomp.traces.many_words import ManyWords
+
 # Groups are not possessive: Python 3.11 before 3.11.5 matches those wrongly (gh-106052).  There is
 # one way only to read a key, so a text that is none is left after one look.
 _GAP = r"(?:\s|\\[nrt])*"
@@ -77,6 +81,9 @@ _MASK = re.compile(r"\[masked:([a-z-]+):[0-9a-f]{4}\]")
 _REFERENCE = ("$", "{", "<", "%", "*", "[masked:")
 _PASSES = 4  # a mask can free the word behind it, which the secret itself had joined
 _STANDS_ALONE = 12  # shorter values could be ordinary words elsewhere
+_PASSWORD_ALONE = 8  # unless they are passwords and no words
+_SURE = ("password-hash", "service-token")
+_CODE = re.compile(r"[(){}\[\]]|::|->|\s|^[\w.]*\.\w+$|/")
 
 
 @dataclass(slots=True)
@@ -85,12 +92,20 @@ class Masker:
 
     counts: Counter[str] = field(default_factory=Counter)
 
-    def masked(self, value: Any) -> Any:
-        """A JSON value with its secrets masked; everything else is as it was."""
-        given_away: dict[str, str] = {}
-        first = self._walk(value, given_away)
-        alone = {v: mask for v, mask in given_away.items() if len(v) >= _STANDS_ALONE}
+    def masked(self, value: Any, known: dict[str, str] | None = None) -> Any:
+        """A JSON value with its secrets masked; everything else is as it was.
+
+        `known` is what was found in the same conversation, and is added to: a secret found anywhere
+        in it is one everywhere in it.
+        """
+        found = {} if known is None else known
+        first = self._walk(value, found)
+        alone = {secret: mask for secret, mask in found.items() if _tells_alone(secret, mask)}
         return self._replaced(first, alone) if alone else first
+
+    def learn(self, value: Any, known: dict[str, str]) -> None:
+        """Add what a value gives away to what is known of its conversation."""
+        self._walk(value, known)
 
     def text(self, text: str) -> str:
         """A text with its secrets masked."""
@@ -119,20 +134,33 @@ class Masker:
         for _ in range(_PASSES):
             before = text
             if any(opening in text for opening in _OPENINGS):
-                text = _SHAPE.sub(self._shape, text)
+                text = substituted(_SHAPE, lambda match: self._shape(match, found), text)
             lowered = text.lower()
             if any(word in lowered for word in _TELLING):
-                text = _CONTEXT.sub(lambda match: self._context(match, found), text)
+                text = substituted(_CONTEXT, lambda match: self._context(match, found), text)
+            text = self._surrounded(text, found)
             if text == before:
                 break
         return text
 
-    def _shape(self, match: re.Match[str]) -> str:
+    def _surrounded(self, text: str, found: dict[str, str]) -> str:
+        parts, end = [], 0
+        for start, stop, kind in given_away(text):
+            secret = text[start:stop]
+            if _is_likely(secret, kind):
+                parts += [text[end:start], self._mask(kind, secret, found)]
+                end = stop
+        return "".join((*parts, text[end:])) if parts else text
+
+    def _shape(self, match: re.Match[str], found: dict[str, str]) -> str:
         kind, secret = str(match.lastgroup).replace("_", "-"), match[0]
         # `sk-` also begins names of CSS classes and branches.
         if kind == "openai" and not _mixed(secret[3:]):
             return secret
-        return self._mask(kind, secret, {})
+        mask = self._mask(kind, secret, {})
+        if kind == "private-key":
+            found.update(dict.fromkeys(lines_of_key(secret), mask))
+        return mask
 
     def _context(self, match: re.Match[str], found: dict[str, str]) -> str:
         kinds = {"value": "password" if match["worded"] else "secret-value"}
@@ -153,19 +181,16 @@ class Masker:
 
     def _replaced(self, value: Any, masks: Mapping[str, str]) -> Any:
         """Values that some context gave away, masked where they stand without it."""
-        longest = sorted(masks, key=len, reverse=True)
-        pattern = re.compile(
-            rf"(?<![A-Za-z0-9])(?:{'|'.join(map(re.escape, longest))})(?![A-Za-z0-9])"
-        )
+        words = ManyWords(masks)
 
-        def mask(match: re.Match[str]) -> str:
-            found = masks[match[0]]
+        def mask(word: str) -> str:
+            found = masks[word]
             self.counts[str(_MASK.fullmatch(found)[1])] += 1  # type: ignore[index]
             return found
 
         def walk(item: Any) -> Any:
             if isinstance(item, str):
-                return pattern.sub(mask, item)
+                return words.replaced(item, mask)
             if isinstance(item, dict):
                 return {key: walk(inner) for key, inner in item.items()}
             return [walk(inner) for inner in item] if isinstance(item, list) else item
@@ -173,15 +198,33 @@ class Masker:
         return walk(value)
 
 
+def _tells_alone(secret: str, mask: str) -> bool:
+    """Whether a value is masked where nothing gives it away; short ones could be ordinary words."""
+    passwordlike = mask.startswith(("[masked:password", "[masked:url-password"))
+    return len(secret) >= (_PASSWORD_ALONE if passwordlike and _odd(secret) else _STANDS_ALONE)
+
+
 def _is_likely(value: str, kind: str) -> bool:
     """Whether a value is a secret, and not a placeholder, a variable or a word of code."""
-    if value.startswith(_REFERENCE) or "[masked:" in value:
+    if "[masked:" in value:
+        return False
+    if kind in _SURE:
+        return True
+    if value.startswith(_REFERENCE):
         return False
     if kind in ("url-password", "authorization"):
         return True
+    if kind == "password" and _odd(value) and not _CODE.search(value):
+        return len(value) >= _PASSWORD_ALONE
     if len(value) < 8 or not _mixed(value) or "://" in value or value.startswith(("/", "./")):
         return False
     return _entropy(value) >= (2.5 if kind == "password" else 3.0)
+
+
+def _odd(text: str) -> bool:
+    """Whether it is no word: three kinds of characters in it, or digits among letters."""
+    kinds = (str.islower, str.isupper, str.isdigit, lambda c: not c.isalnum())
+    return _mixed(text) or sum(any(map(kind, text)) for kind in kinds) >= 3
 
 
 def _mixed(text: str) -> bool:

@@ -133,6 +133,6 @@ def _settings(document: Mapping[str, Any]) -> Mapping[str, Any]:
     if isinstance(told, str):
         try:
             told = json.loads(told)
-        except (json.JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):
             return {"replay_config": told}
     return mapping(told)

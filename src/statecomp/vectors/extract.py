@@ -19,17 +19,16 @@ import torch
 from statecomp.annotate.records import Reading
 from statecomp.errors import BadInput
 from statecomp.features import presets, view
+from statecomp.features.constructions import CONSTRUCTIONS, GROWING, budget_of
 from statecomp.features.encoder import EncoderSettings, Floats, FrozenEncoder, Readout
-from statecomp.features.states import CONSTRUCTIONS as VIEWS
 from statecomp.features.states import ReaderSettings, StateReader
 from statecomp.features.store import Arrays, FeatureStore, Recipe
 from statecomp.history.trajectory import Trajectory
 from statecomp.router.supervision import prefixes
-from statecomp.vectors.cost import ONCE, budgets, cost_of, full_window
+from statecomp.vectors.cost import cost_of
 from statecomp.vectors.sample import ALL, Sample
 from statecomp.vectors.taps import TappedEncoder, open_tapped
 
-CONSTRUCTIONS: Final = ("once", *VIEWS)
 Wanted: TypeAlias = Mapping[int, tuple[int, ...]]
 State: TypeAlias = tuple[int, Floats, Floats]
 """A checkpoint k, its candidates (n, d) in the order of the sample, and its current state (d,)."""
@@ -86,8 +85,9 @@ class ExtractOne:
         arrays = read_run(encoder, run, self.extraction)
         seconds, tokens = perf_counter() - started, encoder.tokens_read - before
         spent = {"tokens_read": np.array(tokens), "seconds": np.array(seconds)}
+        made_by = {"weights": np.array(encoder.weights), "dtype": np.array(encoder.dtype)}
         for layer, store in stores.items():
-            store.write(run, {**arrays[layer], **spent})
+            store.write(run, {**arrays[layer], **spent, **made_by})
         return Done(run.id, found=False, tokens_read=tokens, seconds=seconds)
 
 
@@ -128,9 +128,16 @@ def read_run(encoder: TappedEncoder, run: Trajectory, extraction: Extraction) ->
     }
 
 
-def _growing(settings: Callable[[FrozenEncoder], ReaderSettings]) -> _Read:
+def _growing(construction: str) -> _Read:
+    """One pass over the growing run.
+
+    For `full` it gives what a fresh pass at each checkpoint would (causal prefix invariance); the
+    cost that is counted is that of fresh passes.
+    """
+
     def read(encoder: FrozenEncoder, reading: Reading, wanted: Wanted) -> Iterator[State]:
-        reader = StateReader(encoder, settings(encoder))
+        budget = budget_of(construction, encoder.context)
+        reader = StateReader(encoder, ReaderSettings(budget.window, budget.overlap))
         for k, prefix in prefixes(reading):
             if k in wanted:
                 found = reader.read(prefix)
@@ -142,7 +149,7 @@ def _growing(settings: Callable[[FrozenEncoder], ReaderSettings]) -> _Read:
 
 def _local(encoder: FrozenEncoder, reading: Reading, wanted: Wanted) -> Iterator[State]:
     """Each target alone, so its vector holds for every checkpoint."""
-    limit = budgets(encoder.context)["local"].target
+    limit = budget_of("local", encoder.context).target
     interactions = reading.interactions[: max(wanted, default=1) - 1]
     views = [view.local(target, encoder.tokenize, limit).ids for target in interactions]
     vectors = encoder.encode(views)  # (interactions, d)
@@ -153,7 +160,7 @@ def _local(encoder: FrozenEncoder, reading: Reading, wanted: Wanted) -> Iterator
 
 def _recent(construction: str) -> _Read:
     def read(encoder: FrozenEncoder, reading: Reading, wanted: Wanted) -> Iterator[State]:
-        budget = budgets(encoder.context)[construction]
+        budget = budget_of(construction, encoder.context)
         tokenize = cache(encoder.tokenize)
         for k, prefix in prefixes(reading):
             if k not in wanted:
@@ -178,12 +185,7 @@ def _recent(construction: str) -> _Read:
 
 _Read: TypeAlias = Callable[[FrozenEncoder, Reading, Wanted], Iterator[State]]
 READERS: Final[Mapping[str, _Read]] = {
-    "once": _growing(lambda encoder: ONCE),
-    # One pass over the growing run gives what a fresh pass at each checkpoint would (causal prefix
-    # invariance); the cost that is counted is that of fresh passes.
-    "full": _growing(lambda encoder: full_window(encoder.context)),
+    **{construction: _growing(construction) for construction in GROWING},
     "local": _local,
-    "recent2": _recent("recent2"),
-    "recent4": _recent("recent4"),
-    "capped-recent4": _recent("capped-recent4"),
+    **{name: _recent(name) for name in ("recent2", "recent4", "capped-recent4")},
 }

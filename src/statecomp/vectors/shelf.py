@@ -96,6 +96,8 @@ class Vectors:
     cost: Cost
     tokens_read: int
     seconds: float
+    weights: str = ""  # of the model that read them
+    dtype: str = ""
 
     @property
     def state(self) -> Numbers:
@@ -166,6 +168,8 @@ def load(
         cost=_summed([shard["cost"] for shard in shards]),
         tokens_read=sum(int(shard["tokens_read"]) for shard in shards),
         seconds=sum(float(shard["seconds"]) for shard in shards),
+        weights=_one(folder, shards, "weights"),
+        dtype=_one(folder, shards, "dtype"),
     )
 
 
@@ -176,6 +180,15 @@ def _checked(store: FeatureStore, run: Trajectory) -> dict[str, Any]:
             problem = f"the {name} of run {run.id} are not all numbers; delete this, extract again"
             raise BadInput(problem, file=str(store.path(run)))
     return shard
+
+
+def _one(folder: Path, shards: Sequence[Mapping[str, Any]], name: str) -> str:
+    """What all shards say of the model; those of earlier versions say nothing."""
+    found = {str(shard[name]) for shard in shards if name in shard}
+    if len(found) > 1:
+        problem = f"holds vectors of models with different {name}; extract them again"
+        raise BadInput(problem, file=str(folder))
+    return next(iter(found), "")
 
 
 def _current(shard: Mapping[str, Any]) -> Features:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -157,19 +158,19 @@ def identity(message: JsonObject) -> Any:
 def unanswered(turn: Sequence[JsonObject], place: int) -> list[str]:
     """Calls of a turn that have no result; raises InvalidHistory for a result without its call."""
     made = call_ids(turn[0])
-    waiting = list(made)
+    waiting = Counter(made)
     for number, block in (found for message in turn[1:] for found in results_of(message)):
         call_id = str(block.get("tool_use_id", ""))
-        if call_id not in waiting:
+        if not waiting[call_id]:
             problem = (
                 "answers a call that was answered already"
-                if call_id in made
+                if call_id in waiting
                 else f"answers the call {call_id!r}, which the message before it does not make"
             )
             field = f"messages[{place + 1}].content[{number}].tool_use_id"
             raise InvalidHistory(problem, field=field)
-        waiting.remove(call_id)
-    return waiting
+        waiting[call_id] -= 1
+    return [call_id for call_id in dict.fromkeys(made) for _ in range(waiting[call_id])]
 
 
 def reasons_inside(turn: Sequence[JsonObject], open_ids: Sequence[str]) -> Iterator[str]:

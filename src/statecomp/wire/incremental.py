@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from statecomp.errors import InvalidHistory
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, JsonObject, Pinned, Segment
-from statecomp.recent import Recent
+from statecomp.recent import MEMORY, Budget, Recent, now
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.assemble import Cursor, assemble, canonical, digest, message_list
 from statecomp.wire.content import strip_markers
@@ -44,6 +44,11 @@ class _Known:
     starts: tuple[int, ...]  # first message of each segment
     cursors: tuple[Cursor, ...]  # in front of each segment
     tokens: int
+    sizes: tuple[int, ...] = ()  # bytes of each message, about
+
+    @property
+    def bytes(self) -> int:
+        return sum(self.sizes)
 
 
 NOTHING = _Known((), (), (), (), (), 0)
@@ -57,7 +62,16 @@ class Shelf:
     another read.  Beside their number it is the tokens that count: those stand for memory.
     """
 
-    def __init__(self, conversations: int = 32, tokens: int = 8_000_000) -> None:
+    def __init__(
+        self,
+        conversations: int = 32,
+        tokens: int = 8_000_000,
+        budget: Budget = MEMORY,
+    ) -> None:
+        self.bytes = 0
+        self._used: dict[_Place, int] = {}
+        self._budget = budget
+        budget.join(self)
         self._most = conversations
         self._most_tokens = tokens
         self._rows: OrderedDict[_Place, tuple[_Known, ...]] = OrderedDict()  # newest last in a row
@@ -75,12 +89,25 @@ class Shelf:
         with self._lock:
             row = self._rows.pop(place, ())
             kept = tuple(one for one in row if one is not instead_of)
-            self._rows[place] = (*kept, known)
+            self._rows[place], self._used[place] = (*kept, known), now()
+            gone = instead_of if len(kept) < len(row) else NOTHING
             self._count += 1 + len(kept) - len(row)
-            self._tokens += known.tokens - (instead_of.tokens if len(kept) < len(row) else 0)
+            self._tokens += known.tokens - gone.tokens
+            more = known.bytes - gone.bytes
+            self.bytes += more
             while self._count > self._most or self._tokens > self._most_tokens:
                 if not self._drop_oldest():
                     break
+        self._budget.grown(more)
+
+    def oldest(self) -> int | None:
+        with self._lock:
+            place = next(iter(self._rows), None)
+            return self._used[place] if place is not None and self._count > 1 else None
+
+    def forget_oldest(self) -> None:
+        with self._lock:
+            self._drop_oldest()
 
     def _drop_oldest(self) -> bool:
         """The conversation just read stays, however long it is."""
@@ -90,8 +117,9 @@ class Shelf:
         if others:
             self._rows[place] = tuple(others)
         else:
-            del self._rows[place]
+            del self._rows[place], self._used[place]
         self._count -= 1
+        self.bytes -= oldest.bytes
         self._tokens -= oldest.tokens
         return True
 
@@ -107,6 +135,10 @@ class Reader:
         self._shelf = shelf if shelf is not None else Shelf()
         self._name = object()
         self._preambles: Recent[tuple[str, str], Pinned] = Recent(PREAMBLES)
+        # With the messages, so that none of these names is given to others meanwhile.
+        self._openings: Recent[tuple[int, ...], tuple[tuple[JsonObject, ...], str]] = Recent(
+            PREAMBLES
+        )
 
     def read(self, body: Mapping[str, Any]) -> History:
         messages = message_list(body, self._wire)
@@ -131,7 +163,7 @@ class Reader:
 
         Later ones would be a second copy of every string.
         """
-        place = (self._name, _opening(messages))
+        place = (self._name, self._opening(messages))
         base, same = _nearest(self._shelf.row(place), messages)
         known = base
         if base is NOTHING or not same == len(messages) == len(base.messages):
@@ -139,6 +171,13 @@ class Reader:
         # A fork, or another conversation that began alike, stands beside the one it came from.
         self._shelf.put(place, known, base if same == len(base.messages) else NOTHING)
         return known
+
+    def _opening(self, messages: Sequence[JsonObject]) -> str:
+        """Named once for the very objects; a wrong name finds nothing, and no wrong history."""
+        first = tuple(messages[:OPENING])
+        key = tuple(map(id, first))
+        known = self._openings.get(key)
+        return known[1] if known else self._openings.put(key, (first, _opening(first)))[1]
 
     def _longer(self, base: _Known, kept: int, messages: Sequence[JsonObject]) -> _Known:
         """The first `kept` segments of what is known, and the rest read anew."""
@@ -158,6 +197,7 @@ class Reader:
             tuple(starts),
             tuple(cursors),
             sum(segment.tokens for segment in segments),
+            (*base.sizes[:stop], *(_size(message) for message in messages[stop:])),
         )
 
 
@@ -236,6 +276,17 @@ def _holding(segment: Segment, messages: tuple[JsonObject, ...]) -> Segment:
         )
     assert isinstance(segment, Pinned)  # a reader reads no summaries
     return Pinned(segment.id, messages, segment.tokens, segment.role, segment.text)
+
+
+def _size(value: Any) -> int:
+    """Bytes of a message, of its copy and of what was read from it, about."""
+    if isinstance(value, str):
+        return 100 + 2 * len(value)
+    if isinstance(value, Mapping):
+        return 400 + sum(_size(item) for item in value.values())
+    if isinstance(value, list | tuple):
+        return 150 + sum(map(_size, value))
+    return 30
 
 
 def _copy(value: Any) -> Any:

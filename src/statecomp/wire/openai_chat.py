@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -93,17 +94,19 @@ def end_of_results(messages: Sequence[JsonObject], place: int) -> int:
 def interaction(messages: Sequence[JsonObject], place: int) -> Group:
     head, results = messages[0], messages[1:]
     calls = calls_of(head, f"messages[{place}]")
-    open_ids = [call.id for call in calls]
+    open_ids = Counter(call.id for call in calls)
+    made = frozenset(open_ids)
     for offset, result in enumerate(results, start=place + 1):
         call_id = result_id(result)
-        if call_id not in open_ids:
+        if not open_ids[call_id]:
             problem = (
                 "answers a call that was answered already"
-                if any(call.id == call_id for call in calls)
+                if call_id in made
                 else f"answers the call {call_id!r}, which the message before it does not make"
             )
             raise InvalidHistory(problem, field=f"messages[{offset}].tool_call_id")
-        open_ids.remove(call_id)
+        open_ids[call_id] -= 1
+    waits = next((call.id for call in calls if open_ids[call.id]), None)
     return Group(
         messages=tuple(messages),
         essence=[_identity(message) for message in messages],
@@ -113,7 +116,7 @@ def interaction(messages: Sequence[JsonObject], place: int) -> Group:
         observations=tuple(
             Observation(result_id(result), text_of(result.get("content"))) for result in results
         ),
-        locked=f"the call {open_ids[0]!r} has no result yet" if open_ids else "",
+        locked=f"the call {waits!r} has no result yet" if waits is not None else "",
     )
 
 

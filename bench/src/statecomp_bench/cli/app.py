@@ -7,6 +7,7 @@ import click
 from statecomp.cli.terminal import run
 from statecomp_bench import __version__
 from statecomp_bench.cli.ablate import ablate
+from statecomp_bench.cli.desk import desk_command
 from statecomp_bench.cli.run import list_tasks, run_bench
 from statecomp_bench.cli.session import session_command
 from statecomp_bench.cli.tables import COMMANDS
@@ -23,7 +24,7 @@ def app() -> None:
     """
 
 
-for command in (run_bench, list_tasks, session_command, *COMMANDS, workbuddy, ablate):
+for command in (run_bench, list_tasks, session_command, desk_command, *COMMANDS, workbuddy, ablate):
     app.add_command(command)
 
 

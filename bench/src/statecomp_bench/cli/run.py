@@ -20,7 +20,7 @@ from statecomp.errors import BadInput
 from statecomp.strategy import Strategy
 from statecomp_bench.acting import ScriptedModel
 from statecomp_bench.habits import habits_named
-from statecomp_bench.models import Model, open_remote
+from statecomp_bench.models import DEADLINE_S, Model, open_remote
 from statecomp_bench.results import Result, append_result, read_results
 from statecomp_bench.suite import SCRIPTED, Conditions, Order, orders, run_order
 from statecomp_bench.task import LEVELS, Case
@@ -33,11 +33,12 @@ class Opener:
 
     spec: str
     base_url: str
+    deadline_s: float = DEADLINE_S
 
     def __call__(self, case: Case, seed: int, strategy: Strategy) -> Model:
         name, _, variant = self.spec.partition(":")
         if name != SCRIPTED:
-            return open_remote(self.spec, self.base_url, os.environ)
+            return open_remote(self.spec, self.base_url, os.environ, self.deadline_s)
         policy = getattr(strategy, "policy", ())
         return ScriptedModel(case.plan, habits_named(variant), seed, policy)
 
@@ -87,6 +88,15 @@ def list_tasks(patterns: tuple[str, ...]) -> None:
     help="scripted[:forgetful|hasty|thorough], a simulation, or openai:NAME.",
 )
 @click.option("--base-url", default="", help="Of an OpenAI-compatible server.")
+@click.option(
+    "--deadline",
+    "deadline_s",
+    default=DEADLINE_S,
+    show_default=True,
+    type=click.FloatRange(1),
+    metavar="S",
+    help="For one answer of such a server, its retries included.",
+)
 @click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
 @click.option("--max-steps", type=click.IntRange(1), help="Ends every run; else as the task says.")
 @click.option("--unprotected", is_flag=True, help="Run tools without a sandbox for files.")
@@ -100,6 +110,7 @@ def run_bench(
     level: str,
     model: str,
     base_url: str,
+    deadline_s: float,
     jobs: int,
     max_steps: int | None,
     unprotected: bool,
@@ -118,7 +129,7 @@ def run_bench(
     chosen = tuple(dict.fromkeys(specs or ("none", "statecomp")))
     for spec in chosen:
         strategy_factory(spec, Settings(environ=os.environ))
-    opener = _checked(model, base_url)
+    opener = _checked(model, base_url, deadline_s)
     if unprotected:
         warn("tools run without a sandbox for files where the kernel has none")
     conditions = Conditions(
@@ -141,14 +152,14 @@ def run_bench(
     _print(read_results(folder), made)
 
 
-def _checked(model: str, base_url: str) -> Opener:
+def _checked(model: str, base_url: str, deadline_s: float) -> Opener:
     """Wrong names are found before any work is done."""
     name, _, variant = model.partition(":")
     if name == SCRIPTED:
         habits_named(variant)
     else:
         open_remote(model, base_url, os.environ)
-    return Opener(model, base_url)
+    return Opener(model, base_url, deadline_s)
 
 
 def _numbers(text: str) -> list[int]:

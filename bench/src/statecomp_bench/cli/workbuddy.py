@@ -52,7 +52,7 @@ def workbuddy() -> None:
 )
 @click.option("--harness", default=Plan.harness, show_default=True, help="The agent CLI.")
 @click.option("--attempts", type=click.IntRange(1), default=1, show_default=True, help="Per task.")
-@click.option("--summarizer", default="extractive", show_default=True, metavar="SPEC")
+@click.option("--records", default="extract", show_default=True, metavar="SPEC")
 @click.option("-o", "folder", type=click.Path(path_type=Path, file_okay=False), required=True)
 def prepare(
     tasks: str,
@@ -62,7 +62,7 @@ def prepare(
     port: int,
     harness: str,
     attempts: int,
-    summarizer: str,
+    records: str,
     folder: Path,
 ) -> None:
     """Write the framework's model and job files for both arms, and a README with the commands.
@@ -71,11 +71,9 @@ def prepare(
     Examples:
       statecomp-bench workbuddy prepare --upstream https://host/v1 -o workbuddy/
       statecomp-bench workbuddy prepare --tasks full260 --upstream https://host/v1 \\
-        --summarizer chat:openai:deepseek-v4-flash -o workbuddy/
+        --records chat:openai:deepseek-v4-flash -o workbuddy/
     """
-    plan = Plan(
-        upstream, model, tasks, port, harness, protocol, attempts=attempts, summarizer=summarizer
-    )
+    plan = Plan(upstream, model, tasks, port, harness, protocol, attempts=attempts, records=records)
     texts = {**written(plan), "README.md": readme(plan)}
     for name, text in texts.items():
         path = folder / name

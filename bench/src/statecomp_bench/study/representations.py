@@ -16,13 +16,13 @@ from statecomp.annotate.labels import Labels
 from statecomp.errors import BadInput
 from statecomp.router.cross import Learner
 from statecomp.router.folds import Fold
+from statecomp.router.hidden.gru import GruSettings
 from statecomp.router.pairs import Features, Pairs
 from statecomp.router.train import TrainSettings
 from statecomp.router.trees import SHIPPED
+from statecomp.vectors import blocks
 from statecomp.vectors.shelf import Vectors
-from statecomp_bench.study import blocks
 from statecomp_bench.study.compress import CompressedSettings
-from statecomp_bench.study.gru import GruSettings
 from statecomp_bench.study.table import Entry, Progress, Row, judge_rows
 
 PAPER: Sequence[tuple[str, str, str, str]] = (

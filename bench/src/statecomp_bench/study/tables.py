@@ -13,9 +13,10 @@ from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.router.folds import Run, rotations
 from statecomp.router.pairs import Pairs
+from statecomp.vectors import blocks
 from statecomp.vectors.sample import ALL, Sample
 from statecomp.vectors.shelf import Card, Vectors, bare, cards, finished, load
-from statecomp_bench.study import blocks, representations, routers
+from statecomp_bench.study import representations, routers
 from statecomp_bench.study.table import Progress, Table
 
 Runs = Mapping[str, Trajectory]

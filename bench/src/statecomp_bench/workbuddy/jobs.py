@@ -36,7 +36,7 @@ class Plan:
     harness: str = "codebuddy-code/2.109.3"
     protocol: str = "openai"
     attempts: int = 1
-    summarizer: str = "extractive"
+    records: str = "extract"
     window: int = 200_000
 
     def __post_init__(self) -> None:
@@ -49,8 +49,8 @@ class Plan:
             raise BadInput("has no letter or digit to name files by", field="model")
         if not re.fullmatch(r"[\w.-]+/[\w.-]+", self.harness):
             raise BadInput("is written FAMILY/VERSION, as under configs/harnesses", field="harness")
-        if not (self.summarizer == "extractive" or _CHAT.fullmatch(self.summarizer)):
-            raise BadInput("is extractive or chat:openai:MODEL", field="summarizer")
+        if not (self.records == "extract" or _CHAT.fullmatch(self.records)):
+            raise BadInput("is extract or chat:openai:MODEL", field="records")
 
     @property
     def slug(self) -> str:
@@ -60,7 +60,7 @@ class Plan:
     @property
     def asks(self) -> bool:
         """Whether summaries are written by a model."""
-        return self.summarizer != "extractive"
+        return self.records != "extract"
 
     def job(self, arm: Arm, domain: Domain) -> str:
         return f"{self.slug}-{arm}-{self.tasks}-{domain.subset}"
@@ -88,17 +88,17 @@ def written(plan: Plan) -> Mapping[str, str]:
 
 def serving(plan: Plan) -> Iterator[str]:
     """The commands that stand between the framework and the model in the StateComp arm."""
-    summarizer, common = plan.summarizer, ("--upstream", plan.upstream, "--store", LEDGER)
+    records, common = plan.records, ("--upstream", plan.upstream, "--store", LEDGER)
     if plan.asks:
         # What a summariser asks is billed too: a second proxy that only observes counts it.
         observed = plan.port + 1
         yield shlex.join(
             ("statecomp", "serve", "--mode", "observe", "--port", str(observed), *common)
         )
-        end = "/v1" if summarizer.startswith("chat:openai:") else ""
-        summarizer += f"@http://127.0.0.1:{observed}{end}"
+        end = "/v1" if records.startswith("chat:openai:") else ""
+        records += f"@http://127.0.0.1:{observed}{end}"
     yield shlex.join(
-        ("statecomp", "serve", "--port", str(plan.port), "--summarizer", summarizer, *common)
+        ("statecomp", "serve", "--port", str(plan.port), "--records", records, *common)
     )
 
 

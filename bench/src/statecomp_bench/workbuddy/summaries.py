@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from statecomp.ledger.audit import Ledger, Request
+from statecomp.ledger.audit import Request
+from statecomp.ledger.own import Account as Kept
 from statecomp_bench.workbuddy.trials import Trial
 from statecomp_bench.workbuddy.usage import Tokens
 
@@ -41,7 +42,7 @@ class Account:
         return 1 - self.sent_tokens / self.raw_tokens if self.raw_tokens else 0.0
 
 
-def read_account(ledger: Ledger, trials: Sequence[Trial]) -> Account:
+def read_account(ledger: Kept, trials: Sequence[Trial]) -> Account:
     agent: list[Request] = []
     summary: list[Request] = []
     shares: dict[str, float] = {}

@@ -32,7 +32,7 @@ async function reach(path, options) {
 async function read(response) {
   const value = await response.json().catch(() => null);
   if (response.ok && value) return value;
-  if (response.status === 401) throw new Failure("The token is needed: open /t/TOKEN/statecomp/ once.", 401);
+  if (response.status === 401) throw new Failure("A token for pages is needed: open /t/TOKEN/statecomp/ once, with the administrator's, or with your own from /statecomp/own.", 401);
   const said = typeof value?.error === "string" ? value.error : value?.error?.message;
   throw new Failure(said ?? `The proxy answered ${response.status}.`, response.status);
 }

@@ -108,6 +108,7 @@ function head({ session, requests, parent }) {
       totals.outside_tokens ? wholeFact(all ? observed : real, totals.outside_tokens, all ? "would be sent" : "sent") : null,
       fact("Requests", whole.format(totals.requests), all ? `${counted(observed.commits, "commit")} observed` : `${counted(totals.commits, "commit")} that stand`),
       fact("From the cache", share(usage.cached, usage.input), usage.input ? `${share(usage.written, usage.input)} written, as the provider reports` : "the provider has reported no usage"),
+      totals.record_dollars ? fact("Records by a model", money(totals.record_dollars), "part of what was sent") : null,
       all ? null : fact("Regrets", whole.format(totals.regrets), "later steps that wanted what was taken", totals.regrets ? "regretted" : null),
       observed.requests ? fact("Regrets, would have been", whole.format(observed.regrets), "later steps that wanted what would have been taken", observed.regrets ? "regretted" : null) : null),
   ];

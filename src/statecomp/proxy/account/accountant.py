@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from queue import Full, Queue
 from threading import Lock, Thread
 from time import monotonic
 from typing import Any
 
-from statecomp.compressor import first_change
+from statecomp.checkpoint import first_change
 from statecomp.controller.prices import PriceBook
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
@@ -45,8 +45,15 @@ class _Run:
     stored: Prefix = ()  # whose messages are in the ledger already
 
 
+def _untold(request: Request, entries: Sequence[Entry]) -> None:
+    """Nobody beside the ledger wants to know."""
+
+
 class Accountant:
-    """A single writer with a bounded queue; what the ledger cannot take is counted and left."""
+    """A single writer with a bounded queue; what the ledger cannot take is counted and left.
+
+    `told` hears of each request before the ledger does.
+    """
 
     def __init__(
         self,
@@ -56,7 +63,9 @@ class Accountant:
         *,
         most_waiting: int,
         count: TokenCounter = ESTIMATE,
+        told: Callable[[Request, Sequence[Entry]], None] = _untold,
     ) -> None:
+        self._told = told
         self._ledger = ledger
         self._metrics = metrics
         self._biller = Biller(prices, count)
@@ -150,6 +159,11 @@ class Accountant:
             self._metrics.add("statecomp_commits_total", len(entries), mode=observed)
         for regret in regrets:
             self._metrics.add("statecomp_regrets_total", mode=observed, kind=regret.kind)
+        for call in view.side_calls if view else ():
+            self._metrics.add("statecomp_record_calls_total", kind=call.kind)
+        if request.record_dollars:
+            self._metrics.add("statecomp_record_dollars_total", request.record_dollars)
+        self._told(request, entries)
         news = [] if run.stored == run.cached.raw else raw.messages
         self._ledger.record(_session(exchange, run), request, entries, regrets, news)
         run.stored = run.cached.raw
@@ -184,6 +198,7 @@ class Accountant:
             outside_tokens=run.cached.outside.tokens,
             raw_dollars=dollars[0],
             sent_dollars=dollars[1],
+            record_dollars=dollars[2],
             usage=exchange.usage,
             status=exchange.status,
             first_change=first_change(raw.messages, checkpoint.messages) if changed else None,

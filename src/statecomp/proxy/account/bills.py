@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from statecomp.controller.prices import PriceBook, Prices
+from statecomp.controller.prices import PriceBook, Prices, side_dollars
 from statecomp.history.history import History
 from statecomp.ledger.audit import Usage
 from statecomp.proxy.account.exchange import Exchange
@@ -64,8 +64,8 @@ class Biller:
         raw: History,
         shown: History,
         view: View | None,
-    ) -> tuple[float, float]:
-        """Dollars as if nothing had been rewritten, and as sent, side calls included."""
+    ) -> tuple[float, float, float]:
+        """Dollars as if nothing had been rewritten, as sent, and of the latter for records."""
         outside = self.outside(exchange)
         listed = self._listed(exchange)
         # A clock that jumped back proves nothing: what was there may still be there.
@@ -89,8 +89,8 @@ class Biller:
         cached.last_s, cached.outside = exchange.when_s, outside
         cached.raw, cached.sent = now
         side = view.side_calls if view else ()
-        asked = sum(prices.side_dollars(call.input_tokens, call.output_tokens) for call in side)
-        return bills[0], bills[1] + asked
+        records = side_dollars(side, prices)
+        return bills[0], bills[1] + records, records
 
     def _listed(self, exchange: Exchange) -> Prices:
         prices = self.book.nearest(exchange.model)

@@ -12,6 +12,8 @@ from statecomp.ledger.audit import Usage
 from statecomp.proxy.sessions import Kin
 from statecomp.strategy import View
 
+STALE_NOTE = "thinking had gone stale, so it was asked for to be dropped"
+
 
 @dataclass
 class Exchange:

@@ -30,5 +30,8 @@ def log_request(exchange: Exchange, *, counts: bool, total_ms: float) -> None:
 
 
 def shown_note(note: str) -> str:
-    """A note for the log: what it quotes came out of a request, so it is left out."""
-    return re.sub(r"'[^']*'|\"[^\"]*\"", "'...'", note)[:200]
+    """A note for the log: what it quotes came out of a request, so it is left out.
+
+    From the first quote to the last: what is quoted can hold quotes of both kinds.
+    """
+    return re.sub(r"['\"].*['\"]|['\"].*", "'...'", note, count=1, flags=re.DOTALL)[:200]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from statecomp.explain import BEFORE, COMMITTED, TOO_LATE, UNDECIDED, UNTOUCHABLE, explain
-from statecomp.proxy.account.exchange import Exchange
-from statecomp.proxy.outgoing import STALE_NOTE
+from statecomp.proxy.account.exchange import STALE_NOTE, Exchange
 from statecomp.strategy import View
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from statecomp.proxy.scripted.meter import Spent
 from statecomp.proxy.scripted.sse import event, pieces
-from statecomp.proxy.scripted.turns import Body, Turn, call_id
+from statecomp.proxy.scripted.turns import Body, Turn, call_id, reply_id
 
 
 def reply(body: Body, step: int, turn: Turn, spent: Spent) -> dict[str, Any]:
@@ -25,7 +25,11 @@ def reply(body: Body, step: int, turn: Turn, spent: Spent) -> dict[str, Any]:
         ]
     reason = "tool_calls" if turn.calls else "stop"
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": reason}
-    head = {"id": f"chatcmpl-{step:04d}", "object": "chat.completion", "created": 1_700_000_000}
+    head = {
+        "id": reply_id("chatcmpl-", step, turn),
+        "object": "chat.completion",
+        "created": 1_700_000_000,
+    }
     return {**head, "model": body.get("model"), "choices": [choice], "usage": _usage(spent)}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from statecomp.proxy.scripted.meter import Spent
 from statecomp.proxy.scripted.signing import prefixes, signature
 from statecomp.proxy.scripted.sse import event, pieces
-from statecomp.proxy.scripted.turns import Body, Turn, call_id
+from statecomp.proxy.scripted.turns import Body, Turn, call_id, reply_id
 
 
 def reply(body: Body, step: int, turn: Turn, spent: Spent) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def reply(body: Body, step: int, turn: Turn, spent: Spent) -> dict[str, Any]:
         for number, call in enumerate(turn.calls)
     ]
     return {
-        "id": f"msg_{step:04d}",
+        "id": reply_id("msg_", step, turn),
         "type": "message",
         "role": "assistant",
         "model": body.get("model"),

@@ -8,12 +8,12 @@ from typing import Any
 from statecomp.proxy.scripted.meter import Spent
 from statecomp.proxy.scripted.signing import encrypted
 from statecomp.proxy.scripted.sse import event, pieces
-from statecomp.proxy.scripted.turns import Body, Turn, call_id
+from statecomp.proxy.scripted.turns import Body, Turn, call_id, reply_id
 
 
 def reply(body: Body, step: int, turn: Turn, spent: Spent) -> dict[str, Any]:
     return {
-        "id": f"resp_{step:04d}",
+        "id": reply_id("resp_", step, turn),
         "object": "response",
         "created_at": 1_700_000_000,
         "status": "completed",

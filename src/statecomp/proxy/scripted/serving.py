@@ -23,13 +23,13 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(app: Any) -> Iterator[str]:
+def serving(app: Any, http: Any = "auto") -> Iterator[str]:
     """The app's address, `http://127.0.0.1:PORT`; the server ends with the block."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         # A client that never reads its answer must not keep us here.
         config = uvicorn.Config(
-            app, log_level="critical", ws="none", timeout_graceful_shutdown=GRACE_S
+            app, http=http, log_level="critical", ws="none", timeout_graceful_shutdown=GRACE_S
         )
         server = uvicorn.Server(config)
         thread = Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)

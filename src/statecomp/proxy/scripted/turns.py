@@ -59,6 +59,11 @@ def call_id(prefix: str, step: int, number: int) -> str:
     return f"{prefix}_{step:04d}_{number}"
 
 
+def reply_id(prefix: str, step: int, turn: Turn) -> str:
+    """A report makes no call, so the turn behind it is of the same step: it has another id."""
+    return f"{prefix}{step:04d}" if turn.calls else f"{prefix}{step:04d}_end"
+
+
 def next_step(call_ids: Iterable[str]) -> int:
     """The step behind the last one whose calls are in the history.
 

@@ -1,0 +1,1 @@
+"""A model reached by hand: questions go into a folder, and whoever answers them is the model."""

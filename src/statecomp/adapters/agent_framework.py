@@ -1,0 +1,81 @@
+"""Microsoft Agent Framework: a middleware around each model call; the session stays as it is.
+
+    Agent(client, instructions=..., tools=[...], middleware=[StateCompMiddleware()])
+
+Where the service keeps the conversation only its news is sent, and that goes out as it came.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from statecomp.adapters.account import Savings
+from statecomp.adapters.catalogue import needs
+from statecomp.adapters.shortener import Shortener
+from statecomp.history.interaction import JsonObject
+from statecomp.wire.content import text_of
+
+needs("agent_framework")
+
+from agent_framework import ChatContext, ChatMiddleware, Message  # noqa: E402  missing said first
+
+ORDINARY = ("text", "text_reasoning", "function_call", "function_result", "usage")
+
+
+def to_chat(message: Any) -> list[JsonObject]:
+    role = str(getattr(message.role, "value", message.role))
+    results = [_result(one) for one in message.contents if one.type == "function_result"]
+    said = [{"type": "text", "text": one.text or ""} for one in message.contents if _says(one)]
+    if results:
+        return [*results, {"role": "user", "content": said}] if said else results
+    made: dict[str, Any] = {"role": role, "content": said}
+    if calls := [_call(one) for one in message.contents if one.type == "function_call"]:
+        made["tool_calls"] = calls
+    return [made]
+
+
+def _says(content: Any) -> bool:
+    return str(content.type) == "text"
+
+
+def _call(content: Any) -> JsonObject:
+    given = content.arguments
+    arguments = given if isinstance(given, str) else json.dumps(given, default=str)
+    return {"id": content.call_id, "function": {"name": content.name, "arguments": arguments}}
+
+
+def _result(content: Any) -> JsonObject:
+    told = content.result
+    text = told if isinstance(told, str) else json.dumps(told, ensure_ascii=False, default=str)
+    return {"role": "tool", "tool_call_id": content.call_id, "content": text}
+
+
+def to_record(message: JsonObject) -> Any:
+    return Message("user", [text_of(message["content"])])
+
+
+def keep(message: Any) -> bool:
+    """Approvals, files and what a service ran by itself stay."""
+    return any(one.type not in ORDINARY for one in message.contents)
+
+
+class StateCompMiddleware(ChatMiddleware):
+    """Takes what `Shortener` takes, or a shortener that others use too."""
+
+    def __init__(self, *, shortener: Shortener | None = None, **options: Any) -> None:
+        self.shortener = shortener or Shortener("agent_framework", **options)
+
+    @property
+    def savings(self) -> Savings:
+        return self.shortener.savings
+
+    async def process(self, context: ChatContext, call_next: Callable[[], Awaitable[None]]) -> None:
+        options: Mapping[str, Any] = context.options or {}
+        if not options.get("conversation_id"):
+            model = options.get("model") or getattr(context.client, "model", "")
+            context.messages = await self.shortener.arewrite(
+                list(context.messages), to_chat, to_record, keep=keep, beside={"model": str(model)}
+            )
+        await call_next()

@@ -1,0 +1,162 @@
+"""What is connected and what is not: clients, frameworks, the proxy, and their last requests."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import shutil
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from statecomp.adapters.catalogue import FRAMEWORKS, Framework, NotSupported, needs, proved_versions
+from statecomp.ledger.audit import Ledger, Session
+
+LATEST = 200
+PATIENCE_S = 2.0
+CLAUDE, CODEX = "Claude Code", "Codex"
+PROGRAMS = {CLAUDE: "claude", CODEX: "codex"}
+AGENTS = {CLAUDE: ("claude-cli",), CODEX: ("codex_exec", "codex_cli_rs", "codex")}
+"""How a client calls itself in its requests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One client or framework; `wrong` says that something must be done about it.
+
+    `products` are the names it has in the ledger.
+    """
+
+    name: str
+    how: str
+    products: tuple[str, ...] = ()
+    wrong: bool = False
+
+
+def proxy_mode(url: str) -> str:
+    """The mode of the proxy at this address; empty where none answers."""
+    parts = urlsplit(url)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=PATIENCE_S)
+    try:
+        connection.request("GET", "/healthz")
+        return str(json.loads(connection.getresponse().read()).get("mode", ""))
+    except (OSError, ValueError, http.client.HTTPException, AttributeError):
+        return ""
+    finally:
+        connection.close()
+
+
+def clients(environ: Mapping[str, str], home: Path, url: str) -> Iterator[Finding]:
+    """The clients that are installed, and where their settings send them."""
+    where = {CLAUDE: _claude_address(environ, home), CODEX: _codex_address(environ, home)}
+    for name, (address, file) in where.items():
+        if shutil.which(PROGRAMS[name], path=environ.get("PATH")) is None and not address:
+            continue
+        yield _client(name, address, file, url)
+
+
+def _client(name: str, address: str, file: str, url: str) -> Finding:
+    products = AGENTS[name]
+    if not address:
+        return Finding(name, f"not connected: {_advice(name, url)}", products)
+    if urlsplit(address).netloc != urlsplit(url).netloc:
+        how = f"goes to {_shown(address)} by {file}, which is not this proxy"
+        return Finding(name, how, products)
+    if name == CLAUDE and address.rstrip("/").endswith("/v1"):
+        return Finding(
+            name, f"{file} must not end with /v1: it adds that itself", products, wrong=True
+        )
+    if name == CODEX and not address.rstrip("/").endswith("/v1"):
+        return Finding(name, f"base_url in {file} must end with /v1", products, wrong=True)
+    if not proxy_mode(url):
+        how = f"connected by {file}, but no proxy answers: start `statecomp serve`"
+        return Finding(name, how, products, wrong=True)
+    return Finding(name, f"connected by {file}", products)
+
+
+def _advice(name: str, url: str) -> str:
+    if name == CLAUDE:
+        return f"ANTHROPIC_BASE_URL={url}, under `env` in ~/.claude/settings.json"
+    return f'a model provider with base_url = "{url}/v1" in ~/.codex/config.toml'
+
+
+def _shown(address: str) -> str:
+    """Without what may be secret in it."""
+    parts = urlsplit(address)
+    port = f":{parts.port}" if parts.port else ""
+    return f"{parts.scheme}://{parts.hostname}{port}"
+
+
+def _claude_address(environ: Mapping[str, str], home: Path) -> tuple[str, str]:
+    settings = home / ".claude" / "settings.json"
+    try:
+        found = json.loads(settings.read_text("utf-8")).get("env", {}).get("ANTHROPIC_BASE_URL")
+    except (OSError, ValueError, AttributeError):
+        found = None
+    if found:
+        return str(found), "~/.claude/settings.json"
+    return environ.get("ANTHROPIC_BASE_URL", ""), "ANTHROPIC_BASE_URL"
+
+
+def _codex_address(environ: Mapping[str, str], home: Path) -> tuple[str, str]:
+    folder = Path(environ.get("CODEX_HOME") or home / ".codex")
+    try:
+        settings: dict[str, Any] = tomllib.loads((folder / "config.toml").read_text("utf-8"))
+        chosen = settings["model_providers"][settings["model_provider"]]["base_url"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return "", ""
+    return str(chosen), "~/.codex/config.toml"
+
+
+def frameworks() -> Iterator[Finding]:
+    """The frameworks beside us, each with the line that connects it."""
+    for framework in FRAMEWORKS.values():
+        if here := framework.installed:
+            yield _framework(framework, here)
+
+
+def _framework(framework: Framework, here: str) -> Finding:
+    name = f"{framework.title} {here}"
+    try:
+        needs(framework.name)
+    except NotSupported as error:
+        return Finding(name, str(error), (framework.package,), wrong=True)
+    versions = proved_versions(framework.name)
+    known = f"{framework.package} {here}" in versions
+    how = f"statecomp.adapters.{framework.name}: {framework.line}"
+    if not known:
+        how += f" (proved with {', '.join(versions[:1]) or 'no version yet'})"
+    return Finding(name, how, (framework.package,))
+
+
+def last_session(ledger: Ledger, products: Sequence[str]) -> Session | None:
+    """The latest session of a client, whatever its version."""
+    for session in ledger.sessions(LATEST):
+        if session.client.partition("/")[0] in products:
+            return session
+    return None
+
+
+def told(session: Session, now_s: float) -> str:
+    """Whether its requests were touched, and if not why."""
+    totals = session.totals
+    ago = _ago(now_s - session.last_s)
+    if not totals.saved_tokens:
+        why = session.note or "the session was too short"
+        return f"last request {ago}, {totals.requests} in its session, nothing saved: {why}"
+    share = totals.saved_tokens / totals.raw_tokens
+    return (
+        f"last request {ago}, {totals.requests} in its session, {share:.0%} of the tokens saved, "
+        f"{totals.commits} commits"
+    )
+
+
+def _ago(seconds: float) -> str:
+    for size, name in ((86_400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= size:
+            count = int(seconds // size)
+            return f"{count} {name}{'s' if count > 1 else ''} ago"
+    return "just now"

@@ -1,0 +1,91 @@
+"""LangChain 1.x, and deepagents: a middleware around each model call; the state stays whole.
+
+create_agent(model, tools, middleware=[StateCompMiddleware()])      # ours last: innermost
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from statecomp.adapters.account import Savings
+from statecomp.adapters.catalogue import needs
+from statecomp.adapters.shortener import Shortener
+
+needs("langchain")
+
+from langchain.agents.middleware import (  # noqa: E402  what is missing is said first
+    AgentMiddleware,
+    ModelRequest,
+    ModelResponse,
+)
+from langchain_core.messages import BaseMessage  # noqa: E402
+from langchain_core.utils.function_calling import convert_to_openai_tool  # noqa: E402
+
+from statecomp.adapters.langgraph import to_chat, to_record  # noqa: E402
+
+
+class StateCompMiddleware(AgentMiddleware):
+    """Takes what `Shortener` takes, or a shortener that others use too."""
+
+    def __init__(self, *, shortener: Shortener | None = None, **options: Any) -> None:
+        super().__init__()
+        self.shortener = shortener or Shortener("langchain", **options)
+        self._tools: tuple[tuple[int, ...], list[Any]] = ((), [])
+
+    @property
+    def savings(self) -> Savings:
+        return self.shortener.savings
+
+    def wrap_model_call(
+        self, request: ModelRequest, handler: Callable[[ModelRequest], ModelResponse]
+    ) -> ModelResponse:
+        if not _sends_it_all(request):
+            return handler(request)
+        items = _messages(request)
+        made = self.shortener.rewrite(items, to_chat, to_record, beside=self._beside(request))
+        return handler(_with(request, items, made))
+
+    async def awrap_model_call(
+        self, request: ModelRequest, handler: Callable[[ModelRequest], Awaitable[ModelResponse]]
+    ) -> ModelResponse:
+        if not _sends_it_all(request):
+            return await handler(request)
+        items = _messages(request)
+        beside = self._beside(request)
+        made = await self.shortener.arewrite(items, to_chat, to_record, beside=beside)
+        return await handler(_with(request, items, made))
+
+    def _beside(self, request: ModelRequest) -> Mapping[str, Any]:
+        model = getattr(request.model, "model_name", None) or getattr(request.model, "model", "")
+        return {"model": str(model), "tools": self._described(request.tools)}
+
+    def _described(self, tools: Sequence[Any]) -> list[Any]:
+        """Tools as they are sent, for their tokens; they are nearly always the same."""
+        names = tuple(map(id, tools))
+        if names != self._tools[0]:
+            try:
+                self._tools = names, [convert_to_openai_tool(tool) for tool in tools]
+            except Exception:  # noqa: BLE001  only a count depends on it
+                self._tools = names, []
+        return self._tools[1]
+
+
+def _sends_it_all(request: ModelRequest) -> bool:
+    """Whether the history is ours to change: the provider may keep it, and be sent the news."""
+    return not getattr(request.model, "use_previous_response_id", False)
+
+
+def _messages(request: ModelRequest) -> list[BaseMessage]:
+    first = [request.system_message] if request.system_message is not None else []
+    return [*first, *request.messages]
+
+
+def _with(
+    request: ModelRequest, items: Sequence[BaseMessage], made: Sequence[BaseMessage]
+) -> ModelRequest:
+    """The same request where nothing changed; the system message stands apart from the others."""
+    if len(made) == len(items) and all(new is old for new, old in zip(made, items, strict=True)):
+        return request
+    skip = 1 if request.system_message is not None else 0
+    return request.override(messages=list(made[skip:]))

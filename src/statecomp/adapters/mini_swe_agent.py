@@ -1,0 +1,82 @@
+"""mini-swe-agent: its three kinds of model, sent less; the trajectory stays whole.
+
+    model:
+      model_class: statecomp.adapters.mini_swe_agent.StateCompModel
+      statecomp: {recipe: bold, store: ledger.sqlite}             # if anything
+
+Instead of `litellm_textbased` it is `StateCompTextModel`, of `litellm_response`
+`StateCompResponseModel`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from statecomp.adapters.account import Savings
+from statecomp.adapters.catalogue import needs
+from statecomp.adapters.shortener import Shortener
+from statecomp.history.interaction import JsonObject
+from statecomp.wire.detect import wire_named
+
+needs("mini_swe_agent")
+
+from minisweagent.models.litellm_model import LitellmModel  # noqa: E402  what is missing first
+from minisweagent.models.litellm_response_model import LitellmResponseModel  # noqa: E402
+from minisweagent.models.litellm_textbased_model import LitellmTextbasedModel  # noqa: E402
+
+
+class _Shorter:
+    """The option `statecomp` holds what `Shortener` takes; `shortener` is one that others use."""
+
+    protocol = "openai-chat"
+
+    def __init__(
+        self,
+        *,
+        statecomp: Mapping[str, Any] | None = None,
+        shortener: Shortener | None = None,
+        **given: Any,
+    ) -> None:
+        super().__init__(**given)
+        self.shortener = shortener or Shortener("mini_swe_agent", **(statecomp or {}))
+
+    @property
+    def savings(self) -> Savings:
+        return self.shortener.savings
+
+    def _prepare_messages_for_api(self, messages: Sequence[JsonObject]) -> list[JsonObject]:
+        # `extra` is for people: times, costs, whole answers.
+        bare = [{key: m[key] for key in m if key != "extra"} for m in messages]
+        return self._prepared(self._shortened(bare))
+
+    def _prepared(self, messages: list[JsonObject]) -> list[JsonObject]:
+        made: list[JsonObject] = super()._prepare_messages_for_api(messages)  # type: ignore[misc]
+        return made
+
+    def _shortened(self, messages: Sequence[JsonObject]) -> list[JsonObject]:
+        model = getattr(self, "config", None)
+        body = {"model": str(getattr(model, "model_name", ""))}
+        made = self.shortener.checkpoint(
+            {**body, wire_named(self.protocol).key: messages}, self.protocol
+        )
+        return list(messages) if made is None else made.messages
+
+
+class StateCompModel(_Shorter, LitellmModel):
+    """The one with a tool for the shell; the default."""
+
+
+class StateCompTextModel(_Shorter, LitellmTextbasedModel):
+    """The one that reads commands out of the model's words."""
+
+    protocol = "text-action"
+
+
+class StateCompResponseModel(_Shorter, LitellmResponseModel):
+    """The one for the Responses API: answers are taken apart first, then shortened."""
+
+    protocol = "openai-responses"
+
+    def _prepare_messages_for_api(self, messages: Sequence[JsonObject]) -> list[JsonObject]:
+        return self._shortened(self._prepared(list(messages)))

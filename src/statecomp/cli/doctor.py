@@ -1,0 +1,85 @@
+"""`statecomp doctor`: what is connected here, and whether the last requests were touched."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from time import time
+
+import click
+
+from statecomp.adapters.doctor import (
+    Finding,
+    clients,
+    frameworks,
+    last_session,
+    proxy_mode,
+    told,
+)
+from statecomp.cli.serve import PORT
+from statecomp.config.places import open_store, store_url
+from statecomp.errors import StateCompError
+from statecomp.ledger.audit import Ledger
+from statecomp.ledger.open import file_of
+
+WIDTH = 34
+
+
+@click.command()
+@click.option("--url", default=f"http://127.0.0.1:{PORT}", show_default=True, help="The proxy.")
+@click.option("--store", default="", metavar="URL", help="The ledger, as for `statecomp serve`.")
+def doctor(url: str, store: str) -> None:
+    """Find clients and frameworks, say how each is connected and what became of its requests.
+
+    Nothing is changed, and no address but the proxy's is asked.  The exit code is 1 where something
+    is set up that cannot work.
+
+    \b
+    Examples:
+      statecomp doctor
+      statecomp doctor --store runs/ledger.sqlite
+    """
+    url = url.rstrip("/")
+    mode = proxy_mode(url)
+    _line("proxy", f"{url} answers, mode {mode}" if mode else f"nothing answers at {url}")
+    where = store_url(store, os.environ)
+    ledger = _ledger(where)
+    _line("ledger", _shown(where) if ledger else f"{_shown(where)} is not there yet")
+    found = [*clients(os.environ, Path.home(), url), *frameworks()]
+    if not found:
+        _line("clients", "neither a client nor a framework that I know is installed here")
+    for finding in found:
+        for name, words in _told(finding, ledger):
+            _line(name, words)
+    if ledger is not None:
+        ledger.close()
+    sys.exit(1 if any(finding.wrong for finding in found) else 0)
+
+
+def _told(finding: Finding, ledger: Ledger | None) -> Iterator[tuple[str, str]]:
+    yield finding.name, finding.how
+    session = last_session(ledger, finding.products) if ledger else None
+    if session is not None:
+        yield "", told(session, time())
+    elif ledger is not None:
+        yield "", "no request of it is in the ledger"
+
+
+def _ledger(where: str) -> Ledger | None:
+    """Never made by looking for it."""
+    try:
+        file = file_of(where)
+        return open_store(where, os.environ) if file is None or file.exists() else None
+    except StateCompError:
+        return None
+
+
+def _shown(where: str) -> str:
+    """A database's address may hold a password."""
+    return where.partition("://")[0] if where.startswith("postgres") else where
+
+
+def _line(name: str, words: str) -> None:
+    click.echo(f"{name:{WIDTH}} {words}")

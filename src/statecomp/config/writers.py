@@ -1,0 +1,53 @@
+"""Who writes the records of an exam, from what a person wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from statecomp.baselines.llmlingua2 import Lingua
+from statecomp.baselines.token_models import CLASSIFIERS, open_token_model
+from statecomp.config.options import Options, Settings
+from statecomp.config.records import extract_of
+from statecomp.errors import BadInput
+from statecomp.exam.answers import read_given
+from statecomp.exam.writers import Cut, Given, RecordWriter, TokenChoice, Writer
+from statecomp.llm.extract import ExtractiveSummarizer
+from statecomp.llm.writing.summarize import ChatSummarizer
+
+EXTRACT = "extract"
+BORROWING = (Cut, TokenChoice)
+
+
+def exam_writers(specs: Sequence[str], settings: Settings) -> Mapping[str, Writer]:
+    """Writers by spec, those that borrow a length last; they borrow it from the first."""
+    writers = {spec: exam_writer(spec, settings) for spec in specs}
+    if all(isinstance(writer, BORROWING) for writer in writers.values()):
+        writers[EXTRACT] = exam_writer(EXTRACT, settings)
+    return dict(sorted(writers.items(), key=lambda item: isinstance(item[1], BORROWING)))
+
+
+def exam_writer(spec: str, settings: Settings) -> Writer:
+    """`extract[:budget=0.1,...]`, `chat:PROVIDER:MODEL[@URL]`, `file:PATH`, `cut`, `llmlingua2`."""
+    name, _, rest = spec.partition(":")
+    if name == "chat":
+        return RecordWriter(ChatSummarizer(settings.chat(rest), objects=False))
+    if name == "file":
+        return Given(read_given(Path(rest)))
+    options = Options(spec, rest)
+    writer = _without_chat(name, options, settings)
+    options.done()
+    return writer
+
+
+def _without_chat(name: str, options: Options, settings: Settings) -> Writer:
+    if name == EXTRACT:
+        return RecordWriter(extract_of(options, ExtractiveSummarizer()))
+    if name == "cut":
+        return Cut(settings.count)
+    if name == "llmlingua2":
+        classifier = options.one_of("classifier", *CLASSIFIERS)
+        model = open_token_model(classifier, options.text("model", ""))
+        return TokenChoice(Lingua(model, settings.count))
+    known = "extract, chat:PROVIDER:MODEL[@URL], file:PATH, cut and llmlingua2"
+    raise BadInput(f"is {name!r}; known are {known}", field="records")

@@ -1,0 +1,125 @@
+"""The exam for another reader: questions with their records to hand out, answers to grade."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from statecomp.annotate.labels import parsing
+from statecomp.errors import BadInput
+from statecomp.exam.facts import Kind
+from statecomp.exam.lines import Outcome
+from statecomp.exam.questions import FAILED, SUCCEEDED, Question
+from statecomp.exam.sitting import Paper
+from statecomp.exam.text import folded, places
+
+UNMATCHED = "unmatched"
+"""An answer that is neither the right one nor a known wrong one: somebody must read it."""
+ASKED = (
+    "Answer from the record alone, as briefly as you can, with the exact value. "
+    "If the record does not tell, answer: not stated."
+)
+_DECLINED = re.compile(
+    r"\b(?:not (?:stated|given|known|mentioned|specified|recorded|available|shown|clear|told|said)|"
+    r"unknown|unclear|cannot (?:tell|be)|does not (?:say|tell|state)|no answer|missing)\b"
+)
+_SUCCESS = re.compile(r"\b(?:succe\w+|passed|worked|yes|ok)\b")
+_FAILURE = re.compile(r"\b(?:fail\w*|error\w*|did not|no)\b")
+
+
+def sheets_out(papers: Iterable[Paper], writers: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """A line for every question and record, without the answer."""
+    written = ((paper, writer, paper.sheets[writer]) for paper in papers for writer in writers)
+    for paper, writer, sheet in written:
+        for question in () if sheet.refused else paper.questions:
+            yield {
+                "id": name_of(question, writer),
+                "span": paper.name,
+                "records": writer,
+                "half": paper.half,
+                "kind": str(question.kind),
+                "stratum": question.stratum,
+                "question": question.text,
+                "instruction": ASKED,
+                "record": sheet.record,
+            }
+
+
+def name_of(question: Question, writer: str) -> str:
+    return f"{question.id}:{writer}"
+
+
+def read_given(path: Path) -> dict[str, str]:
+    """Records by the name of their span: lines with `span` and `record`."""
+    return dict(_read(path, "span", "record"))
+
+
+def read_answers(path: Path) -> dict[str, str]:
+    """Answers by the id of their question: lines with `id` and `answer`."""
+    return dict(_read(path, "id", "answer"))
+
+
+def _read(path: Path, name: str, value: str) -> Iterator[tuple[str, str]]:
+    try:
+        with path.open(encoding="utf-8") as file:
+            for line, text in enumerate(file, start=1):
+                if text.strip():
+                    with parsing(value, str(path), line):
+                        record: Mapping[str, Any] = json.loads(text)
+                        yield str(record[name]), str(record[value])
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"cannot be read: {error}", file=str(path)) from error
+
+
+@dataclass(frozen=True)
+class Graded:
+    """One answer beside what the mechanical reader made of the same record."""
+
+    question: Question
+    half: str
+    writer: str
+    outcome: str
+    mechanical: Outcome
+
+
+def graded(papers: Iterable[Paper], answers: Mapping[str, str]) -> Iterator[Graded]:
+    """Every answer that was given to a question of these papers."""
+    for paper in papers:
+        for writer, sheet in paper.sheets.items():
+            for question, found in zip(paper.questions, sheet.findings, strict=False):
+                answer = answers.get(name_of(question, writer))
+                if answer is not None:
+                    outcome = grade(question, answer)
+                    yield Graded(question, paper.half, writer, outcome, found.outcome)
+
+
+def grade(question: Question, answer: str) -> str:
+    """Right or misleading by the value that is said first, missing if none is claimed."""
+    said = folded(answer)
+    if question.kind is Kind.VERDICT:
+        return _verdict(question, said)
+    right = next(places(question.answer, said), -1)
+    known = (next(places(wrong, said), -1) for wrong in question.wrong)
+    wrong = min((at for at in known if at >= 0), default=-1)
+    if right >= 0 and not 0 <= wrong < right:
+        return Outcome.RIGHT
+    if wrong >= 0:
+        return Outcome.MISLEADING
+    if not said or _DECLINED.search(said):
+        return Outcome.MISSING
+    return UNMATCHED
+
+
+def _verdict(question: Question, said: str) -> str:
+    if not said or _DECLINED.search(said):
+        return Outcome.MISSING
+    failed, worked = _FAILURE.search(said), _SUCCESS.search(said)
+    if not failed and not worked:
+        return UNMATCHED
+    first = min((m for m in (failed, worked) if m), key=lambda found: found.start())
+    claimed = FAILED if first is failed else SUCCEEDED
+    return Outcome.RIGHT if claimed == question.answer else Outcome.MISLEADING

@@ -1,0 +1,83 @@
+"""How a record says its steps ended.
+
+A verdict is what the entries of a step say in the record's own words, behind the arrow or under
+"Failure causes", or a status line; a word quoted from the step is none.  Where no verdict is given,
+an outcome that is shown without a word of failure came about, and one with such a word failed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from statecomp.exam.lines import Finding, Line, Outcome, RecordText
+from statecomp.exam.questions import FAILED, SUCCEEDED, Question
+
+_FAILING = re.compile(
+    r"\b(?:failed|failure|fails|errors?|error'd|unsuccessful\w*|crashed|timed out|"
+    r"did not (?:work|succeed|run)|could not|couldnt|not found|denied|refused|rejected|"
+    r"exception|traceback)\b"
+)
+_WORKING = re.compile(
+    r"\b(?:succe\w+|passed|passes|worked|works|completed|ok|done|created|added|updated|saved|wrote|"
+    r"written|returned|confirmed|deleted|set)\b"
+)
+_STATUS_BAD = re.compile(
+    r"(?:return[_ ]?code|exit[_ ]?(?:code|status))(?: was|[:=>\s])*-?[1-9]|"
+    r"success: ?false|is_?error: ?true|status_code: ?[45]\d\d"
+)
+_STATUS_GOOD = re.compile(
+    r"(?:return[_ ]?code|exit[_ ]?(?:code|status))(?: was|[:=>\s])*0\b|"
+    r"success: ?true|is_?error: ?false|status_code: ?2\d\d|ran successfully"
+)
+_ARROW = re.compile(r" (?:->|→|=>) (?P<outcome>.*)\Z")
+
+
+def read_verdict(question: Question, record: RecordText) -> Finding:
+    lines = [line for line in record.lines if line.of_step(question.step)]
+    claims = [claim for line in lines if (claim := _claim(question, line))]
+    for said in (FAILED, SUCCEEDED):
+        told = [claim.text for claim in claims if claim.said == said]
+        if told:
+            right = said == question.answer
+            return Finding(Outcome.RIGHT if right else Outcome.MISLEADING, told[0])
+    return _shown(question, lines)
+
+
+def _shown(question: Question, lines: Sequence[Line]) -> Finding:
+    """Where nothing is claimed: what was shown as the outcome.
+
+    Shown without a word of failure it came about, with one it failed; but a quotation that looks
+    otherwise says nothing false.
+    """
+    outcomes = [found["outcome"] for line in lines if (found := _ARROW.search(line.text))]
+    told = next((text for text in outcomes if text), "")
+    looks = FAILED if _FAILING.search(told) else SUCCEEDED
+    right = bool(told) and looks == question.answer
+    return Finding(Outcome.RIGHT if right else Outcome.MISSING, told)
+
+
+@dataclass(frozen=True)
+class _Claim:
+    said: str
+    text: str
+
+
+def _claim(question: Question, line: Line) -> _Claim | None:
+    """What one line says, in so many words, of how its step ended."""
+    if line.heading.startswith("failure"):
+        return _Claim(FAILED, f"failure causes: {line.text}")
+    if line.heading.startswith("unresolved"):
+        return None  # what is still open is no verdict on what was done
+    if _STATUS_BAD.search(line.text):
+        return _Claim(FAILED, line.text)
+    if _STATUS_GOOD.search(line.text):
+        return _Claim(SUCCEEDED, line.text)
+    outcome = _ARROW.search(line.text)
+    if outcome and outcome["outcome"].startswith("failed"):
+        return _Claim(FAILED, line.text)
+    for pattern, said in ((_FAILING, FAILED), (_WORKING, SUCCEEDED)):
+        if any(found[0] not in question.quoted for found in pattern.finditer(line.text)):
+            return _Claim(said, line.text)
+    return None

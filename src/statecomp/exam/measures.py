@@ -1,0 +1,124 @@
+"""Two further measures of a record: values that kept their label, and failures that were none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from statecomp.exam.facts import Group, Kind
+from statecomp.exam.lines import Line, Outcome, RecordText
+from statecomp.exam.questions import SUCCEEDED, Question
+from statecomp.exam.reader import find
+from statecomp.exam.text import folded, stands, telling
+
+LIST = 3
+"""Commas that make a line a list."""
+ABOVE = 8
+"""Lines above a value, in its entry, in which the name of its owner may stand."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """So many of so many."""
+
+    part: int = 0
+    whole: int = 0
+
+    def __add__(self, other: Share) -> Share:
+        return Share(self.part + other.part, self.whole + other.whole)
+
+    @property
+    def value(self) -> float:
+        return self.part / self.whole if self.whole else float("nan")
+
+
+NONE = Share()
+
+
+@dataclass(frozen=True)
+class Integrity:
+    """Carried values that stand with a label, and those that stand with their owner."""
+
+    labelled: Share = NONE
+    owned: Share = NONE
+
+    def __add__(self, other: Integrity) -> Integrity:
+        return Integrity(self.labelled + other.labelled, self.owned + other.owned)
+
+
+WHOLE = Integrity()
+
+
+@dataclass(frozen=True)
+class Label:
+    """What a value belongs to and what it is called there."""
+
+    owner: str
+    field: str
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """The values of a span that only ever stand with a label, and the labels of each."""
+
+    labels: Mapping[str, frozenset[Label]]
+
+    @classmethod
+    def of(cls, groups: Sequence[Group], source: str) -> Labelled:
+        found: dict[str, set[Label]] = {}
+        told: Counter[str] = Counter()
+        for group in groups:
+            if group.kind is Kind.LOCATION:
+                continue
+            for entry in group.entries:
+                for field, value in entry.folded_values.items():
+                    if telling(value):
+                        told[value] += 1
+                        label = Label(entry.folded_name, folded(field.rsplit(".", 1)[-1]))
+                        found.setdefault(value, set()).add(label)
+        text = folded(source)
+        return cls(
+            {v: frozenset(labels) for v, labels in found.items() if text.count(v) <= told[v]}
+        )
+
+    def integrity(self, record: RecordText) -> Integrity:
+        """Of those the record carries, how many stand with a label, and with their owner."""
+        total = Integrity()
+        for value, labels in self.labels.items():
+            at = [place for place, line in enumerate(record.lines) if stands(value, line.text)]
+            if at:
+                owners = {label.owner for label in labels}
+                fields = {label.field for label in labels} - {""}
+                beside = "\n".join(_beside(value, record.lines[place].text) for place in at)
+                above = "\n".join(text for place in at for text in _above(record.lines, place))
+                owned = any(stands(owner, f"{beside}\n{above}") for owner in owners)
+                labelled = owned or any(stands(field, beside) for field in fields)
+                total += Integrity(Share(labelled, 1), Share(owned, 1))
+        return total
+
+
+def _beside(value: str, line: str) -> str:
+    """The line of a value; of a bare list its neighbours and what the whole list is called."""
+    before, _, after = line.partition(value)
+    listed = before.count(", ") + after.count(", ") >= LIST
+    if not listed or not (before.endswith(", ") or after.startswith(", ")):
+        return line
+    items, following = before.split(", "), after.split(", ")
+    name = items[0].rpartition(":")[0]
+    return " ".join((name, *items[-2:], *following[:2]))
+
+
+def _above(lines: Sequence[Line], place: int) -> Iterator[str]:
+    """The lines above it in its entry."""
+    for above in range(place, max(0, place - ABOVE), -1):
+        if lines[above].opens:
+            return
+        yield lines[above - 1].text
+
+
+def false_failures(verdicts: Sequence[Question], record: RecordText) -> Share:
+    """Of the steps the recording says succeeded, those the record calls failed."""
+    succeeded = [question for question in verdicts if question.answer == SUCCEEDED]
+    called = [find(q, record).outcome is Outcome.MISLEADING for q in succeeded]
+    return Share(sum(called), len(called))

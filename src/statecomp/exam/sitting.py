@@ -1,0 +1,95 @@
+"""One run examined: its spans, the questions about each, and what each writer's record answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from statecomp.annotate.records import Reading
+from statecomp.errors import SummaryFailed
+from statecomp.exam.lines import Finding, RecordText
+from statecomp.exam.measures import NONE, WHOLE, Integrity, Labelled, Share, false_failures
+from statecomp.exam.questions import Question, groups_of, questions_of, verdict_questions
+from statecomp.exam.reader import find
+from statecomp.exam.spans import Exam, Ready, exams
+from statecomp.exam.writers import Writer
+from statecomp.llm.transcript import transcript
+
+SMALLEST = 200
+"""Tokens; a shorter span is replaced by nobody."""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One writer's record of one span, and what was found in it."""
+
+    record: str
+    tokens: int
+    findings: tuple[Finding, ...] = ()
+    integrity: Integrity = WHOLE
+    false_failed: Share = NONE
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """One span with its questions; a sheet for each writer by the name it was asked for under.
+
+    `transcript` is the span as a writer is given it.
+    """
+
+    name: str
+    domain: str
+    half: str
+    source_tokens: int
+    questions: tuple[Question, ...]
+    transcript: str = ""
+    sheets: Mapping[str, Sheet] = field(default_factory=dict)
+
+
+def sit(
+    reading: Reading,
+    ready: Ready,
+    writers: Mapping[str, Writer],
+    count: Callable[[str], int],
+) -> Iterator[Paper]:
+    """A paper for every span of the run that is worth a record."""
+    for exam in exams(reading, ready):
+        source = "\n".join(member.text for member in exam.span)
+        tokens = count(source)
+        if tokens < SMALLEST:
+            continue
+        asked = tuple(questions_of(exam))
+        labelled = Labelled.of(list(groups_of(exam)), source)
+        verdicts = verdict_questions(exam)
+        sheets: dict[str, Sheet] = {}
+        length = 0
+        for name, writer in writers.items():
+            sheet = _sheet(exam, writer, length, asked, labelled, verdicts, count)
+            length = length or sheet.tokens
+            sheets[name] = sheet
+        text = transcript(exam.span)
+        yield Paper(exam.name, exam.domain, exam.half, tokens, asked, text, sheets)
+
+
+def _sheet(
+    exam: Exam,
+    writer: Writer,
+    length: int,
+    asked: Sequence[Question],
+    labelled: Labelled,
+    verdicts: Sequence[Question],
+    count: Callable[[str], int],
+) -> Sheet:
+    try:
+        body = writer.write(exam, length)
+    except SummaryFailed as failure:
+        return Sheet("", 0, refused=str(failure))
+    record = RecordText(body)
+    return Sheet(
+        body,
+        count(body),
+        tuple(find(question, record) for question in asked),
+        labelled.integrity(record),
+        false_failures(verdicts, record),
+    )

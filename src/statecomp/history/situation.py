@@ -1,0 +1,88 @@
+"""Where the agent stands when a span is about to be replaced: what a writer knows besides it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from statecomp.history.facts import FactIndex
+from statecomp.history.history import History, Span
+from statecomp.history.interaction import Interaction, Pinned, Segment, Summary
+
+LATEST = 3
+"""How many of the last steps say what the agent is busy with."""
+
+# Bounded, and begun only where a path can begin: messages and arguments may hold whole files.
+_DOCUMENT = re.compile(
+    r"(?<![\w.~/-])[\w.~/-]{1,200}\.(?:md|mdx|txt|rst|adoc|org)\b|"
+    r"\b(?:AGENTS|CLAUDE|CONTRIBUTING|README)\b"
+)
+_PLAN = re.compile(r"todo|update_?plan|task_?(?:tracker|list)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Situation:
+    """The history around a span; `rest` knows the identifiers of all of it.
+
+    A writer that is told nothing else still knows the names that stand elsewhere.  `also` are the
+    other spans it will be asked for at this checkpoint, latest last: it may write them in one go.
+    """
+
+    rest: FactIndex = field(default_factory=FactIndex)
+    before: tuple[Segment, ...] = ()
+    after: tuple[Segment, ...] = ()
+    also: tuple[tuple[Interaction, ...], ...] = ()
+
+    @classmethod
+    def around(
+        cls, span: Span, history: History, rest: FactIndex, also: Sequence[Span] = ()
+    ) -> Situation:
+        """What surrounds a span of this history."""
+        others = tuple(history.members(other) for other in also)
+        return cls(rest, history.segments[: span.start], history.segments[span.stop :], others)
+
+    @cached_property
+    def asked(self) -> tuple[str, ...]:
+        """Every message of the user, oldest first: the task, and each later word."""
+        users = (s for s in self._segments() if isinstance(s, Pinned) and s.role == "user")
+        return tuple(segment.text for segment in users)
+
+    @cached_property
+    def documents(self) -> tuple[str, ...]:
+        """The documents the user names, in the order they are named first."""
+        return tuple(dict.fromkeys(name for text in self.asked for name in documents_in(text)))
+
+    @cached_property
+    def records(self) -> tuple[Summary, ...]:
+        """What stands for earlier replaced steps."""
+        return tuple(s for s in self._segments() if isinstance(s, Summary))
+
+    @cached_property
+    def interactions(self) -> tuple[Interaction, ...]:
+        """The steps that stay as they are."""
+        return tuple(s for s in self._segments() if isinstance(s, Interaction))
+
+    @property
+    def latest(self) -> tuple[Interaction, ...]:
+        """The last steps before the checkpoint, as far as the span leaves them."""
+        return self.interactions[-LATEST:]
+
+    @cached_property
+    def plan(self) -> str:
+        """What the agent last noted down as done and open, where it keeps a list; or nothing."""
+        for interaction in reversed(self.interactions):
+            for call in reversed(interaction.calls):
+                if _PLAN.search(call.name):
+                    return call.arguments
+        return ""
+
+    def _segments(self) -> Iterator[Segment]:
+        yield from self.before
+        yield from self.after
+
+
+def documents_in(text: str) -> list[str]:
+    """What a text names as a document to read."""
+    return _DOCUMENT.findall(text)

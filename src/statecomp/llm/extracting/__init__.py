@@ -1,0 +1,1 @@
+"""Records without a model: unwrap, cut into units that stand alone, rank, choose, compose."""

@@ -1,0 +1,79 @@
+"""The arguments of a call: by name, as an edit, as plain values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+from statecomp.history.interaction import Call
+from statecomp.llm.extracting.pieces import one_line
+
+
+def arguments_of(call: Call) -> dict[str, object]:
+    """The arguments by name; text that is no JSON object is one argument."""
+    try:
+        found = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        found = call.arguments
+    return found if isinstance(found, dict) else {"input": found}
+
+
+_OLD = ("old_string", "old_str", "oldText", "old_text", "search", "old")
+_NEW = ("new_string", "new_str", "newText", "new_text", "replace", "new")
+_TARGET = ("file_path", "path", "filename", "file", "url", "uri", "filePath", "target")
+
+
+def edit_of(arguments: Mapping[str, object]) -> tuple[str, str] | None:
+    """The old and the new text of an edit."""
+    for old, new in zip(_OLD, _NEW, strict=True):
+        before, after = arguments.get(old), arguments.get(new)
+        if isinstance(before, str) and isinstance(after, str) and before.strip():
+            return before, after
+    return None
+
+
+def as_diff(old: str, new: str) -> str:
+    """The lines that go and the lines that come."""
+    before, after = old.split("\n"), new.split("\n")
+    same = set(map(str.strip, before)) & set(map(str.strip, after))
+    gone = [f"- {line.strip()}" for line in before if line.strip() and line.strip() not in same]
+    come = [f"+ {line.strip()}" for line in after if line.strip() and line.strip() not in same]
+    return "\n".join((*gone, *come)) or f"- {one_line(old)}\n+ {one_line(new)}"
+
+
+def target_of(arguments: Mapping[str, object]) -> str:
+    """The file or the page a call is about."""
+    return next((str(arguments[key]) for key in _TARGET if isinstance(arguments.get(key), str)), "")
+
+
+def pairs_of(call: Call) -> dict[str, str]:
+    """The arguments as names and values, those inside others by the names on the way."""
+    pairs = dict(pairs_in(arguments_of(call), ""))
+    if "content" in pairs and "sha" in pairs:
+        # What is written over is named by its old hash.
+        first = {"path": pairs["path"]} if "path" in pairs else {}
+        pairs = {**first, "sha before": pairs.pop("sha"), **pairs}
+    return pairs
+
+
+def pairs_in(value: object, name: str) -> Iterator[tuple[str, str]]:
+    """The plain values inside a value; lists of them are one."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        value = _loaded(value)
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from pairs_in(inner, key)
+    elif isinstance(value, list) and not any(isinstance(inner, dict | list) for inner in value):
+        yield name, one_line(", ".join(map(str, value)))
+    elif isinstance(value, str):
+        yield name, one_line(value)
+    else:
+        yield name, json.dumps(value, ensure_ascii=False)
+
+
+def _loaded(text: str) -> object:
+    """Data that was sent as text; the text where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text

@@ -1,0 +1,69 @@
+"""Recognising what a text is, and cutting it accordingly."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+
+from statecomp.llm.extracting import code, objects, prose
+from statecomp.llm.extracting.decode import Json, decoded, lines_of_data, parted
+from statecomp.llm.extracting.pieces import Piece
+from statecomp.llm.extracting.reading.noise import telling
+
+NESTED = 2
+"""Texts inside data inside texts: so many levels are cut by what they are."""
+
+_ESCAPED_BREAK = re.compile(r"\\r\\n|\\n|\\r")
+
+
+def cut(body: Json, depth: int = NESTED) -> list[Piece]:
+    """The pieces of a payload: of data or of text."""
+    if isinstance(body, str):
+        return list(_text(body, depth))
+    return list(_data(body, depth))
+
+
+def _data(data: Json, depth: int) -> Iterator[Piece]:
+    yield from objects.pieces_of(data, lambda text: cut(text, depth - 1))
+
+
+def _text(text: str, depth: int) -> Iterator[Piece]:
+    if depth > 0:
+        if (each := lines_of_data(text)) is not None:
+            yield from _data(list(each), depth)
+            return
+        before, data, after = parted(text)
+        if data is not None:
+            yield from chain(_plain(before), _data(data, depth), _plain(after))
+            return
+    # Data is read first: its escapes are its own.
+    plain = unescaped(text)
+    yield from _plain(plain) if plain is text else _text(plain, depth)
+
+
+def _plain(text: str) -> Iterator[Piece]:
+    if not text.strip():
+        return
+    lines = telling(text.split("\n"))
+    if code.is_diff(lines):
+        yield from code.hunks(lines)
+    elif code.is_code(lines):
+        yield from code.blocks(lines)
+    else:
+        yield from prose.pieces_of(lines, _value)
+
+
+def _value(key: str, text: str) -> list[Piece]:
+    """The fields of a value that is data itself, under its name: `Row 2: {...}`."""
+    data = decoded(text)
+    if data is None:
+        return []
+    return list(objects.pieces_of(data, lambda inner: cut(inner, 0), key))
+
+
+def unescaped(text: str) -> str:
+    """Text whose line breaks were escaped by a JSON or repr wrapper, as lines again."""
+    if text.count("\\n") <= text.count("\n"):
+        return text
+    return _ESCAPED_BREAK.sub("\n", text).replace('\\"', '"').replace("\\t", " ")

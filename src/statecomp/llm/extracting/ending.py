@@ -1,0 +1,174 @@
+"""How a step ended: by its exit status or its flag, by its words only where neither is there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from statecomp.history.interaction import Interaction
+from statecomp.llm.extracting.code import is_code
+from statecomp.llm.extracting.decode import Json
+from statecomp.llm.extracting.pieces import one_line
+from statecomp.llm.extracting.reading.noise import orders, telling
+from statecomp.llm.extracting.units import parts_of
+from statecomp.llm.extracting.unwrap import Payload
+
+CAUSE_CHARS = 240
+
+_BEGINS = re.compile(
+    r"\s*❌|\W*(?:(?:error|fatal|exception|traceback|failed|failure)\b(?!\s*[=(])|"
+    r"[\w.]{0,80}(?:Error|Exception): |usage: |invalid \w+ |permission denied|"
+    r"tool \S{1,80} not found|unknown (?:command|tool|option)|"
+    r"your proposed edit has introduced new syntax error|\[Errno)",
+    re.IGNORECASE,
+)
+_ANYWHERE = re.compile(
+    r": command not found\s*\Z|: No such file or directory\s*\Z|: Permission denied\s*\Z"
+)
+_DATA = re.compile(
+    r"""\s*\{.{0,200}?(?:["']errors?["']\s*:\s*(?!null|false|None|False|""|''|\[\]|\{\}|0\b)|"""
+    r"""["'](?:object|status|type)["']\s*:\s*["']error["']|["']success["']\s*:\s*(?:false|False))""",
+    re.DOTALL,
+)
+_RAISED = re.compile(r"[\w.]{0,80}(?:Error|Exception|Interrupt|Exit)\b")
+_TRACE = re.compile(r"^Traceback \(most recent call last\)", re.MULTILINE)
+_VERDICT = re.compile(
+    r"\s*(?:(?:OK|FAILED|PASSED|PASS|FAIL)(?: \([^)]{1,80}\))?[.!]?\s*\Z|"
+    r"=+ .{0,120}\b\d+ (?:passed|failed|errors?|skipped)\b.{0,120}=+\s*\Z|"
+    r"\d+ (?:passed|failed|passing|failing)\b.{0,80}\Z|Tests?(?: run)?:\s+\d.{0,120}\Z|"
+    r"test result: (?:ok|FAILED).{0,120}\Z|BUILD (?:SUCCESS|FAILURE)\w*\s*\Z|"
+    r"Ran \d+ tests? in .{1,20}\Z|All \d* ?(?:tests|checks) passed.{0,40}\Z)"
+)
+ERROR = re.compile(
+    r"\AE: |\bno installation candidate|"
+    r"\b(?:\w*(?:Error|Exception)\b|error\b|fail(?:ed|ure|s)?\b|not found|No such file|denied|"
+    r"invalid|cannot|could ?n[o']t|unable to|unsupported|refused|fatal)",
+    re.IGNORECASE,
+)
+
+
+_TELLING = re.compile(
+    r"\b(?:access denied|40[0134] |50[0234] |timed out|connection refused|session already open|"
+    r"is nil\b|failed to execute|terminating|command not found|no such file|segmentation fault|"
+    r"received signal|core dumped|permission denied|unable to|could not|cannot\b|no matches found|"
+    r"not permitted|aborted)|\A\W*(?:fatal|error)\b|\A[\w.]{0,80}(?:Error|Exception)\b",
+    re.IGNORECASE,
+)
+SHORT = 30
+"""Lines of an output that may be an error as a whole; in a longer one the words mean little."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a call ended; `cause` where it failed, `verdict` where a test or a build gave one.
+
+    `well` means that its status or its flag says so; `said` are its words where it has neither and
+    they are those of an error.
+    """
+
+    failed: bool = False
+    well: bool = False
+    cause: str = ""
+    verdict: str = ""
+    said: str = ""
+
+
+def endings_of(member: Interaction) -> list[Ending]:
+    """The ending of each answer of a step."""
+    return [_ending(payload) for payload in parts_of(member).payloads]
+
+
+def ending_of(member: Interaction) -> Ending:
+    """How a step ended: it failed where one of its calls did."""
+    each = endings_of(member)
+    verdict = next((one.verdict for one in reversed(each) if one.verdict), "")
+    if bad := [one for one in each if one.failed]:
+        return Ending(failed=True, cause=bad[-1].cause or verdict, verdict=verdict)
+    said = next((one.said for one in reversed(each) if one.said), "")
+    return Ending(well=any(one.well for one in each), verdict=verdict, said=said)
+
+
+def _ending(payload: Payload) -> Ending:
+    verdict = _verdict(payload)
+    if _failed(payload):
+        return Ending(failed=True, cause=_cause(payload) or verdict, verdict=verdict)
+    if payload.ended:
+        # A pipe ends well whatever its first command says.
+        lost = [line for line in payload.text.split("\n")[:3] if _ANYWHERE.search(line)]
+        return Ending(well=not lost, verdict=verdict, said=one_line(lost[0]) if lost else "")
+    return Ending(verdict=verdict, said="" if verdict else _said(payload.text))
+
+
+def _said(text: str) -> str:
+    """The words of a short output that tell of an error: what was raised, and the last of them."""
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    if not lines or len(lines) > SHORT or is_code(lines):
+        return ""
+    told = [
+        one_line(line)
+        for line in telling(lines)
+        if _TELLING.search(line[:400])
+        and not line.startswith("warning:")
+        and not orders(line[:400])
+    ]
+    raised = [line for line in told if _RAISED.match(line)]
+    return _bounded("; ".join(dict.fromkeys((*raised[-1:], *told[-1:]))))
+
+
+def _failed(payload: Payload) -> bool:
+    if payload.ended is not None:
+        return not payload.ended
+    text = payload.text
+    if not text:
+        return bool(_DATA.match(str(payload.body)[:400]))
+    return reads_failed(text)
+
+
+def reads_failed(text: str) -> bool:
+    """Whether the words of an answer are those of an error: at its beginning, or all of it."""
+    if text.lstrip()[:1] == "{":
+        return bool(_DATA.match(text))
+    head, tail = _ends(text)
+    if _BEGINS.match(head):
+        return True
+    if _TRACE.search(text) and _RAISED.match(tail):
+        return True
+    short = text.count("\n") < 4 and len(text) < 600
+    return short and any(_ANYWHERE.search(line) for line in text.split("\n"))
+
+
+def _ends(text: str) -> tuple[str, str]:
+    """The first and the last line that say something."""
+    bare = text.strip()
+    return bare.partition("\n")[0], bare.rpartition("\n")[2]
+
+
+def _cause(payload: Payload) -> str:
+    text = payload.text or max(_messages(payload.body, 4), key=len, default=str(payload.body))
+    lines = [line for line in map(str.strip, text.strip().split("\n")) if line]
+    raised = [line for line in lines if _RAISED.match(line)]
+    told = [line for line in lines if ERROR.search(line[:400])]
+    found = raised[-1:] or told[:1] or lines[-1:]
+    return _bounded(one_line(found[0])) if found else ""
+
+
+def _messages(body: Json, depth: int) -> Iterator[str]:
+    """What an error that is data says in words."""
+    if isinstance(body, dict) and depth:
+        for key, value in body.items():
+            if key in ("message", "error", "detail", "reason") and isinstance(value, str):
+                yield value
+            yield from _messages(value, depth - 1)
+
+
+def _bounded(text: str) -> str:
+    if len(text) <= CAUSE_CHARS:
+        return text
+    return f"{text[:CAUSE_CHARS].rpartition(' ')[0] or text[:CAUSE_CHARS]} ..."
+
+
+def _verdict(payload: Payload) -> str:
+    lines: Sequence[str] = payload.text.rstrip().split("\n")[-40:]
+    found = [one_line(line) for line in lines if len(line) < 260 and _VERDICT.match(line)]
+    return "; ".join(dict.fromkeys(found[-2:]))

@@ -1,0 +1,88 @@
+"""Which heading of a record a unit belongs under: by whose words it is, and how sure they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from statecomp.history.text import COMMON, Kind, words_of
+from statecomp.llm.extracting.pieces import Form
+from statecomp.llm.extracting.units import Place, Unit
+from statecomp.llm.markers import CONCLUSION, CONSTRAINT, INTENT, OPEN
+
+_HEDGED = re.compile(
+    r"\b(?:seems?|appears?|suggests?|might|may|maybe|perhaps|probably|likely|possibly|could|should|"
+    r"I think|I believe|I guess|assum\w+|presumably|around|about|expect\w*|looks like|if|would)\b",
+    re.IGNORECASE,
+)
+_DOUBTS = re.compile(
+    r"\b(?:actually|however|but|wrong|incorrect\w*|mistake\w*|not|n't|instead|contrary|turns out|"
+    r"unfortunately|fail\w*|still)\b|n't\b",
+    re.IGNORECASE,
+)
+SHARED = 3
+"""Words that two sentences about one thing have in common."""
+
+
+def headings_of(units: Sequence[Unit]) -> list[str]:
+    """The heading of each unit: what belongs to one owner in one step stays together."""
+    shown: dict[str, int] = {}
+    for unit in units:
+        if unit.place is Place.OBSERVED:
+            for name in unit.names:
+                shown.setdefault(name, unit.step)
+    doubts = [
+        (unit.step, unit.index, set(words_of(unit.text)), unit.names)
+        for unit in units
+        if unit.place is Place.SAID and _DOUBTS.search(unit.text)
+    ]
+    rules = {
+        (unit.step, unit.owner)
+        for unit in units
+        if unit.form is Form.RULE
+        and unit.place is Place.OBSERVED
+        and CONSTRAINT.search(unit.text)
+        # What a page shows is no rule of anybody.
+        and not unit.label.startswith("Page state")
+    }
+    found = []
+    for unit in units:
+        if unit.place is Place.SAID:
+            found.append(_said(unit, shown, doubts))
+        elif unit.form is Form.RULE and unit.owner and (unit.step, unit.owner) in rules:
+            found.append("constraints")
+        elif unit.form is Form.RULE and not unit.owner and CONSTRAINT.search(unit.text):
+            found.append("constraints" if unit.place is Place.OBSERVED else "facts")
+        else:
+            found.append("locations" if _is_location(unit) else "facts")
+    return found
+
+
+def _said(
+    unit: Unit,
+    shown: Mapping[str, int],
+    doubts: Sequence[tuple[int, int, set[str], Mapping[str, Kind]]],
+) -> str:
+    """What the agent said is confirmed where it repeats what was shown and nothing doubts it."""
+    text = unit.text
+    if OPEN.search(text):
+        return "unresolved"
+    if not CONCLUSION.search(text) or INTENT.search(text) or _HEDGED.search(text):
+        return "facts"
+    names = [name for name in unit.names if name not in COMMON]
+    if not names or any(shown.get(name, unit.step + 1) > unit.step for name in names):
+        return "facts"
+    words = set(words_of(text))
+    for step, index, others, named in doubts:
+        later = (step, index) > (unit.step, unit.index)
+        if later and (len(words & others) >= SHARED or any(name in named for name in names)):
+            return "facts"
+    return "conclusions"
+
+
+def _is_location(unit: Unit) -> bool:
+    """Whether it is little more than a path or an address."""
+    if unit.owner or unit.form is not Form.LINE:
+        return False
+    located = sum(len(n) for n, kind in unit.names.items() if kind in (Kind.PATH, Kind.URL))
+    return located * 5 > len(unit.text) * 3

@@ -1,0 +1,114 @@
+"""What a text is cut into: pieces that stand on their own, and owners that say what they are of.
+
+A value never leaves its label.  What several pieces need to be understood (the header of a table,
+the heading of a section, the object a field is of, the function a line is in) is their owner; its
+label is shown wherever one of them is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+LONGEST = 260
+"""Characters of one piece of prose; a longer one is cut where a sentence ends, or a clause."""
+
+
+class Form(StrEnum):
+    """How a piece reads."""
+
+    FIELD = "field"  # `key: value` of an object; fields of one object share a line
+    ROW = "row"  # of a table, below its header
+    CODE = "code"  # lines that belong together, with their line breaks
+    DIFF = "diff"
+    RULE = "rule"  # a sentence or a list item of a document
+    LINE = "line"
+    LIST = "list"  # how many objects there are, and their names
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Owner:
+    """What pieces belong to; two objects that are labelled alike are two."""
+
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Verbatim text that can be kept or dropped alone."""
+
+    text: str
+    form: Form
+    owner: Owner | None = None
+
+
+# Not possessive: Python 3.11 before 3.11.5 matches possessive groups wrongly (gh-106052).
+FENCED = re.compile(r"```[^\n`]*\n([^`]*(?:`{1,2}(?!`)[^`]*)*)(?:```|\Z)")
+"""A fenced block in a message; in some runs it is the action itself."""
+
+_SPACES = re.compile(r"\s+")
+_HAS_WORD = re.compile(r"\w")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"'`*(\[])")
+_CLAUSE_END = re.compile(r"(?<=[.!?;])\s+|\s(?=[|•]\s)|(?<=,)\s+")
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks, runs of blanks or control characters."""
+    return _SPACES.sub(" ", text.replace("\x00", " ")).strip()
+
+
+def wordless(text: str) -> bool:
+    return not _HAS_WORD.search(text)
+
+
+def sentences(text: str) -> list[str]:
+    return [part for part in _SENTENCE_END.split(text) if part]
+
+
+def fitted(text: str) -> Iterator[str]:
+    """One line as pieces of bearable length: whole sentences, else clauses, else words."""
+    if len(text) <= LONGEST:
+        yield text
+        return
+    for run in _joined(_SENTENCE_END.split(text)):
+        if len(run) <= LONGEST:
+            yield run
+        else:
+            for clause in _joined(_CLAUSE_END.split(run)):
+                yield from _hard(clause)
+
+
+def _joined(parts: list[str]) -> Iterator[str]:
+    """Neighbours together while they fit."""
+    held = ""
+    for part in parts:
+        if held and len(held) + len(part) >= LONGEST:
+            yield held
+            held = ""
+        held = f"{held} {part}" if held else part
+    if held:
+        yield held
+
+
+def _hard(text: str) -> Iterator[str]:
+    start = 0
+    while len(text) - start > 2 * LONGEST:
+        stop = start + LONGEST
+        blank = text.rfind(" ", start + LONGEST // 2, stop)
+        stop = blank if blank > 0 else stop
+        yield text[start:stop].strip()
+        start = stop
+    yield text[start:].strip()
+
+
+def shortened(text: str, limit: int) -> str:
+    """The text, or its two ends around three dots: attempts often differ at the end only."""
+    if len(text) <= limit:
+        return text
+    head, tail = limit * 2 // 3, limit // 3
+    cut = text.rfind(" ", head // 2, head)
+    begin = text.find(" ", len(text) - tail, len(text) - tail // 2)
+    front = text[: cut if cut > 0 else head].rstrip(" ,;:=")
+    return f"{front} ... {text[begin + 1 :]}" if begin > 0 else f"{front} ..."

@@ -1,0 +1,163 @@
+"""Documents, pages and other lines: list items whole, sentences whole, below their heading."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from statecomp.llm.extracting.pieces import (
+    Form,
+    Owner,
+    Piece,
+    fitted,
+    one_line,
+    shortened,
+    wordless,
+)
+from statecomp.llm.extracting.reading.naming import LONGEST_NAME, listed
+from statecomp.llm.extracting.tables import rows, table_end
+
+_HEADING = re.compile(r"\s*(?:#{1,6}\s+\S|={2,} .* ={2,}\s*\Z|\*\*[^*]{2,80}\*\*:?\s*\Z|</?h\d)")
+_TITLE = re.compile(r"\s*[\w(][^.!?;]{2,78}:\s*\Z")
+_UNDERLINE = re.compile(r"\s*(?:={3,}|-{3,}|~{3,})\s*\Z")
+_ITEM = re.compile(r"\s*(?:[-*•+]|\d{1,3}[.)])\s+\S")
+_KEY_VALUE = re.compile(r"\s*[*_]{0,2}[A-Za-z][\w .()/&'-]{0,40}[*_]{0,2}:[*_]{0,2}\s+\S")
+_EMPTY_KEY = re.compile(
+    r"\s*[\w\"'][\w .\"'-]{0,40}:\s*(?:null|\"\"|''|None|\[\]|\{\}|n/a)?,?\s*\Z"
+)
+_FENCE = re.compile(r"\s*(?:```\w*|</?[a-zA-Z_]+>|[-=*_#~.\s]+)\s*\Z")
+_ENDS = re.compile(r"[.!?:;|>\]})\"]\s*\Z")
+_DOCUMENT = re.compile(r"^\s{0,3}#{1,6} \S", re.MULTILINE)
+WRAPPED, WRAPPED_PLAIN = 55, 72
+"""A line this long that does not end a sentence goes on in the next: in a document, elsewhere."""
+
+
+Data = Callable[[str, str], Sequence[Piece]]
+"""The pieces of a value that is data, under the name it has; none where it is no data."""
+
+
+def pieces_of(lines: Sequence[str], data: Data) -> Iterator[Piece]:
+    """The lines by what they are: rows of tables, list items, blocks of `key: value`, sentences."""
+    document = any(_DOCUMENT.match(line) for line in lines)
+    owner: Owner | None = None
+    place = 0
+    titles: list[str] = []
+    while place < len(lines):
+        line = lines[place]
+        if not line.strip():
+            place += 1
+            continue
+        stop = table_end(lines, place)
+        if stop > place:
+            yield from rows(lines[place:stop], owner.label if owner else "")
+            place = stop
+        elif line.lstrip()[0] in "{[" and (inner := data("", line.strip())):
+            yield from inner
+            place += 1
+        elif _is_heading(lines, place):
+            owner = Owner(one_line(line).strip("#=* "))
+            if any(map(str.isdigit, line)):
+                # "Found 3 rows:" is news itself, whatever stands below it.
+                yield Piece(owner.label, Form.LINE)
+            place += 1
+        elif (stop := _fields_end(lines, place)) > place + 1:
+            titles.append(one_line(lines[place]))
+            yield from _fields(lines[place:stop], owner, data)
+            place = stop
+        else:
+            stop = _item_end(lines, place, WRAPPED if document else WRAPPED_PLAIN)
+            yield from _told(lines[place:stop], owner, document)
+            place = stop
+    yield from _blocks(titles)
+
+
+def _blocks(titles: Sequence[str]) -> Iterator[Piece]:
+    """How many blocks of fields begin with the same key, and what they are called."""
+    key = titles[0].partition(": ")[0] if titles else ""
+    names = [title.partition(": ")[2] for title in titles if title.startswith(f"{key}: ")]
+    text = listed([{"name": shortened(name, LONGEST_NAME)} for name in names])
+    if len(names) > 1 and text:
+        yield Piece(text.replace(" listed:", f" listed by {key}:", 1), Form.LIST)
+
+
+def _is_heading(lines: Sequence[str], place: int) -> bool:
+    line = lines[place]
+    if len(line) > 100:
+        return False
+    following = lines[place + 1] if place + 1 < len(lines) else ""
+    if _HEADING.match(line):
+        return True
+    if _UNDERLINE.match(following) and len(line.strip()) > 2 and not wordless(line):
+        return True
+    if place and _KEY_VALUE.match(lines[place - 1]):
+        return False  # one of several keys, and it has no value
+    # `Results:` names what is below it, if something is.
+    return bool(_TITLE.match(line)) and bool(following.strip())
+
+
+def _fields_end(lines: Sequence[str], start: int) -> int:
+    margin = _margin(lines[start])
+    stop = start
+    while (
+        stop < len(lines)
+        and len(lines[stop]) < 400
+        and _KEY_VALUE.match(lines[stop])
+        and _margin(lines[stop]) == margin
+    ):
+        stop += 1
+    return stop
+
+
+def _margin(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _fields(lines: Sequence[str], outer: Owner | None, data: Data) -> Iterator[Piece]:
+    """A block of `Key: value` lines is one thing: its first line says which."""
+    told: list[str] = []
+    for line in (one_line(line) for line in lines if not _EMPTY_KEY.match(line)):
+        key, _, value = line.partition(": ")
+        inner = data(f"{told[0]}; {key}" if told else key, value) if value[:1] in "{[" else ()
+        yield from inner
+        if not inner:
+            told.append(line)
+    if not told:
+        return
+    label = told[0] if len(told[0]) <= 200 else ""
+    owner = Owner("; ".join(part for part in (outer.label if outer else "", label) if part))
+    for line in told:
+        yield Piece(line, Form.FIELD, owner)
+
+
+def _item_end(lines: Sequence[str], start: int, width: int) -> int:
+    """A list item or a wrapped sentence with the lines it goes on in."""
+    stop = start + 1
+    margin = _margin(lines[start])
+    item = bool(_ITEM.match(lines[start]))
+    while stop < len(lines) and lines[stop].strip() and not _ITEM.match(lines[stop]):
+        deeper = item and _margin(lines[stop]) > margin
+        before = lines[stop - 1].rstrip()
+        wrapped = len(before) >= width and not _ENDS.search(before[-3:])
+        if len(before) > 400 or not (deeper or (wrapped and _goes_on(lines[stop]))):
+            break
+        stop += 1
+    return stop
+
+
+def _goes_on(line: str) -> bool:
+    first = line.lstrip()[:1]
+    return first.islower() or first.isdigit() or first in "(\"'€$"
+
+
+def _told(lines: Sequence[str], owner: Owner | None, document: bool) -> Iterator[Piece]:
+    text = one_line(" ".join(lines))
+    if wordless(text) or _FENCE.match(text) or _EMPTY_KEY.match(text):
+        return
+    form = Form.RULE if document or (owner and _ITEM.match(lines[0])) else Form.LINE
+    before = ""
+    for part in fitted(text):
+        # The rest of an enumeration must not look like all of it.
+        torn = before and not _ENDS.search(before[-3:])
+        if not wordless(part):
+            yield Piece(f"... {part}" if torn else part, form, owner)
+        before = part

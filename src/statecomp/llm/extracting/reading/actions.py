@@ -1,0 +1,133 @@
+"""What each step of a span did: a line for the call, one head for neighbours that are alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from statecomp.history.interaction import Call, Interaction
+from statecomp.llm.extracting.arguments import arguments_of, as_diff, edit_of, pairs_of, target_of
+from statecomp.llm.extracting.ending import Ending, endings_of
+from statecomp.llm.extracting.pieces import FENCED, one_line, shortened
+from statecomp.llm.extracting.reading.calls import (
+    ALIKE,
+    LONG,
+    alike,
+    apart,
+    as_text,
+    common_of,
+    likeness,
+)
+
+LONGEST_LINE, SHORTEST_LINE = 300, 36
+CAUSE_CHARS = 120
+SENT = 60
+"""Arguments of up to this many characters are shown as they were sent."""
+GROUP = 3
+"""So many neighbours that differ in a few arguments only share a head."""
+CALLS = 12
+"""Calls of one step that are told apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What a step did; in a group that is its own part of the call, below the group's head."""
+
+    text: str
+    head: str = ""
+    grouped: bool = False
+
+
+def actions_of(span: Sequence[Interaction]) -> Iterator[Action]:
+    """What each step did, neighbours that differ in a few arguments under one head."""
+    place = 0
+    while place < len(span):
+        stop = place + 1
+        while stop < len(span) and alike(span[place], span[stop]):
+            stop += 1
+        run = span[place:stop]
+        common = common_of([member.calls[0] for member in run]) if len(run) >= GROUP else {}
+        if len(as_text(common)) >= SHORTEST_LINE // 2:
+            head = shortened(f"{run[0].calls[0].name} {as_text(common)}", LONGEST_LINE)
+            head = f"{run[0].number}-{run[-1].number}. each {head}"
+            yield Action(_part(run[0], common), head)
+            yield from (Action(_part(member, common), grouped=True) for member in run[1:])
+        else:
+            stop = place + 1
+            yield Action(_action(span, place))
+        place = stop
+
+
+def _part(member: Interaction, common: dict[str, str]) -> str:
+    return apart(member.calls[0], common) or "the same"
+
+
+def _action(span: Sequence[Interaction], place: int) -> str:
+    """What a step did; a version of the program the step before it ran is called so."""
+    member = span[place]
+    action = action_of(member)
+    if len(member.calls) > 1:
+        names = ", ".join(dict.fromkeys(call.name for call in member.calls))
+        same = as_text(common_of(member.calls)) if "," not in names else ""
+        return one_line(f"{len(member.calls)} calls of {names} {same}")
+    before = span[place - 1] if place else None
+    if (
+        before
+        and member.calls
+        and len(action) > LONG
+        and not edit_of(arguments_of(member.calls[0]))
+    ):
+        if alike(before, member):
+            differs = _part(member, common_of((before.calls[0], member.calls[0])))
+            return f"{member.calls[0].name} as at step {before.number}, but {differs}"
+        if likeness(before, member) > ALIKE:
+            return f"{member.calls[0].name}, much like step {before.number}"
+    return action
+
+
+def calls_of(member: Interaction) -> Iterator[str]:
+    """Each call of several with its own outcome."""
+    if len(member.calls) < 2 or len(member.calls) != len(member.observations):
+        return
+    answers = {
+        seen.call_id: end for seen, end in zip(member.observations, endings_of(member), strict=True)
+    }
+    one = len({call.name for call in member.calls}) == 1
+    common = common_of(member.calls) if one else {}
+    told: set[str] = set()
+    for call in member.calls[:CALLS]:
+        sent = apart(call, common) if one else _call_line(call)
+        ended = _ended(answers.get(call.id))
+        again = "failed as well" if ended in told else ended
+        yield f"{shortened(sent, LONGEST_LINE // 2)} -> {again}"
+        told.update({ended} if ended.startswith("failed: ") else ())
+    if len(member.calls) > CALLS:
+        yield f"and {len(member.calls) - CALLS} more calls"
+
+
+def _ended(ending: Ending | None) -> str:
+    if ending is None:
+        return "not answered"
+    if ending.failed:
+        return f"failed: {shortened(ending.cause, CAUSE_CHARS)}" if ending.cause else "failed"
+    return ending.verdict or (f"said: {ending.said}" if ending.said else "ok")
+
+
+def action_of(member: Interaction) -> str:
+    """The calls as they were sent, or the command in the assistant's text."""
+    if member.calls:
+        return "; ".join(_call_line(call) for call in member.calls)
+    blocks = FENCED.findall(member.said)
+    return one_line(blocks[-1] if blocks else member.said) or "(nothing said)"
+
+
+def _call_line(call: Call) -> str:
+    """The call, without JSON's quoting where there is more than a little of it."""
+    arguments = call.arguments
+    given = arguments_of(call)
+    if edit := edit_of(given):
+        return one_line(f"{call.name} {target_of(given)}: {as_diff(*edit)}")
+    if len(arguments) > SENT:
+        pairs = pairs_of(call)
+        arguments = as_text(pairs) if len(pairs) > 1 else next(iter(pairs.values()), "")
+    return one_line(f"{call.name} {arguments}")

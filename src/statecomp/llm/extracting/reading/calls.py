@@ -1,0 +1,60 @@
+"""Calls side by side: what they share is said once, what tells them apart each time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from statecomp.history.interaction import Call, Interaction
+from statecomp.llm.extracting.arguments import pairs_of
+from statecomp.llm.extracting.pieces import shortened
+
+SAME, ALIKE = 0.8, 0.5
+"""The share of words two calls have in common: the same call again, a version of it."""
+VALUE = 120
+"""Characters of a value beside others; the two ends of a longer one are shown."""
+LONG = 150
+"""Characters of an argument that is a program or a text."""
+
+
+def as_text(pairs: Mapping[str, str]) -> str:
+    """Arguments on one line, short ones first: a long one must not hide the others."""
+    ordered = sorted(pairs.items(), key=lambda pair: len(pair[1]) > VALUE)
+    return "; ".join(f"{key}: {shortened(value, VALUE)}" for key, value in ordered)
+
+
+def common_of(calls: Sequence[Call]) -> dict[str, str]:
+    """The arguments that all of some calls have."""
+    first, *others = map(pairs_of, calls)
+    return {
+        key: value
+        for key, value in first.items()
+        if all(other.get(key) == value for other in others)
+    }
+
+
+def apart(call: Call, common: Mapping[str, str]) -> str:
+    """What tells a call from others that have something in common with it."""
+    return as_text({k: v for k, v in pairs_of(call).items() if k not in common})
+
+
+def likeness(one: Interaction, other: Interaction) -> float:
+    """How many of their words two actions share; nothing where they are of two kinds."""
+    if [call.name for call in one.calls] != [call.name for call in other.calls]:
+        return 0.0
+    first, second = _words(one), _words(other)
+    return len(first & second) / max(1, len(first | second))
+
+
+def _words(member: Interaction) -> set[str]:
+    sent = " ".join(call.arguments for call in member.calls) if member.calls else member.said
+    return {"", *sent.replace('"', " ").replace(",", " ").split()}
+
+
+def alike(one: Interaction, other: Interaction) -> bool:
+    """Whether two single calls of one tool differ in some arguments only."""
+    if len(one.calls) != 1 or len(other.calls) != 1 or one.calls[0].name != other.calls[0].name:
+        return False
+    first, second = pairs_of(one.calls[0]), pairs_of(other.calls[0])
+    return len(as_text(common_of((one.calls[0], other.calls[0])))) >= 30 and (
+        len(first.keys() ^ second.keys()) <= 1
+    )

@@ -1,0 +1,111 @@
+"""What says nothing to a later step, or says it as an order: known before anything is ranked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+WIDEST = 2000
+"""Characters of a line that may be noise; a wider one is data."""
+
+_DUMP = re.compile(r"\s*(?:0x)?[0-9a-f]{6,16}:?\s+(?:[0-9a-f]{2,4}\s+){6}", re.IGNORECASE)
+_PROGRESS = re.compile(
+    r".*(?:\d%\||\[\d\d:\d\d[<,]|it/s\]|examples/s\])|\s*(?:Reading package lists|"
+    r"Building dependency tree|Reading state information)\.\.\."
+)
+_TRACE = re.compile(r"\s*Traceback \(most recent call last\):?\s*\Z")
+_FRAME = re.compile(r"""\s*File ".{1,400}", line \d+(?:, in .*)?\Z""")
+_SPAN = re.compile(r"\W{0,4}Span (\d+), Global Line \d+[^:]*:\W{0,4}\Z")
+_BARE_ITEM = re.compile(r"\s*- [\w/]+(?: \[[^\]]*\])*:?\s*\Z")
+_RAN = re.compile(r"#* ?Ran Playwright code")
+_CALL_LOG = re.compile(r"\s*Call log:\s*\Z")
+_CONSOLE = re.compile(r"#* ?New console messages")
+_OPENED = re.compile(r"\[File: .* \(\d+ lines total\)\]\s*\Z")
+_PROMPT = re.compile(
+    r"\s{0,3}\bplease (?:review|refine|close|try|edit|wait|retry|check|see|run|provide|use)\b.*",
+    re.IGNORECASE,
+)
+
+
+def telling(lines: Sequence[str]) -> list[str]:
+    """The lines without dumps, progress, frames of a traceback and marks of places in a page."""
+    return list(_spans(_quiet(lines)))
+
+
+def _quiet(lines: Sequence[str]) -> Iterator[str]:
+    trace, fence, log, console = -1, 0, False, False
+    for line in lines:
+        if len(line) > WIDEST:
+            yield line
+            continue
+        console = bool(_CONSOLE.match(line)) or (console and not line.startswith("#"))
+        if console:
+            continue
+        margin = len(line) - len(line.lstrip())
+        if trace >= 0 and (margin > trace or not line.strip() or _FRAME.match(line)):
+            continue
+        trace = -1
+        if fence:
+            fence = 0 if fence > 1 and line.startswith("```") else fence + line.startswith("```")
+        elif log and line.lstrip().startswith("-"):
+            continue
+        elif _TRACE.match(line):
+            trace = margin
+        elif _RAN.match(line):
+            fence = 1
+        else:
+            log = bool(_CALL_LOG.match(line))
+            if not log and not _is_noise(line):
+                yield _PROMPT.sub("", line)
+
+
+def _is_noise(line: str) -> bool:
+    kinds = (_DUMP, _PROGRESS, _FRAME, _OPENED)
+    return any(kind.match(line) for kind in kinds) or bool(
+        "[ref=" in line and _BARE_ITEM.match(line)
+    )
+
+
+def _spans(lines: Iterator[str]) -> Iterator[str]:
+    """A place in a page stands before what was found there, on one line, or not at all."""
+    place = ""
+    for line in lines:
+        if found := _SPAN.match(line[:WIDEST]):
+            place = found[1]
+        elif place and line.strip():
+            yield f"Span {place}: {line.strip()}"
+            place = ""
+        elif not place:
+            yield line
+
+
+_VERBS = (
+    "add ask change check click close compare compute convert copy create delete download edit "
+    "ensure extract fetch fill find fix get implement inspect install investigate list look make "
+    "move navigate open parse provide query read refine remove rename replace run save search send "
+    "set sort test try type update upload use verify visit write analyze examine identify"
+)
+_ORDER = re.compile(
+    rf"\W*(?:\d+[.)]\s+)?\W*(?:{'|'.join(_VERBS.split())})\s+"
+    r"(?:this|the|a|an|your|all|it|them|each|any|if|for|to|whether|`)(?!\w)",
+    re.IGNORECASE,
+)
+_PLEASE = re.compile(r"\bplease\b|\A\W*usage:", re.IGNORECASE)
+_MEANT = re.compile(
+    r"\b(?:let me|let'?s|let us|(?:I|we)(?:'ll| will| need to| should| must| want to| can now|"
+    r" plan|'m going| am going|'re going|'d like| would like| intend| also need|"
+    r" still need| have to)|going to|here(?:'s| is| are) the|my plan|the plan|the next step|"
+    r"next_goal)\b|"
+    r"\A\W*(?:first|next|now|then|finally|to do (?:this|so))\b|:\s*\Z",
+    re.IGNORECASE,
+)
+
+
+def orders(text: str) -> bool:
+    """Whether a line of output tells its reader to do something."""
+    return bool(_PLEASE.search(text) or _ORDER.match(text))
+
+
+def intends(text: str) -> bool:
+    """Whether a sentence of the agent says what it meant to do: done or dropped since."""
+    return bool(_MEANT.search(text) or orders(text))

@@ -1,0 +1,72 @@
+"""What a step's output comes to, where one line can say it without leaving the rest unsaid."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from statecomp.llm.extracting.pieces import Form
+from statecomp.llm.extracting.reading.naming import id_alone
+from statecomp.llm.extracting.units import Place, Unit
+
+WHOLE, PIECES = 160, 4
+"""Characters and pieces of an output that is shown as it is."""
+
+_COUNTED = re.compile(
+    r"(?:Found|Total|Showing|Processed|Updated|Wrote|Saved|No) .{0,120}|\d+ rows?\b.{0,80}"
+)
+_COUNT = re.compile(r"(?:\A|; )(\d+) [^:;]{1,60}: ")
+_TOLD = re.compile(r"(?:.* )?(?:message|result|count|total|answer|summary): ")
+
+
+def results_of(units: Sequence[Unit]) -> Mapping[int, tuple[str, ...]]:
+    """For each step what its output comes to, the fullest first; nothing where no line can say."""
+    by_step: dict[int, list[Unit]] = {}
+    for unit in units:
+        if unit.place is Place.OBSERVED:
+            by_step.setdefault(unit.step, []).append(unit)
+    return {
+        step: tuple(dict.fromkeys(filter(None, _results(seen)))) for step, seen in by_step.items()
+    }
+
+
+def _results(seen: Sequence[Unit]) -> Iterator[str]:
+    """All of a short output; of a longer one how many things it lists, or its own words on it."""
+    lists = sorted((unit.text for unit in seen if unit.form is Form.LIST), key=_size)
+    if lists:
+        yield lists[-1]
+        yield from _recut(lists[-1])
+    yield _whole(seen)
+    for unit in seen:
+        told = _TOLD if unit.form is Form.FIELD else _COUNTED if unit.form is Form.LINE else None
+        if told and len(unit.text) <= WHOLE and told.match(unit.text):
+            yield unit.text
+    label = seen[0].label if seen[0].form is Form.FIELD else ""
+    one = all(unit.owner in (None, seen[0].owner) for unit in seen)
+    if one and len(label) <= WHOLE and not id_alone(label):
+        yield label
+
+
+def _size(text: str) -> tuple[bool, int]:
+    """A list of the answer itself is more than a list inside one of its objects."""
+    found = _COUNT.search(text)
+    return "; " not in text.partition(": ")[0], int(found[1]) if found else 1
+
+
+def _recut(text: str) -> Iterator[str]:
+    """The list with fewer names; how many there are stands before them."""
+    while _COUNT.search(text) and ", " in text:
+        text = text.removesuffix(", ...").rpartition(", ")[0]
+        text = f"{text}, ..." if text else ""
+        yield text
+
+
+def _whole(seen: Sequence[Unit]) -> str:
+    plain = all(unit.form in (Form.LINE, Form.FIELD, Form.ROW) for unit in seen)
+    if not plain or len(seen) > PIECES or any(unit.count > PIECES for unit in seen):
+        return ""
+    if all(id_alone(unit.text) for unit in seen):
+        return ""
+    labels = dict.fromkeys(part for unit in seen for part in unit.label.split("; ") if part)
+    text = "; ".join(dict.fromkeys((*labels, *(unit.text for unit in seen))))
+    return text if len(text) <= WHOLE else ""

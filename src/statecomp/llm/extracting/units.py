@@ -1,0 +1,144 @@
+"""A span as units: every piece of it, with the step it is from and whose words it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from statecomp.history.interaction import Call, Interaction
+from statecomp.history.text import Kind, identifiers
+from statecomp.llm.extracting.arguments import arguments_of, as_diff, edit_of, pairs_in, target_of
+from statecomp.llm.extracting.cut import cut
+from statecomp.llm.extracting.pieces import (
+    FENCED,
+    Form,
+    Owner,
+    Piece,
+    fitted,
+    one_line,
+    sentences,
+    wordless,
+)
+from statecomp.llm.extracting.unwrap import Payload, unwrapped
+from statecomp.recent import Weighed
+
+REMEMBERED = 1024
+"""Interactions whose units are kept: a span that waits is looked at again with every step."""
+ARGUMENT = 200
+"""Characters of an argument that is a value; a longer one is a text, a program or a file."""
+EDIT = 700
+
+
+class Place(StrEnum):
+    """Whose words a unit is, and where they stood."""
+
+    SAID = "said"
+    CALL = "call"
+    OBSERVED = "observed"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A piece in its place; `index` of `count` pieces there; `step` is its place in the span."""
+
+    text: str
+    form: Form
+    owner: Owner | None
+    step: int
+    place: Place
+    index: int
+    count: int
+    names: Mapping[str, Kind]
+
+    @property
+    def label(self) -> str:
+        return self.owner.label if self.owner else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """One interaction, unwrapped and cut."""
+
+    payloads: tuple[Payload, ...]
+    pieces: tuple[tuple[Place, tuple[tuple[Piece, Mapping[str, Kind]], ...]], ...]
+
+
+def _weight(parts: Parts) -> int:
+    """Bytes it takes, about."""
+    texts = sum(len(payload.body) for payload in parts.payloads)
+    return 1000 + 2 * texts + 400 * sum(len(pieces) for _, pieces in parts.pieces)
+
+
+_memory: Weighed[tuple[str, int], Parts] = Weighed(REMEMBERED, _weight)
+
+
+def parts_of(member: Interaction) -> Parts:
+    """What an interaction is made of, read once and remembered by its id."""
+    key = (member.id, hash((member.said, member.calls, member.observations)))
+    return _memory.get(key) or _memory.put(key, _read(member))
+
+
+def units_of(span: Sequence[Interaction]) -> list[Unit]:
+    """Every unit of the span, in order."""
+    return [
+        Unit(piece.text, piece.form, piece.owner, step, place, index, len(group), names)
+        for step, member in enumerate(span)
+        for place, group in parts_of(member).pieces
+        for index, (piece, names) in enumerate(group)
+    ]
+
+
+def _read(member: Interaction) -> Parts:
+    # Reasoning is left out: a record never contains thinking.
+    payloads = tuple(map(unwrapped, member.observations))
+    groups = (
+        (Place.SAID, list(_spoken(FENCED.sub("\n", member.said)))),
+        (Place.CALL, [*_written(member.said), *(p for c in member.calls for p in _sent(c))]),
+        *((Place.OBSERVED, cut(payload.body)) for payload in payloads),
+    )
+    named = (
+        (place, tuple((piece, identifiers(piece.text)) for piece in pieces if piece.text))
+        for place, pieces in groups
+        if pieces
+    )
+    return Parts(payloads, tuple(named))
+
+
+def _spoken(text: str) -> Iterator[Piece]:
+    for line in text.split("\n"):
+        for sentence in sentences(one_line(line)):
+            for part in fitted(sentence):
+                if len(part.split()) > 2 and not wordless(part):
+                    yield Piece(part, Form.LINE)
+
+
+def _written(said: str) -> Iterator[Piece]:
+    """What stands in the fences of a text whose action is a fence."""
+    for block in FENCED.findall(said):
+        yield from cut(block, 0)
+
+
+def _sent(call: Call) -> Iterator[Piece]:
+    """The arguments of a call: an edit as old and new, short values as fields, texts cut."""
+    arguments = arguments_of(call)
+    edit = edit_of(arguments)
+    owner = Owner(target_of(arguments))
+    if edit and sum(map(len, edit)) <= EDIT:
+        yield Piece(as_diff(*edit), Form.DIFF, owner if owner.label else None)
+        arguments = {k: v for k, v in arguments.items() if v not in edit}
+    for key, value in arguments.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        if len(text) <= ARGUMENT and "\n" not in text.strip():
+            for name, plain in pairs_in(value, key):
+                if not wordless(plain):
+                    yield Piece(f"{name}: {plain}", Form.FIELD, None)
+        else:
+            yield from _owned(cut(value, 1), owner)
+
+
+def _owned(pieces: Sequence[Piece], owner: Owner) -> Iterator[Piece]:
+    for piece in pieces:
+        known = piece.owner if piece.owner or not owner.label else owner
+        yield Piece(piece.text, piece.form, known)

@@ -1,0 +1,54 @@
+"""What a model is asked: where the agent stands, and the steps to record, as one text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from statecomp.history.interaction import Interaction
+from statecomp.history.situation import Situation
+from statecomp.llm.transcript import Part, cut, delimited, parts_of
+
+ASKED_CHARS = 6_000
+"""Of each message of the user: some paste whole files."""
+PLAN_CHARS = 3_000
+RECORD_CHARS, RECORDS_CHARS = 2_000, 8_000
+"""Of each record that stands already, and of all: the newest tell most."""
+STEP_CHARS = 1_500
+"""Of each part of the last steps: what the agent is busy with, not what it reads."""
+
+
+def question(
+    spans: Sequence[Sequence[Interaction]], situation: Situation, *, limit_chars: int | None = None
+) -> str:
+    """The situation and the transcript of some spans, labelled and delimited."""
+    parts = [*_situation(situation)]
+    for span in spans:
+        if len(spans) > 1:
+            first, last = span[0].number, span[-1].number
+            parts.append(Part(f"a stretch of its own, steps {first} to {last}", ""))
+        parts += (part for step in span for part in parts_of(step))
+    return delimited(parts, limit_chars=limit_chars)
+
+
+def _situation(situation: Situation) -> Iterator[Part]:
+    for number, text in enumerate(situation.asked, start=1):
+        yield Part(f"situation: the user's message {number}", cut(text, ASKED_CHARS))
+    if situation.plan:
+        yield Part("situation: the agent's own list", cut(situation.plan, PLAN_CHARS))
+    yield from _standing(situation)
+    for step in situation.latest:
+        for part in parts_of(step):
+            yield Part(f"situation: last steps, {part.label}", cut(part.text, STEP_CHARS))
+
+
+def _standing(situation: Situation) -> Iterator[Part]:
+    """The records that stand already, the newest as far as there is room, in their order."""
+    shown: list[Part] = []
+    room = RECORDS_CHARS
+    for record in reversed(situation.records):
+        text = cut(record.text, RECORD_CHARS)
+        if len(text) > room:
+            break
+        room -= len(text)
+        shown.append(Part(f"situation: record of steps {record.first}-{record.last}", text))
+    yield from reversed(shown)

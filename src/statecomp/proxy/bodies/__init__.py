@@ -1,0 +1,1 @@
+"""Request bodies: unpacked, read, and put together again from their own characters."""

@@ -1,0 +1,109 @@
+"""Records written by the client's own upstream, with the client's own credential.
+
+A credential is in memory for as long as the request that brought it and the decision behind that
+request; it is part of no log, no ledger and no other tenant's question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from urllib.parse import urlsplit
+
+from statecomp.llm.chat import Chat
+from statecomp.llm.client import AnthropicChat, OpenAIChat, ResponsesChat
+from statecomp.llm.http import HttpChat
+from statecomp.llm.side import SideAccount
+from statecomp.llm.writing.credit import Breaker, Credit, Purse
+from statecomp.llm.writing.writer import ModelWriter
+from statecomp.recent import Recent
+from statecomp.records import ModelRecords
+
+OPENS = frozenset(
+    [
+        "authorization",
+        "x-api-key",
+        "api-key",
+        "x-goog-api-key",
+        "anthropic-version",
+        "anthropic-beta",
+        "openai-organization",
+        "openai-project",
+        "openai-beta",
+        "chatgpt-account-id",
+        "originator",
+        "user-agent",
+        "http-referer",
+        "x-title",
+    ]
+)
+"""The headers by which an upstream knows who asks, and for what."""
+
+CHATS: Mapping[str, type[HttpChat]] = {
+    "openai-chat": OpenAIChat,
+    "openai-responses": ResponsesChat,
+    "anthropic": AnthropicChat,
+}
+DEADLINE_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Where a request was going, and with what: enough to ask there once more."""
+
+    protocol: str
+    url: str = field(repr=False)
+    opening: Mapping[str, str] = field(repr=False)
+
+    @classmethod
+    def of(cls, protocol: str, url: str, headers: Mapping[bytes, bytes]) -> Caller:
+        given = {name.decode("latin-1"): value.decode("latin-1") for name, value in headers.items()}
+        return cls(protocol, url, {n: value for n, value in given.items() if n in OPENS})
+
+    def chat(self, model: str, *, trust_env: bool = True) -> Chat:
+        parts = urlsplit(self.url)
+        return CHATS[self.protocol](
+            model,
+            f"{parts.scheme}://{parts.netloc}",
+            deadline_s=DEADLINE_S,
+            target=self.url,
+            opening=self.opening,
+            trust_env=trust_env,
+        )
+
+
+class Writers:
+    """A writer for each decision: its conversation's credit, its tenant's breaker, the day's purse.
+
+    What is remembered between decisions is counts and pauses, never a credential.
+    """
+
+    def __init__(self, records: ModelRecords, *, trust_env: bool = True) -> None:
+        self.records = records
+        self.day = Purse(records.day_dollars)
+        self._trust_env = trust_env
+        self._credits: Recent[str, Credit] = Recent(4096)
+        self._breakers: Recent[tuple[str, str, str], Breaker] = Recent(1024)
+        self._lock = Lock()
+
+    def of(
+        self, account: SideAccount, *, tenant: str, session: str, model: str, caller: Caller | None
+    ) -> ModelWriter | None:
+        """Who writes for this conversation; None where nobody can be asked."""
+        asked = self.records.model_for(model)
+        chat = self.records.chat
+        if chat is None and caller is not None:
+            chat = caller.chat(asked, trust_env=self._trust_env)
+        if chat is None:
+            return None
+        where = urlsplit(caller.url).netloc if caller is not None else ""
+        with self._lock:
+            breaker = self._breakers.get((tenant, where, asked)) or self._breakers.put(
+                (tenant, where, asked), Breaker()
+            )
+            credit = self._credits.get(session) or self._credits.put(
+                session, self.records.credit(self.day)
+            )
+        # A conversation that goes on with another model keeps its purse, not its breaker.
+        return self.records.writer(account, chat, replace(credit, breaker=breaker))

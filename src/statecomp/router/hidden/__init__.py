@@ -1,0 +1,1 @@
+"""Routers that read hidden states of a frozen language model: trained, kept and used online."""

@@ -1,0 +1,89 @@
+"""Learners and losses by name; each loads only the libraries it needs, and that late."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any, Final
+
+from statecomp.errors import BadInput
+from statecomp.router.cross import Learner
+from statecomp.router.hidden.spec import Spec
+from statecomp.router.pairs import Pairs
+from statecomp.router.threshold import UNWEIGHTED, Weights
+
+# Of the learners that are networks, how wide their hidden layer is.
+HIDDEN: Final[Mapping[str, int]] = {"linear": 0, "mlp128": 128, "mlp2048": 2048}
+LEARNERS: Final = ("committee", "trees", *HIDDEN)
+LOSSES: Final = ("bce", "weighted-bce", "cb-focal", "oversampling")
+BATCH: Final = 128
+"""Of pairs with vectors there are few, and an epoch should be many steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A loss by its kind, with the weights it has here; `name` says both to people."""
+
+    kind: str
+    weights: Weights = UNWEIGHTED
+
+    @property
+    def name(self) -> str:
+        if self.kind != "weighted-bce":
+            return self.kind
+        return f"weighted-bce, READY {self.weights.ready:g}, KEEP {self.weights.keep:g}"
+
+    def options(self) -> dict[str, Any]:
+        """For the settings of a network."""
+        losses = import_module("statecomp.router.loss")
+        if self.kind == "oversampling":
+            return {"sampling": losses.Oversample()}
+        if self.kind == "cb-focal":
+            return {"loss": losses.BalancedFocal()}
+        return {"loss": losses.WeightedBce(self.weights)}
+
+
+def lesson(kind: str, rare_weight: float, pairs: Pairs) -> Lesson:
+    """The paper weighs READY, its rare class; where KEEP is rare, KEEP is weighed."""
+    if kind != "weighted-bce":
+        return Lesson(kind)
+    ready_is_rare = 2 * int(pairs.ready.sum()) < len(pairs)
+    return Lesson(kind, Weights(rare_weight, 1.0) if ready_is_rare else Weights(1.0, rare_weight))
+
+
+def learner(
+    name: str, reads: Spec, taught: Lesson, less: frozenset[str] = frozenset(), seed: int = 0
+) -> Learner:
+    """One configuration; runs of `less` are trusted less.  What cannot be is one sentence."""
+    if name not in LEARNERS:
+        raise BadInput(f"is {name!r}, none of {', '.join(LEARNERS)}", field="learner")
+    if reads.recurrent and name not in HIDDEN:
+        problem = f"is {name}, and a GRU is trained with a network; use {', '.join(HIDDEN)}"
+        raise BadInput(problem, field="learner")
+    if name in HIDDEN:
+        return _network(HIDDEN[name], reads, taught, seed)
+    if taught.kind not in ("bce", *(("weighted-bce",) if name == "trees" else ())):
+        problem = f"is {taught.kind}, which the learner {name} does not know; use a network"
+        raise BadInput(problem, field="loss")
+    if name == "trees":
+        shipped: Any = import_module("statecomp.router.trees").SHIPPED
+        grown: Learner = replace(shipped, weights=taught.weights, rare=less, seed=seed)
+        return grown
+    committee: Learner = import_module("statecomp.router.committee").Committee(
+        untrusted=less, seed=seed
+    )
+    return committee
+
+
+def _network(hidden: int, reads: Spec, taught: Lesson, seed: int) -> Learner:
+    options = {**taught.options(), "hidden": hidden, "seed": seed}
+    found: Learner
+    if reads.recurrent:
+        assert reads.encoder is not None
+        gru = import_module("statecomp.router.hidden.gru")
+        found = gru.GruSettings(dims=reads.encoder.width, **options)
+    else:
+        batch = {"batch": BATCH} if reads.hidden else {}
+        found = import_module("statecomp.router.train").TrainSettings(**options, **batch)
+    return found

@@ -1,0 +1,93 @@
+"""Strands over three APIs, always streamed; its session in files."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+from drill import CLAUDE, MODEL, SYSTEM, TURNS, Ended, Errand, awaited, main
+from drill import tool as plain
+from strands import Agent, tool
+from strands.agent.conversation_manager import NullConversationManager
+from strands.models.anthropic import AnthropicModel
+from strands.models.openai import OpenAIModel
+from strands.session.file_session_manager import FileSessionManager
+
+from statecomp.adapters.strands import StateCompPlugin
+
+
+def openai(errand: Errand) -> Any:
+    args = {"base_url": f"{errand.url}/v1", "api_key": errand.key_}
+    return OpenAIModel(client_args=args, model_id=MODEL)
+
+
+def anthropic(errand: Errand) -> Any:
+    args = {"base_url": errand.url, "api_key": errand.key_}
+    return AnthropicModel(client_args=args, model_id=CLAUDE, max_tokens=2000)
+
+
+class Alternating(OpenAIModel):
+    """Takes no two messages of one role in a row, as Bedrock does not."""
+
+    async def stream(self, messages: Any, *others: Any, **more: Any) -> Any:
+        roles = [message["role"] for message in messages]
+        assert all(a != b for a, b in itertools.pairwise(roles)), roles
+        async for event in super().stream(messages, *others, **more):
+            yield event
+
+
+def alternating(errand: Errand) -> Any:
+    args = {"base_url": f"{errand.url}/v1", "api_key": errand.key_}
+    return Alternating(client_args=args, model_id=MODEL)
+
+
+def agent(errand: Errand, model: Callable[[Errand], Any]) -> Agent:
+    more: dict[str, Any] = {}
+    if errand.adapted:
+        more["plugins"] = [StateCompPlugin(shortener=errand.shortener("strands"))]
+    return Agent(
+        model=model(errand),
+        tools=[tool(plain(errand))],
+        system_prompt=SYSTEM,
+        callback_handler=None,
+        conversation_manager=NullConversationManager(),
+        session_manager=FileSessionManager("one", storage_dir=str(errand.folder)),
+        **more,
+    )
+
+
+def ended(finals: list[str], made: Agent) -> Ended:
+    kept = [{"role": m["role"], "content": m["content"]} for m in made.messages]
+    return Ended(finals, kept)
+
+
+def called(model: Callable[[Errand], Any]) -> Callable[[Errand], Ended]:
+    def run(errand: Errand) -> Ended:
+        finals = []
+        for turns in (TURNS[:2], TURNS[2:]):
+            made = agent(errand, model)
+            finals += [str(made(turn)).strip() for turn in turns]
+        return ended(finals, made)
+
+    return run
+
+
+async def later(errand: Errand) -> Ended:
+    finals = []
+    for turns in (TURNS[:2], TURNS[2:]):
+        made = agent(errand, openai)
+        for turn in turns:
+            finals.append(str(await made.invoke_async(turn)).strip())
+    return ended(finals, made)
+
+
+if __name__ == "__main__":
+    main(
+        {
+            "sync": called(openai),
+            "async": awaited(later),
+            "anthropic": called(anthropic),
+            "alternating": called(alternating),
+        }
+    )

@@ -1,0 +1,131 @@
+"""Every framework that has an adapter: what is installed to prove it, and which agent is driven."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tests.adapters.environments import Environment
+
+
+@dataclass(frozen=True)
+class Proof:
+    """`variants` are runs of the driver; the first is also run with broken parts.
+
+    The variants in `quick` are part of `make test`: their framework installs in a minute.  Those in
+    `untouched` are ones whose history must not be changed.
+    """
+
+    name: str
+    environment: Environment
+    driver: str
+    variants: tuple[str, ...]
+    quick: tuple[str, ...] = ()
+    untouched: tuple[str, ...] = ()
+
+
+LANGCHAIN = Environment(
+    "langchain",
+    (
+        "langchain==1.4.7",
+        "langchain-core==1.6.13",
+        "langchain-openai==1.6.7",
+        "langchain-anthropic==1.7.7",
+        "langgraph==1.2.20",
+        "langgraph-checkpoint-sqlite==3.1.2",
+        "deepagents==0.7.30",
+    ),
+)
+
+PROOFS = (
+    Proof(
+        "langchain",
+        LANGCHAIN,
+        "langchain_driver.py",
+        ("sync", "async", "streamed", "responses", "anthropic", "thinking", "deepagents"),
+        quick=("sync", "async"),
+        untouched=("kept elsewhere", "bound thinking"),
+    ),
+    Proof(
+        "langgraph",
+        LANGCHAIN,
+        "langgraph_driver.py",
+        ("sync", "async", "streamed", "own graph"),
+    ),
+    Proof(
+        "openai_agents",
+        Environment("openai-agents", ("openai-agents==0.24.0",)),
+        "openai_agents_driver.py",
+        ("chat", "responses", "streamed", "set once", "set once, streamed"),
+        quick=("chat",),
+        untouched=("kept elsewhere",),
+    ),
+    Proof(
+        "pydantic_ai",
+        Environment("pydantic-ai", ("pydantic-ai-slim[openai,anthropic]==2.66.0",)),
+        "pydantic_ai_driver.py",
+        ("chat", "streamed", "responses", "anthropic", "model", "model, streamed"),
+        untouched=("kept elsewhere",),
+    ),
+    Proof(
+        "pydantic_ai_1",
+        Environment("pydantic-ai-1", ("pydantic-ai-slim[openai,anthropic]==1.107.0",)),
+        "pydantic_ai_driver.py",
+        ("model", "model, streamed"),
+    ),
+    Proof(
+        "litellm",
+        Environment("litellm", ("litellm==1.106.2", "mcp==2.3.0")),
+        "litellm_driver.py",
+        ("async", "sync", "attached", "streamed", "router", "responses", "messages"),
+    ),
+    Proof(
+        "mini_swe_agent",
+        Environment("mini-swe-agent", ("mini-swe-agent==2.4.6", "litellm==1.106.2", "mcp==2.3.0")),
+        "mini_swe_agent_driver.py",
+        ("tool", "text", "responses"),
+    ),
+    Proof(
+        "strands",
+        Environment("strands", ("strands-agents[openai,anthropic]==1.62.0",)),
+        "strands_driver.py",
+        ("sync", "async", "anthropic", "alternating"),
+    ),
+    Proof(
+        "google_adk",
+        Environment("google-adk", ("google-adk==2.13.0", "litellm==1.106.2", "mcp==2.3.0")),
+        "google_adk_driver.py",
+        ("async", "streamed", "no ids"),
+    ),
+    Proof(
+        "openhands",
+        Environment("openhands", ("openhands-sdk==1.58.0",), "3.12"),
+        "openhands_driver.py",
+        ("sync", "async"),
+    ),
+    Proof(
+        "agent_framework",
+        Environment(
+            "agent-framework", ("agent-framework-core==1.23.0", "agent-framework-openai==1.17.0")
+        ),
+        "agent_framework_driver.py",
+        ("chat", "responses", "streamed"),
+    ),
+    Proof(
+        "smolagents",
+        Environment("smolagents", ("smolagents[openai]==1.26.0",)),
+        "smolagents_driver.py",
+        ("sync", "streamed"),
+    ),
+    Proof(
+        "crewai",
+        Environment("crewai", ("crewai==1.15.30",)),
+        "crewai_driver.py",
+        ("sync", "async", "streamed"),
+    ),
+    Proof(
+        "llama_index",
+        Environment("llama-index", ("llama-index-core==0.14.25", "llama-index-llms-openai==0.8.3")),
+        "llama_index_driver.py",
+        ("async", "streamed"),
+    ),
+)

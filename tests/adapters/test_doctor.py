@@ -1,0 +1,138 @@
+"""`statecomp doctor`: what it finds, what it says about it, and that it changes nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from statecomp.adapters import doctor
+from statecomp.adapters.shortener import Shortener
+from statecomp.cli.app import app
+from statecomp.ledger.open import open_ledger
+from statecomp.proxy.scripted.serving import free_port
+from tests.adapters.test_shortener import EAGER, conversation, held, shortened
+from tests.proxy.serving import proxied
+
+URL = "http://127.0.0.1:8484"
+
+
+def home(folder: Path, *, claude: str = "", codex: str = "") -> Path:
+    if claude:
+        (folder / ".claude").mkdir()
+        settings = {"env": {"ANTHROPIC_BASE_URL": claude}}
+        (folder / ".claude" / "settings.json").write_text(json.dumps(settings))
+    if codex:
+        (folder / ".codex").mkdir()
+        text = f'model_provider = "sc"\n[model_providers.sc]\nbase_url = "{codex}"\n'
+        (folder / ".codex" / "config.toml").write_text(text)
+    return folder
+
+
+def found(folder: Path, url: str, **environ: str) -> Mapping[str, doctor.Finding]:
+    given = {"PATH": str(folder), **environ}
+    return {finding.name: finding for finding in doctor.clients(given, folder, url)}
+
+
+def test_a_machine_without_clients_has_none(tmp_path: Path) -> None:
+    assert found(home(tmp_path), URL) == {}
+
+
+def test_a_client_that_is_installed_and_not_connected_gets_its_line(tmp_path: Path) -> None:
+    for name in ("claude", "codex"):
+        (tmp_path / name).touch(0o755)
+    heard = found(home(tmp_path), URL)
+    assert heard["Claude Code"].how.startswith("not connected: ANTHROPIC_BASE_URL=")
+    assert f'base_url = "{URL}/v1"' in heard["Codex"].how
+    assert not any(finding.wrong for finding in heard.values())
+
+
+def test_a_connected_client_needs_a_proxy_that_answers(tmp_path: Path) -> None:
+    dead = f"http://127.0.0.1:{free_port()}"
+    place = home(tmp_path, claude=dead, codex=f"{dead}/v1")
+    for finding in found(place, dead).values():
+        assert finding.wrong
+        assert "start `statecomp serve`" in finding.how
+
+
+def test_a_connected_client_is_fine_where_the_proxy_answers(tmp_path: Path) -> None:
+    with proxied() as proxy:
+        heard = found(home(tmp_path, claude=proxy.url, codex=f"{proxy.url}/v1"), proxy.url)
+        assert doctor.proxy_mode(proxy.url) == "compress"
+    assert [finding.wrong for finding in heard.values()] == [False, False]
+    assert heard["Claude Code"].how == "connected by ~/.claude/settings.json"
+    assert doctor.proxy_mode(proxy.url) == ""
+
+
+@pytest.mark.parametrize("ending", ["/v1", ""])
+def test_a_wrong_ending_of_the_address_is_named(tmp_path: Path, ending: str) -> None:
+    heard = found(home(tmp_path, claude=f"{URL}{ending}", codex=f"{URL}{ending}"), URL)
+    wrong = "Claude Code" if ending else "Codex"
+    assert heard[wrong].wrong
+    assert "/v1" in heard[wrong].how
+
+
+def test_another_gateway_is_named_without_its_secrets(tmp_path: Path) -> None:
+    given = {"ANTHROPIC_BASE_URL": "https://me:secret@gateway.test/x?key=1"}
+    heard = found(home(tmp_path), URL, **given)
+    assert "https://gateway.test by ANTHROPIC_BASE_URL" in heard["Claude Code"].how
+    assert "secret" not in heard["Claude Code"].how
+
+
+def test_settings_that_cannot_be_read_are_none(tmp_path: Path) -> None:
+    for file in (".claude/settings.json", ".codex/config.toml"):
+        (tmp_path / file).parent.mkdir()
+        (tmp_path / file).write_text("[[[")
+    assert found(tmp_path, URL) == {}
+
+
+def test_it_says_whether_the_last_requests_were_touched(tmp_path: Path) -> None:
+    store = str(tmp_path / "ledger.sqlite")
+    saver = Shortener("drawn", store=store, session="one", **EAGER)
+    idler = Shortener("idle", store=store, session="another")
+    held(saver, 12)
+    shortened(idler, conversation(2))
+    saver.close()
+    idler.close()
+    ledger = open_ledger(store, mask=lambda message, known: message)
+    touched, untouched = (doctor.last_session(ledger, [name]) for name in ("drawn", "idle"))
+    assert touched is not None
+    assert untouched is not None
+    assert doctor.last_session(ledger, ["nobody"]) is None
+    assert "of the tokens saved" in doctor.told(touched, touched.last_s + 200)
+    assert "3 minutes ago" in doctor.told(touched, touched.last_s + 200)
+    assert "nothing saved: " in doctor.told(untouched, untouched.last_s)
+    ledger.close()
+
+
+def test_the_command_makes_no_ledger_by_looking_for_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name in ("ANTHROPIC_BASE_URL", "STATECOMP_STORE"):
+        monkeypatch.delenv(name, raising=False)
+    store = tmp_path / "none.sqlite"
+    url = f"http://127.0.0.1:{free_port()}"
+    done = CliRunner().invoke(app, ["doctor", "--store", str(store), "--url", url])
+    assert done.exit_code == 0, done.output
+    assert f"nothing answers at {url}" in done.output
+    assert "is not there yet" in done.output
+    assert not store.exists()
+
+
+def test_the_command_fails_where_something_cannot_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dead = f"http://127.0.0.1:{free_port()}"
+    monkeypatch.setenv("HOME", str(home(tmp_path, claude=dead)))
+    store = tmp_path / "ledger.sqlite"
+    saver = Shortener("drawn", store=str(store), **EAGER)
+    held(saver, 2)
+    saver.close()
+    done = CliRunner().invoke(app, ["doctor", "--store", str(store), "--url", dead])
+    assert done.exit_code == 1, done.output
+    assert "no request of it is in the ledger" in done.output

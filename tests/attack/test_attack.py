@@ -1,0 +1,54 @@
+"""A short slice of the attacks that `make chaos` and `make soak` run for as long as one likes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+from tests.attack import chaos, fuzz, soak
+from tests.attack.traffic import Conversation, mangled, named
+from tests.attack.watch import NAME, Watch
+from tests.proxy.conversations import CHAT, post
+from tests.proxy.serving import proxied
+
+
+def test_a_killed_worker_loses_nothing_and_changes_nothing(tmp_path: Path) -> None:
+    ran, faults = chaos.attack(chaos.Plan(kills=1, repeats=30, faults=False), tmp_path)
+    assert faults == []
+    assert ran["kills"] == 1
+    assert ran["sent again"] > 10
+
+
+def test_mangled_bodies_are_never_made_invalid() -> None:
+    ran, faults = fuzz.attack(120, seed=3)
+    assert faults == []
+    assert ran["valid as they came"] > 30
+    assert ran["rewritten"] > 10
+
+
+def test_the_watch_sees_what_it_is_there_for() -> None:
+    """A check that cannot fail checks nothing."""
+    with proxied(mode="off") as proxy:
+        watch = Watch(proxy.upstream)
+        body = CHAT.body([*CHAT.user("hello")])
+        post(proxy.url, CHAT, body, **{NAME: "one"})
+        post(proxy.url, CHAT, {**body, "temperature": 1}, **{NAME: "one"})
+        post(proxy.url, CHAT, {**body, "messages": CHAT.turn(1)[1:]}, **{NAME: "two"})
+        watch.look()
+    assert [fault.partition(":")[0] for fault in watch.faults] == ["changed", "invalid"]
+    assert watch.counts["sent again"] == 1
+
+
+def test_growth_is_of_the_last_third_over_the_first() -> None:
+    assert soak.growth([900, 900, *[100] * 10]) == 0.0
+    assert soak.growth([0, 0, 100, 100, 100, 100, 100, 100, 100, 130, 130, 130]) == 0.3
+
+
+def test_conversations_and_their_damage_come_again_from_their_seed() -> None:
+    bodies = [[Conversation(4, 2).grown() for _ in range(3)] for _ in range(2)]
+    assert bodies[0] == bodies[1]
+    whole = CHAT.body([*CHAT.user("hello"), *CHAT.run(4)])
+    odd = [mangled(whole, "messages", Random(seed)) for seed in range(60)]
+    assert odd == [mangled(whole, "messages", Random(seed)) for seed in range(60)]
+    assert sum(one != whole for one in odd) > 40
+    assert named(b"a") != named(b"b")

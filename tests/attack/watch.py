@@ -1,0 +1,93 @@
+"""What is checked of an attack, from outside: what reached the upstream, and what is stored."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import quantiles
+from typing import Any
+
+from statecomp.ledger.open import open_ledger
+from statecomp.proxy.scripted.app import ScriptedUpstream
+from tests.attack.traffic import SECRETS, named
+
+NAME = "x-attack-request"
+LOG = ("commits", "claims", "sent", "held", "refused")
+
+
+@dataclass
+class Watch:
+    """Every request that reached the upstream; one that went out twice must be the same bytes."""
+
+    upstream: ScriptedUpstream
+    counts: Counter[str] = field(default_factory=Counter)
+    faults: list[str] = field(default_factory=list)
+    _went_out: dict[str, str] = field(default_factory=dict)
+
+    def look(self, *, excused: bool = False) -> None:
+        """Take what arrived since the last look; `excused` while the store is away.
+
+        A worker that has just started and cannot ask its store knows of no commit: then it sends
+        what came in, which is valid, and not what went out before.
+        """
+        while self.upstream.received:
+            received = self.upstream.received.popleft()
+            self.counts["requests"] += 1
+            if received.refusal:
+                self.faults.append(f"invalid: {received.refusal}")
+            if not (name := received.headers.get(NAME, "")):
+                continue
+            self.counts["rewritten"] += name != named(received.raw)
+            sent = named(received.raw)
+            if excused:
+                self.counts["sent while the store was away"] += 1
+                continue
+            if name in self._went_out:
+                self.counts["sent again"] += 1
+                if self._went_out[name] != sent:
+                    self.faults.append(f"changed: {name} went out with other bytes")
+            self._went_out.setdefault(name, sent)
+
+
+def stored(url: str) -> Iterator[str]:
+    """Every value in a store, unpacked."""
+    ledger = open_ledger(url, mask=lambda message, known: message)
+    tables = (*LOG, "sessions", "requests", "entries", "regrets", "pages", "page_uses")
+    rows = ledger._database.look(
+        lambda c: [row for table in tables for row in c.execute(f"SELECT * FROM {table}")]
+    )
+    for value in (value for row in rows for value in row):
+        if isinstance(value, bytes | memoryview):
+            yield zlib.decompress(bytes(value)).decode("utf-8", "replace")
+        else:
+            yield str(value)
+    ledger.close()
+
+
+def secrets_in(url: str) -> list[str]:
+    whole = "\n".join(stored(url))
+    return [secret for secret in SECRETS if secret in whole or json.dumps(secret)[1:-1] in whole]
+
+
+def resident_mb(pid: int) -> float:
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0.0
+    found = [line for line in status.splitlines() if line.startswith("VmRSS:")]
+    return int(found[0].split()[1]) / 1024 if found else 0.0
+
+
+def p99_ms(seconds: Sequence[float]) -> float:
+    return round(quantiles(seconds, n=100)[98] * 1000, 1) if len(seconds) > 1 else 0.0
+
+
+def page(title: str, ran: dict[str, Any], faults: Sequence[str]) -> str:
+    """One page of results."""
+    rows = "".join(f"| {name} | {value} |\n" for name, value in ran.items())
+    found = "".join(f"- {fault}\n" for fault in faults) or "Nothing was found.\n"
+    return f"# {title}\n\n| | |\n|---|---|\n{rows}\n{found}"

@@ -1,0 +1,177 @@
+"""What the mechanical reader makes of a record; the cases are those real readers named."""
+
+from __future__ import annotations
+
+import pytest
+
+from statecomp.exam.facts import Kind
+from statecomp.exam.lines import Outcome, RecordText
+from statecomp.exam.questions import Question
+from statecomp.exam.reader import find
+from tests.exam.steps import asked, exam_of
+
+REGISTER = (
+    "trip      | waiver | amount\n"
+    "TR-70611  | W-4103 | 312.40\n"
+    "TR-70625  | none given | 118.25\n"
+    "TR-70640  | W-4120 | 96.10\n"
+)
+
+
+def outcome(question: Question, record: str) -> Outcome:
+    return find(question, RecordText(record)).outcome
+
+
+@pytest.fixture
+def waiver() -> Question:
+    """Which waiver belongs to TR-70611?  W-4103."""
+    later = (('{"command": "file W-4103 and W-4120"}', "ok"),)
+    return asked(exam_of(("{}", REGISTER), later=later), Kind.ROW)["tr-70611"]
+
+
+@pytest.fixture
+def amount() -> Question:
+    return asked(exam_of(("{}", REGISTER)), Kind.ROW)["tr-70625"]
+
+
+def test_the_question_names_owner_and_field(waiver: Question) -> None:
+    assert waiver.text == 'Which "waiver" belongs to "TR-70611", as step 1 showed it?'
+    assert (waiver.shown, waiver.stratum) == ("W-4103", "used")
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        "Facts:\n- 1: TR-70611 | W-4103 | 312.40",
+        "Facts:\n- TR-70611 has waiver W-4103, TR-70640 has W-4120",
+        "Facts:\n- 1: the register:\n  TR-70611\n  waiver: W-4103",
+        'Facts:\n- 1: {"trip": "TR-70611", "waiver": "W-4103"}',
+    ],
+)
+def test_a_value_that_stands_with_its_owner_is_right(waiver: Question, record: str) -> None:
+    assert outcome(waiver, record) is Outcome.RIGHT
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        "Facts:\n- 1: TR-70611 W-4120",
+        "Facts:\n- 1:\n  TR-70611\n  W-4120",
+        "Facts:\n- 1:\n  TR-70611\n  of the west\n  waiver: W-4120",
+    ],
+)
+def test_the_value_of_another_beside_or_under_the_owner_misleads(
+    waiver: Question, record: str
+) -> None:
+    assert outcome(waiver, record) is Outcome.MISLEADING
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        "Facts:\n- 1: the register was read (4 lines)",
+        "Facts:\n- 1: TR-70611\n- 2: W-4120",
+        "Facts:\n- 1 showed: TR-70611, TR-70625, TR-70640, W-4103, W-4120",
+        "Facts:\n- 1: TR-70611 W-4103 W-4120",
+        "Facts:\n- 1: TR-70611\n  TR-70640\n  W-4120",
+    ],
+)
+def test_apart_or_in_a_bag_it_tells_nothing(waiver: Question, record: str) -> None:
+    assert outcome(waiver, record) is Outcome.MISSING
+
+
+def test_in_a_long_list_each_item_stands_for_itself(waiver: Question) -> None:
+    places = "; ".join(f"place {n}: north, south" for n in range(8))
+    record = f"Facts:\n- 1: {places}; west: trip TR-70611; of W-4120: east"
+    assert outcome(waiver, record) is Outcome.MISSING
+
+
+def test_the_row_as_the_source_has_it_is_right_whatever_stands_around_it(amount: Question) -> None:
+    crowd = "Facts:\n- 1: 312.40 TR-70625 | none given | 118.25 96.10"
+    assert outcome(amount, crowd) is Outcome.RIGHT
+
+
+def test_a_value_that_breaks_off_in_the_middle_misleads() -> None:
+    pages = '[{"name": "Ada", "code": "K-170045"}, {"name": "Bob", "code": "K-180046"}]'
+    question = asked(exam_of(("{}", pages)), Kind.OBJECT)["ada"]
+    assert outcome(question, "Facts:\n- 1: Ada: K-1700") is Outcome.MISLEADING
+    assert outcome(question, "Facts:\n- 1: Ada: K-1700 ...") is Outcome.MISSING
+
+
+def test_an_everyday_word_counts_only_beside_the_name_of_its_field() -> None:
+    orders = "order | status\nORD-17 | shipped\nORD-18 | open\nORD-19 | open\n"
+    question = asked(exam_of(("{}", orders)), Kind.ROW)["ord-17"]
+    assert outcome(question, "Facts:\n- ORD-17: I will open it next") is Outcome.MISSING
+    assert outcome(question, "Facts:\n- ORD-17: status open") is Outcome.MISLEADING
+
+
+def test_nothing_is_asked_that_still_stands_in_sight() -> None:
+    again = ("{}", REGISTER)
+    assert not asked(exam_of(("{}", REGISTER), kept=(again,)), Kind.ROW)
+
+
+def test_another_number_in_the_place_of_a_rules_own_misleads() -> None:
+    rule = "Hotels must not cost more than 140 euros a night for anybody."
+    exam = exam_of(("{}", rule))
+    (question,) = asked(exam, Kind.RULE).values()
+    assert outcome(question, f"Constraints:\n- 1: {rule}") is Outcome.RIGHT
+    assert (
+        outcome(question, f"Constraints:\n- 1: {rule.replace('140', '35')}") is Outcome.MISLEADING
+    )
+    assert outcome(question, "Constraints:\n- 1: hotels have a limit") is Outcome.MISSING
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        (
+            "Facts:\n- 1. edit a.py: old: LIMIT = Decimal('13.3') new: LIMIT = Decimal('14')",
+            "right",
+        ),
+        ("Facts:\n- 2: a.py holds LIMIT = Decimal('13.3')", "misleading"),
+        ("Facts:\n- 1. edit a.py: old: LIMIT = Decimal('13.3') ...", "missing"),
+        ("Facts:\n- 1. edit a.py ...\n- 2: LIMIT = Decimal('13.3')", "missing"),
+    ],
+)
+def test_an_old_line_misleads_where_nothing_says_that_it_was_changed(
+    record: str, expected: str
+) -> None:
+    edit = (
+        '{"path": "a.py", "old_str": "LIMIT = Decimal(\'13.3\')", '
+        '"new_str": "LIMIT = Decimal(\'14\')"}'
+    )
+    (question,) = asked(exam_of((edit, "done")), Kind.EDIT).values()
+    assert outcome(question, record) == expected
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        ("Facts:\n- 1. shell pytest -> failed (3 lines)", "misleading"),
+        (
+            "Facts:\n- 1. shell pytest -> 12 tests were run\nFailure causes:\n- 1: test_error",
+            "misleading",
+        ),
+        ("Facts:\n- Step 1 could not be completed.", "misleading"),
+        ("Facts:\n- 1. shell pytest -> Return code: 0", "right"),
+        ("Facts:\n- 1. shell pytest -> test_error ... ok (3 lines)", "right"),
+        ("Facts:\n- Steps 1-2: the suite passed.", "right"),
+        ("Facts:\n- 2. shell ls -> failed", "missing"),
+        ("Failure causes:\n- 2, 3: no such file (step 1 then went through)", "missing"),
+        ("Failure causes:\n- 1, 3: no such file (step 4 then went through)", "misleading"),
+        ("Unresolved:\n- no later success seen for steps 1, 2", "missing"),
+        ("Facts:\n- 1. shell pytest", "missing"),
+    ],
+)
+def test_a_verdict_is_what_the_record_says_in_its_own_words(record: str, expected: str) -> None:
+    suite = ('{"command": "pytest"}', "test_error ... ok\n12 tests were run\nReturn code: 0")
+    (question,) = asked(exam_of(suite), Kind.VERDICT).values()
+    assert question.answer == "succeeded"
+    assert outcome(question, record) == expected
+
+
+def test_a_failure_that_is_shown_but_not_named_is_missing_not_misleading() -> None:
+    (question,) = asked(exam_of(('{"command": "x"}', "all\nexit code: 2")), Kind.VERDICT).values()
+    assert outcome(question, "Facts:\n- 1. shell x -> all (2 lines)") is Outcome.MISSING
+    assert outcome(question, "Facts:\n- 1. shell x -> worked") is Outcome.MISLEADING
+    assert outcome(question, "Facts:\n- 1. shell x -> failed") is Outcome.RIGHT

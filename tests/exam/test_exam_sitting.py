@@ -1,0 +1,168 @@
+"""The whole exam: spans, halves, records, measures, and other readers' answers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from statecomp.annotate.labels import Label
+from statecomp.annotate.records import Reading
+from statecomp.baselines.llmlingua2 import Lingua
+from statecomp.cli.app import app
+from statecomp.exam.answers import grade
+from statecomp.exam.facts import Kind
+from statecomp.exam.lines import RecordText
+from statecomp.exam.measures import Labelled, false_failures
+from statecomp.exam.questions import groups_of, questions_of, verdict_questions
+from statecomp.exam.sitting import sit
+from statecomp.exam.spans import by_labels, exams, half_of
+from statecomp.exam.writers import Cut, RecordWriter, TokenChoice, Writer
+from statecomp.llm.extract import ExtractiveSummarizer
+from statecomp.tokens import ESTIMATE
+from statecomp.wire.assemble import parse
+from statecomp.wire.openai_chat import OpenAIChat
+from tests.exam.steps import asked, exam_of, messages_of
+
+SAMPLES = sorted((Path(__file__).parents[2] / "samples").glob("*.jsonl"))
+ROWS = "pay group | rate\ncooks night | 27.76\ncooks day | 24.10\nporters day | 19.85\n"
+LONG = "The kitchen was inspected and nothing of note was found in it. " * 30
+
+
+def reading_of(steps: int, group: str = "task") -> Reading:
+    history = parse(messages_of([("{}", f"{ROWS}\n{LONG}")] * steps), OpenAIChat())
+    return Reading("run", "Office", group, history)
+
+
+def ready_but(*kept: int, steps: int = 12) -> dict[int, Label]:
+    return {n: Label("run", n, None if n in kept else n + 1) for n in range(1, steps + 1)}
+
+
+def statecomp(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["exam", *map(str, arguments)])
+
+
+def test_spans_are_the_ready_runs_two_thirds_into_the_run() -> None:
+    found = [*exams(reading_of(12), by_labels(ready_but(4)))]
+    assert [[m.number for m in exam.span] for exam in found] == [[1, 2, 3], [5, 6, 7, 8]]
+    assert {exam.checkpoint for exam in found} == {9}
+    assert [m.number for m in found[0].later] == [9, 10, 11, 12]
+
+
+def test_all_runs_of_a_task_are_in_one_half() -> None:
+    halves = {exam.half for _ in range(3) for exam in exams(reading_of(9), by_labels(ready_but()))}
+    assert halves == {half_of("task")}
+    assert {half_of(f"task {n}") for n in range(20)} == {"tune", "held-out"}
+
+
+def test_the_same_run_is_always_asked_the_same() -> None:
+    exam = exam_of(("{}", ROWS))
+    assert [q.id for q in questions_of(exam)] == [q.id for q in questions_of(exam)]
+
+
+def test_baselines_are_as_long_as_the_record_they_stand_beside() -> None:
+    writers: dict[str, Writer] = {
+        "extract": RecordWriter(ExtractiveSummarizer()),
+        "cut": Cut(ESTIMATE),
+        "tokens": TokenChoice(Lingua()),
+    }
+    papers = [*sit(reading_of(12), by_labels(ready_but()), writers, ESTIMATE)]
+    for paper in papers:
+        length = paper.sheets["extract"].tokens
+        assert 0.8 * length < paper.sheets["cut"].tokens <= length
+        assert paper.sheets["tokens"].tokens < paper.source_tokens
+
+
+def test_a_value_keeps_its_label_or_is_counted() -> None:
+    exam = exam_of(("{}", ROWS))
+    labelled = Labelled.of([*groups_of(exam)], ROWS)
+
+    def shares(record: str) -> tuple[float, float]:
+        found = labelled.integrity(RecordText(record))
+        return found.labelled.value, found.owned.value
+
+    assert shares("Facts:\n- 1: cooks night: 27.76\n- 1: porters day | 19.85") == (1.0, 1.0)
+    assert shares("Facts:\n- 1: rate: 27.76\n- 1: porters day | 19.85") == (1.0, 0.5)
+    assert shares("Locations:\n- also named: 27.76, 24.10, 19.85, W-17") == (0.0, 0.0)
+
+
+def test_a_step_called_failed_though_it_succeeded_is_counted() -> None:
+    good, bad = ('{"command": "a"}', "x\nexit code: 0"), ('{"command": "b"}', "y\nexit code: 1")
+    record = RecordText("Facts:\n- 1. shell a -> failed\n- 2. shell b -> failed")
+    counted = false_failures(verdict_questions(exam_of(good, bad)), record)
+    assert (counted.part, counted.whole) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("27.76", "right"),
+        ("The rate is 27.76, not 24.10.", "right"),
+        ("24.10", "misleading"),
+        ("Not stated.", "missing"),
+        ("", "missing"),
+        ("about thirty", "unmatched"),
+    ],
+)
+def test_answers_are_graded_by_the_value_they_say_first(answer: str, expected: str) -> None:
+    question = asked(exam_of(("{}", ROWS)), Kind.ROW)["cooks night"]
+    assert grade(question, answer) == expected
+
+
+def test_a_verdict_is_graded_by_its_word() -> None:
+    (question,) = verdict_questions(exam_of(("{}", "x\nexit code: 0")))
+    said = ("It succeeded.", "It failed with an error.", "The record does not say.", "Perhaps.")
+    outcomes = [grade(question, answer) for answer in said]
+    assert outcomes == ["right", "misleading", "missing", "unmatched"]
+
+
+def test_the_command_prints_shares_and_hands_out_questions_without_answers(tmp_path: Path) -> None:
+    questions, numbers = tmp_path / "questions.jsonl", tmp_path / "numbers.json"
+    result = statecomp(*SAMPLES, "--records", "cut", "--export", questions, "--json", numbers)
+    assert result.exit_code == 0, result.output
+    assert "label integrity" in result.output
+    lines = [json.loads(line) for line in questions.read_text("utf-8").splitlines()]
+    assert {line["kind"] for line in lines} >= {"row", "object", "verdict", "edit", "rule"}
+    assert {line["records"] for line in lines} == {"cut"}
+    assert not any("answer" in line or "shown" in line for line in lines)
+    (everything,) = [
+        row
+        for row in json.loads(numbers.read_text("utf-8"))["cut"]["shares"]
+        if (row["half"], row["stratum"], row["kind"]) == ("all", "all", "all")
+    ]
+    assert everything["n"] >= 90
+    assert everything["right"] + everything["missing"] + everything["misleading"] == pytest.approx(
+        1
+    )
+
+
+def test_answers_come_back_by_id_and_are_set_beside_the_mechanical_reader(tmp_path: Path) -> None:
+    questions, answers = tmp_path / "questions.jsonl", tmp_path / "answers.jsonl"
+    statecomp(SAMPLES[0], "--export", questions)
+    asked_for = [json.loads(line) for line in questions.read_text("utf-8").splitlines()]
+    answers.write_text(
+        "".join(json.dumps({"id": q["id"], "answer": "not stated"}) + "\n" for q in asked_for)
+    )
+    result = statecomp(SAMPLES[0], "--answers", answers)
+    assert result.exit_code == 0, result.output
+    (row,) = [line for line in result.output.splitlines() if line.startswith("extract  all")]
+    assert row.split()[2:6] == [str(len(asked_for)), "0.0%", "100.0%", "0.0%"]
+
+
+def test_records_written_elsewhere_are_examined_by_the_name_of_their_span(tmp_path: Path) -> None:
+    spans, records = tmp_path / "spans.jsonl", tmp_path / "records.jsonl"
+    statecomp(SAMPLES[0], "--spans", spans)
+    given = [json.loads(line) for line in spans.read_text("utf-8").splitlines()]
+    assert all("<transcript" in span["transcript"] for span in given)
+    lines = [{"span": span["span"], "record": span["transcript"]} for span in given[1:]]
+    records.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    result = statecomp(SAMPLES[0], "--records", f"file:{records}")
+    assert f"{len(given) - 1} spans (1 refused)" in result.output
+
+
+def test_a_writer_nobody_knows_is_one_sentence() -> None:
+    result = statecomp(SAMPLES[0], "--records", "magic")
+    assert result.exit_code != 0
+    assert "known are extract" in str(result.exception)

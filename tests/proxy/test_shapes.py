@@ -1,0 +1,97 @@
+"""No shape of text or body costs more than in proportion to its size, on its way in or behind it.
+
+Each of forty is read, looked at, masked for the ledger and decided about, at a size and at ten
+times that size: up to SHAPES megabytes, a fifth of one unless that is set.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from statecomp.compressor import StateComp
+from statecomp.controller.age import AgeScorer
+from statecomp.features.evidence import EvidenceReader
+from statecomp.history import facts
+from statecomp.history.history import History
+from statecomp.ledger.pages import Pages
+from statecomp.proxy.bodies.documents import Documents, Unreadable
+from statecomp.proxy.sessions import title_of
+from statecomp.recent import Budget, Weighed
+from statecomp.router.scorer import RouterScorer
+from statecomp.router.shipped import open_bundle
+from statecomp.traces.secrets import Masker
+from tests.growth import cost_s
+from tests.shapes import conversation, shapes
+
+LARGEST_MB = float(os.environ.get("SHAPES", "0.2"))
+BUNDLE = open_bundle()
+TIMES = 10
+WORSE = 4.0
+"""Ten would be the square.  Caches that are full, and words that are new, cost some more."""
+SMALL_S = 0.01
+"""What costs less is as good as nothing, and too little to compare."""
+
+
+def body(shape: str, size: int) -> bytes:
+    return json.dumps({"model": "gpt-5", "messages": conversation(shape, size)}).encode()
+
+
+def looked_at(given: bytes) -> History | None:
+    document = Documents().read("tenant", "messages", given)
+    raw = StateComp(AgeScorer(2)).checkpoint(document.body, decide=False).raw
+    if raw is not None:
+        title_of(raw)
+    return raw
+
+
+def stored(given: bytes) -> None:
+    Pages(Masker().masked).of_history("session", json.loads(given)["messages"])
+
+
+def decided(given: bytes) -> None:
+    engine = StateComp(RouterScorer(EvidenceReader(), BUNDLE))
+    raw = engine.checkpoint(json.loads(given), decide=False).raw
+    if raw is not None:
+        engine.prepare(raw)
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is read twice must cost twice here."""
+    nothing: Weighed[Any, Any] = Weighed(1, lambda value: 1, Budget(0))
+    monkeypatch.setattr(facts, "_memory", nothing)
+
+
+def in_proportion(work: Callable[[bytes], object], shape: str, large: float) -> bool:
+    small, big = body(shape, int(large) // TIMES), body(shape, int(large))
+    # Whoever else uses the processor can spoil one measurement, not three in a row.
+    for _ in range(3):
+        cost = cost_s(work, big)
+        if cost < SMALL_S or cost < WORSE * len(big) / len(small) * cost_s(work, small):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("shape", shapes())
+def test_looking_costs_in_proportion(shape: str) -> None:
+    assert in_proportion(looked_at, shape, LARGEST_MB * 1_000_000)
+
+
+@pytest.mark.parametrize("shape", shapes())
+def test_storing_costs_in_proportion(shape: str) -> None:
+    assert in_proportion(stored, shape, LARGEST_MB * 1_000_000)
+
+
+@pytest.mark.parametrize("shape", shapes())
+def test_deciding_costs_in_proportion(shape: str) -> None:
+    assert in_proportion(decided, shape, LARGEST_MB * 200_000)
+
+
+def test_a_body_nested_without_end_is_refused_at_once() -> None:
+    with pytest.raises(Unreadable):
+        Documents().read("t", "messages", b'{"messages":' + b"[" * 10_000_000)
