@@ -231,7 +231,7 @@ def test_remembering_very_many_states_costs_in_proportion() -> None:
             memory.learn((-1, -1), "t", {f"{part}-{n}": NOTHING_FOUND for n in range(count)})
         return memory
 
-    assert growth(learned, 8_000, 128_000, 16) < 4
+    assert growth(learned, 8_000, 128_000, 16, enough=4) < 4
     assert len(learned(8_000).states) == 1024
 
 

@@ -25,7 +25,7 @@ from statecomp.recent import Budget, Weighed
 from statecomp.router.scorer import RouterScorer
 from statecomp.router.shipped import open_bundle
 from statecomp.traces.secrets import Masker
-from tests.growth import cost_s
+from tests.growth import growth
 from tests.shapes import conversation, shapes
 
 LARGEST_MB = float(os.environ.get("SHAPES", "0.2"))
@@ -67,29 +67,25 @@ def nothing_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(facts, "_memory", nothing)
 
 
-def in_proportion(work: Callable[[bytes], object], shape: str, large: float) -> bool:
+def grown(work: Callable[[bytes], object], shape: str, large: float) -> float:
     small, big = body(shape, int(large) // TIMES), body(shape, int(large))
-    # Whoever else uses the processor can spoil one measurement, not three in a row.
-    for _ in range(3):
-        cost = cost_s(work, big)
-        if cost < SMALL_S or cost < WORSE * len(big) / len(small) * cost_s(work, small):
-            return True
-    return False
+    times = len(big) / len(small)
+    return growth(work, small, big, times, enough=WORSE, nothing_s=SMALL_S)
 
 
 @pytest.mark.parametrize("shape", shapes())
 def test_looking_costs_in_proportion(shape: str) -> None:
-    assert in_proportion(looked_at, shape, LARGEST_MB * 1_000_000)
+    assert grown(looked_at, shape, LARGEST_MB * 1_000_000) < WORSE
 
 
 @pytest.mark.parametrize("shape", shapes())
 def test_storing_costs_in_proportion(shape: str) -> None:
-    assert in_proportion(stored, shape, LARGEST_MB * 1_000_000)
+    assert grown(stored, shape, LARGEST_MB * 1_000_000) < WORSE
 
 
 @pytest.mark.parametrize("shape", shapes())
 def test_deciding_costs_in_proportion(shape: str) -> None:
-    assert in_proportion(decided, shape, LARGEST_MB * 200_000)
+    assert grown(decided, shape, LARGEST_MB * 200_000) < WORSE
 
 
 def test_a_body_nested_without_end_is_refused_at_once() -> None:
