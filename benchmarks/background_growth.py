@@ -23,7 +23,6 @@ from typing import Any
 
 from statecomp.controller.age import AgeScorer
 from statecomp.controller.circumstances import Circumstances
-from statecomp.controller.economics import Economics
 from statecomp.controller.prices import shipped_prices
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
@@ -36,6 +35,7 @@ from statecomp.proxy.account.exchange import Exchange
 from statecomp.proxy.engines import Engines
 from statecomp.proxy.metrics import Metrics
 from statecomp.proxy.settings import ProxySettings
+from statecomp.recipes import recipe_named
 from statecomp.traces.secrets import Masker
 
 SMALL, LARGE = 50, 200
@@ -82,7 +82,9 @@ def grown(count: int) -> Cost:
     """A run of so many requests, each with its decision and its account."""
     summarizer, history = Counting(), messages(count)
     method = Method(
-        scorer=AgeScorer, summarizer=lambda account: summarizer, rule=Economics(ratio=0.25)
+        scorer=AgeScorer,
+        summarizer=lambda account: summarizer,
+        rule=recipe_named("balanced").rule(ratio=0.25),
     )
     ledger = open_ledger(":memory:", mask=Masker().masked)
     engine = Engines(ProxySettings(), method, ledger).of("t", "anthropic")

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from statecomp.compressor import StateComp
-from statecomp.controller.economics import Economics
 from statecomp.controller.holds import CAME_BACK
 from statecomp.controller.spans import Gates
 from statecomp.explain import explain, kind_of
 from statecomp.history.history import History
 from statecomp.strategy import View
+from tests.rules import paying
 from tests.words import OneLiner, WordScorer, chat_of, history_of
 
 GATES = Gates(longer_than=1, min_source_tokens=300)
@@ -45,7 +45,7 @@ def test_each_reason_has_its_sentence(word: str, said: str) -> None:
 
 
 def test_a_rewrite_that_does_not_pay_is_told_with_its_numbers_and_from_when_on_it_would() -> None:
-    said = why("kkkkkkprrkkkkkk", rule=Economics(ahead=0.0))
+    said = why("kkkkkkprrkkkkkk", rule=paying(ahead=0.0))
     assert said.startswith("would not pay yet: costs $")
     assert re.search(r"would pay from about request \d+ on$", said)
 

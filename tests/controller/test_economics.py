@@ -28,6 +28,7 @@ from statecomp.replay.accounting import common_prefix
 from statecomp.strategy import View
 from statecomp.wire.openai_chat import OpenAIChat
 from statecomp.wire.placement import render
+from tests.rules import paying
 from tests.words import BULK, OneLiner, WordScorer, chat_of, history_of, shape
 
 WORDS = st.text(alphabet="prko", min_size=1, max_size=30)
@@ -40,7 +41,7 @@ def economics(requests: float = 15.0, prices: Prices = CLAUDE) -> Economics:
     """So many requests to come count, and none of those already made: scores of words are sure."""
     book = PriceBook({prices.model: prices}, prices.model)
     horizon = Horizon(start=requests, growth=0.0)
-    return Economics(book, ahead=1.0, least_tokens=0, horizon=horizon)
+    return paying(book, ahead=1.0, least_tokens=0, horizon=horizon)
 
 
 def rewrite(
@@ -210,7 +211,7 @@ def test_a_longer_run_never_replaces_less(word: str, requests: float, more: floa
 
 def test_long_runs_do_not_starve_and_commit_in_batches() -> None:
     """One interaction becomes ready with each request; the gate lets several gather."""
-    comp = StateComp(AgeScorer(after=3), rule=Economics(least_tokens=0))
+    comp = StateComp(AgeScorer(after=3), rule=paying(least_tokens=0))
     messages = chat_of("p" + "r" * 80)
     batches = []
     for k in range(1, 80):
@@ -236,7 +237,7 @@ def test_long_runs_do_not_starve_and_commit_in_batches() -> None:
 )
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(BadInput):
-        Economics(**wrong)  # type: ignore[arg-type]  # one wrong number each
+        paying(**wrong)  # type: ignore[arg-type]  # one wrong number each
 
 
 def test_an_empty_history_has_no_market_to_break() -> None:

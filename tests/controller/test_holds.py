@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from statecomp.compressor import StateComp
 from statecomp.controller.age import AgeScorer
 from statecomp.controller.circumstances import JUST_AFTER
-from statecomp.controller.economics import Economics
 from statecomp.controller.holds import CAME_BACK, NAMED, holds_of
 from statecomp.controller.spans import Gates
 from statecomp.history.history import History
 from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat import OpenAIChat
+from tests.rules import paying
 from tests.words import BULK
 
 Messages = list[dict[str, Any]]
@@ -140,7 +140,7 @@ def test_each_return_makes_the_rule_no_less_wary(
 ) -> None:
     past = history(read(1, "a", "x" * tokens), read(2, "b", "y"), read(3, "c", "z"))
     name = past.interactions[0].id
-    rule = Economics(wariness=wariness)
+    rule = paying(wariness=wariness)
     assert rule.stricter(0, 0) == rule
     asked, more = (
         rule.stricter(n, 4).required(past, JUST_AFTER)[name] for n in (refetches, refetches + 1)
@@ -149,7 +149,7 @@ def test_each_return_makes_the_rule_no_less_wary(
 
 
 def test_what_nobody_comes_back_for_makes_up_for_returns() -> None:
-    rule = Economics(wariness=1.0)
+    rule = paying(wariness=1.0)
     assert [rule.stricter(3, n).wariness for n in (0, 100, 300, 3000)] == [4.0, 2.0, 1.0, 1.0]
 
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from statecomp.compressor import StateComp
 from statecomp.controller.circumstances import Circumstances
-from statecomp.controller.economics import Economics
 from statecomp.controller.lengths import Lengths
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
 from statecomp.llm.record import Record
+from tests.rules import paying
 from tests.words import WordScorer, chat_of, history_of
 
 BEHIND = Circumstances(now_s=1.0, last_s=0.0, model="gpt-5", deferred=True)
@@ -33,7 +33,7 @@ class Wordy:
 
 
 def engine(summarizer: Wordy) -> StateComp:
-    rule = Economics(ratio=0.1, ahead=0.0, least_tokens=100)
+    rule = paying(ratio=0.1, ahead=0.0, least_tokens=100)
     return StateComp(WordScorer(), summarizer=summarizer, rule=rule)
 
 

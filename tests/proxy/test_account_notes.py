@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from statecomp.controller.economics import Economics
 from statecomp.errors import ScoringFailed
 from statecomp.explain import kind_of
 from statecomp.history.history import History
 from tests.proxy.small_upstream import EAGER, Running, running
+from tests.rules import paying
 from tests.words import WordScorer, chat_of
 
 BY_WORD = replace(EAGER, scorer=WordScorer)
@@ -45,7 +45,7 @@ def test_a_commit_behind_a_request_says_from_when_on_it_holds() -> None:
 
 
 def test_the_gate_tells_its_numbers_also_where_nothing_is_committed() -> None:
-    with running(method=replace(BY_WORD, rule=Economics(ahead=0.0))) as proxy:
+    with running(method=replace(BY_WORD, rule=paying(ahead=0.0))) as proxy:
         (note,) = notes(proxy, "kkkkprrkkkk")
     assert note.startswith("would not pay yet: costs $")
 

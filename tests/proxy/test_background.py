@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from statecomp.controller.age import AgeScorer
-from statecomp.controller.economics import Economics
 from statecomp.controller.prices import PriceBook, shipped_prices
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
@@ -24,6 +23,7 @@ from statecomp.method import Method
 from statecomp.proxy.engines import RememberingLog
 from statecomp.proxy.settings import Limits
 from tests.proxy.small_upstream import EAGER, Running, SmallUpstream, running
+from tests.rules import paying
 from tests.words import BULK, chat_of
 
 PATIENCE_S = 30
@@ -166,7 +166,7 @@ def test_a_cache_that_is_cold_by_the_clock_makes_a_short_wait_worth_it() -> None
 
 
 def test_a_commit_must_pay_and_its_inequality_is_written_down() -> None:
-    with running(method=replace(EAGER, rule=Economics())) as proxy:
+    with running(method=replace(EAGER, rule=paying())) as proxy:
         for place in range(4, 30):
             proxy.chat(chat_of("p" + "r" * place, bulk=BULK * 4))
         ledger = proxy.settle()

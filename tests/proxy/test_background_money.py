@@ -11,7 +11,6 @@ import pytest
 
 from statecomp.compressor import StateComp
 from statecomp.controller.circumstances import Circumstances
-from statecomp.controller.economics import Economics
 from statecomp.controller.prices import PriceBook, shipped_prices
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
@@ -21,6 +20,7 @@ from statecomp.proxy.background import Background, Wanted
 from statecomp.proxy.settings import Limits, window_of
 from tests.proxy.small_upstream import EAGER, Running, running
 from tests.proxy.test_background import Gated
+from tests.rules import paying
 from tests.words import BULK, WordScorer, chat_of, history_of
 
 USUAL = shipped_prices().of()
@@ -37,7 +37,7 @@ def entries(proxy: Running) -> list[Entry]:
 def test_a_decision_behind_a_request_expects_the_cache_that_this_one_fills(
     cold_s: float, cache: str
 ) -> None:
-    method = replace(EAGER, rule=Economics(FORGETFUL))
+    method = replace(EAGER, rule=paying(FORGETFUL))
     limits = Limits(cold_s=cold_s)
     with running(method=method, prices=FORGETFUL, commit="background", limits=limits) as proxy:
         for place in range(1, 30):
@@ -63,7 +63,7 @@ def test_what_was_judged_for_a_cold_cache_is_not_committed_for_a_warm_one() -> N
 
 def test_a_window_that_is_nearly_full_forces_a_commit_that_would_not_pay() -> None:
     for window, forced in ((1000, [True]), (1_000_000, [])):
-        method = replace(EAGER, rule=Economics(), window=window)
+        method = replace(EAGER, rule=paying(), window=window)
         with running(method=method) as proxy:
             proxy.chat(chat_of("prrrr", bulk=BULK * 4))
             assert [entry.ruling["forced"] for entry in entries(proxy)] == forced
@@ -99,7 +99,7 @@ class Costly:
 def test_a_summary_that_does_not_pay_yet_is_not_bought_again_and_pays_later() -> None:
     summarizer = Costly()
     # Short summaries are expected, so that one is asked for; a long one comes.
-    rule = Economics(ratio=0.01, frame_tokens=1)
+    rule = paying(ratio=0.01, frame_tokens=1)
     engine = StateComp(WordScorer(), summarizer=summarizer, rule=rule)
     for word in ("prrrrk", "prrrrkk", "prrrrkkk"):
         view = engine.prepare(history_of(word))

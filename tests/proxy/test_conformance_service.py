@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from statecomp.controller.age import AgeScorer
-from statecomp.controller.economics import Economics
 from statecomp.history.situation import Situation
 from statecomp.ledger.open import open_ledger
 from statecomp.llm.record import Record
@@ -35,6 +34,7 @@ from tests.proxy.conversations import (
 )
 from tests.proxy.serving import EAGER, Proxied, proxied
 from tests.proxy.upstream import KEY, TASK, upstream
+from tests.rules import paying
 
 each_protocol = pytest.mark.parametrize("tongue", TONGUES.values(), ids=TONGUES)
 
@@ -433,7 +433,7 @@ def test_p14_a_refusal_of_a_rewrite_is_tried_again_raw_and_the_commit_is_suspect
 
 def test_p03_runs_are_in_total_no_dearer_than_without_us() -> None:
     """A run that ends early may lose what a longer one wins back; both are in the sum."""
-    method = Method(scorer=lambda: AgeScorer(2), rule=Economics())
+    method = Method(scorer=lambda: AgeScorer(2), rule=paying())
     with proxied(method=method) as proxy:
         for steps in (6, 12, 30, 60):
             task = f"Look at {steps} things."

@@ -103,16 +103,18 @@ class Economics:
     where none is asked; a summary is expected to take `ratio` of its source and `frame_tokens`, and
     asking for it `prompt_tokens` beside the source.  From `pressure`, a share of the window, on
     everything that shortens is done.
+
+    What recipes differ in has no default here: `recipe_named("balanced").rule()` is the product's.
     """
 
     book: PriceBook = field(default_factory=shipped_prices)
-    wariness: float = 1.0
+    wariness: float = field(kw_only=True)
     payback: float = 15.0
-    ahead: float = 0.2
+    ahead: float = field(kw_only=True)
     least_tokens: int = 300
     horizon: Horizon = field(default_factory=Horizon)
     writer: Callable[[str], Prices] | None = None
-    ratio: float = 0.3
+    ratio: float = field(kw_only=True)
     frame_tokens: int = 50
     prompt_tokens: int = 3_000
     pressure: float = 0.9
