@@ -12,10 +12,10 @@ HOUSE = House(
     Path(statecomp_bench.__file__).parent,
     layers=[
         ["cli"],
-        ["figures", "matched", "sessions"],
+        ["figures", "matched", "sessions", "handoffs", "nextsteps"],
         ["tables", "suite", "acting"],
         ["tasks", "agent", "asking", "results"],
-        ["task", "steps", "sight"],
+        ["task", "steps", "sight", "readers"],
         ["plan", "habits", "models", "environment", "study", "workbuddy", "desk"],
         ["sandbox", "inside"],
     ],

@@ -107,8 +107,12 @@ class Agent:
 
     def go_on(self, run: Run, words: str, max_steps: int) -> Run:
         """The user says something; until the model answers without a call, or steps are used up."""
-        run.ended = STEP_LIMIT
         run.messages.append({"role": "user", "content": words})
+        return self.carry_on(run, max_steps)
+
+    def carry_on(self, run: Run, max_steps: int) -> Run:
+        """From the messages as they stand, whoever wrote them."""
+        run.ended = STEP_LIMIT
         for _ in range(max_steps):
             message = self._step(run)
             run.messages.append(message)

@@ -33,6 +33,8 @@ from typing import Any, Self
 from statecomp.errors import StateCompError
 
 BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from inside.worker import main; main()"
+OWN = ("workspace", "home", "tmp")
+FOLDERS = (*OWN, "commands")
 START_S, GRACE_S = 30.0, 5.0
 SYSTEM = ("/bin", "/sbin", "/lib", "/lib64", "/usr")
 SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
@@ -75,18 +77,27 @@ class Answer:
 
 
 class Sandbox:
-    """A workspace folder and the worker in front of it; `root` is what tools see as their own."""
+    """A workspace folder and the worker in front of it; `root` is what tools see as their own.
 
-    def __init__(self, limits: Limits | None = None, *, unprotected: bool = False) -> None:
+    The folder goes with the sandbox, unless it stands at `base`: there it is kept, and found as it
+    was left.
+    """
+
+    def __init__(
+        self, limits: Limits | None = None, *, unprotected: bool = False, base: Path | None = None
+    ) -> None:
         self.limits = limits or Limits()
         self._unprotected = unprotected
-        self._base = Path(tempfile.mkdtemp(prefix="statecomp-bench-")).resolve()
+        self._kept = base is not None
+        self._base = (base or Path(tempfile.mkdtemp(prefix="statecomp-bench-"))).resolve()
         self.root = self._base / "workspace"
-        for name in ("workspace", "home", "tmp", "commands"):
-            (self._base / name).mkdir()
+        for name in FOLDERS:
+            (self._base / name).mkdir(parents=True, exist_ok=True)
         self._python = str(Path(sys.executable).resolve())
         for name in ("python", "python3"):
-            (self._base / "commands" / name).symlink_to(self._python)
+            command = self._base / "commands" / name
+            command.unlink(missing_ok=True)
+            command.symlink_to(self._python)
         self._worker: subprocess.Popen[bytes] | None = None
         self._pending = b""
         self.protection = Protection("", "", "")
@@ -109,7 +120,8 @@ class Sandbox:
 
     def close(self) -> None:
         self._kill()
-        shutil.rmtree(self._base, ignore_errors=True)
+        if not self._kept:
+            shutil.rmtree(self._base, ignore_errors=True)
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
         """One tool call; a call that hangs is killed, and says so in its text."""
@@ -149,7 +161,7 @@ class Sandbox:
             )
 
     def _setting(self) -> dict[str, Any]:
-        own = [str(self._base / name) for name in ("workspace", "home", "tmp")]
+        own = [str(self._base / name) for name in OWN]
         prefixes = {sys.base_prefix, sys.base_exec_prefix, str(Path(self._python).parent)}
         programs = [*SYSTEM, *SYSTEM_FILES, *sorted(prefixes), str(self._base / "commands")]
         return {

@@ -8,6 +8,8 @@ from statecomp.cli.terminal import run
 from statecomp_bench import __version__
 from statecomp_bench.cli.ablate import ablate
 from statecomp_bench.cli.desk import desk_command
+from statecomp_bench.cli.handoff import handoff_group
+from statecomp_bench.cli.next import next_group
 from statecomp_bench.cli.run import list_tasks, run_bench
 from statecomp_bench.cli.session import session_command
 from statecomp_bench.cli.tables import COMMANDS
@@ -24,7 +26,8 @@ def app() -> None:
     """
 
 
-for command in (run_bench, list_tasks, session_command, desk_command, *COMMANDS, workbuddy, ablate):
+OWN = (run_bench, list_tasks, session_command, desk_command, handoff_group, next_group)
+for command in (*OWN, *COMMANDS, workbuddy, ablate):
     app.add_command(command)
 
 

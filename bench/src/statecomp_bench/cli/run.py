@@ -129,14 +129,14 @@ def run_bench(
     chosen = tuple(dict.fromkeys(specs or ("none", "statecomp")))
     for spec in chosen:
         strategy_factory(spec, Settings(environ=os.environ))
-    opener = _checked(model, base_url, deadline_s)
+    opener = checked_opener(model, base_url, deadline_s)
     if unprotected:
         warn("tools run without a sandbox for files where the kernel has none")
     conditions = Conditions(
         shipped_prices().of(), max_steps=max_steps or 0, unprotected=unprotected
     )
     done = [result.key for result in read_results(folder)]
-    todo = orders(tasks_like(patterns), chosen, _numbers(seeds), model, int(level), done)
+    todo = orders(tasks_like(patterns), chosen, seeds_in(seeds), model, int(level), done)
     if done:
         warn(f"{len(done)} runs are recorded in {folder} already; {len(todo)} are left")
     failed: Counter[str] = Counter()
@@ -152,7 +152,7 @@ def run_bench(
     _print(read_results(folder), made)
 
 
-def _checked(model: str, base_url: str, deadline_s: float) -> Opener:
+def checked_opener(model: str, base_url: str, deadline_s: float) -> Opener:
     """Wrong names are found before any work is done."""
     name, _, variant = model.partition(":")
     if name == SCRIPTED:
@@ -162,7 +162,7 @@ def _checked(model: str, base_url: str, deadline_s: float) -> Opener:
     return Opener(model, base_url, deadline_s)
 
 
-def _numbers(text: str) -> list[int]:
+def seeds_in(text: str) -> list[int]:
     numbers: list[int] = []
     for piece in text.split(","):
         found = re.fullmatch(r"\s*(\d{1,6})(?:\.\.(\d{1,6}))?\s*", piece)

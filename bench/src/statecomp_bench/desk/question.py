@@ -121,21 +121,21 @@ def readable(question: Question) -> str:
 def _parts(question: Question) -> Iterator[str]:
     yield f"# Question {question.name}\n"
     if question.system:
-        yield f"## System\n\n{_fenced(_text(question.system))}"
+        yield f"## System\n\n{fenced(_text(question.system))}"
     for number, message in enumerate(question.messages, start=1):
         yield f"## {number}. {message.get('role') or message.get('type') or 'message'}\n"
-        yield _fenced(_message(message))
+        yield fenced(_message(message))
     if question.tools:
-        yield f"## Tools\n\n{_fenced(_lines(question.tools))}"
+        yield f"## Tools\n\n{fenced(_lines(question.tools))}"
     yield "## What is wanted\n"
     if question.choice is not None:
         yield f"Tool choice: `{json.dumps(question.choice)}`.\n"
     if question.form is not None:
-        yield f"An answer of this form:\n\n{_fenced(json.dumps(question.form, indent=1))}"
+        yield f"An answer of this form:\n\n{fenced(json.dumps(question.form, indent=1))}"
     yield (
         f"Write the next message of the assistant to `answers/{question.name}.txt`, beside the"
         " folder of this file, whole at once: elsewhere first, then moved there.  Plain text, or"
-        f" for tool calls\n\n{_fenced(json.dumps(EXAMPLE))}"
+        f" for tool calls\n\n{fenced(json.dumps(EXAMPLE))}"
     )
 
 
@@ -163,7 +163,7 @@ def _lines(values: Any) -> str:
     return "\n".join(json.dumps(value, ensure_ascii=False) for value in found)
 
 
-def _fenced(text: str) -> str:
+def fenced(text: str) -> str:
     """A fence that nothing in the text can close: a tool's output must not pass for a message."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)

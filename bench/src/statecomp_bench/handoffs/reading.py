@@ -1,0 +1,150 @@
+"""A reader at work: its calls in its own copy of the workspace, and its last words."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+
+from statecomp.baselines.none import NoCompression
+from statecomp.errors import BadInput, StateCompError
+from statecomp.history.interaction import Call, JsonObject
+from statecomp.tokens import TokenCounter
+from statecomp.wire.content import text_of
+from statecomp.wire.detect import wire_named
+from statecomp_bench.agent import Agent, Run
+from statecomp_bench.environment import NAMES, Environment
+from statecomp_bench.handoffs.folder import CallMade, Ending, Folder, Handoff
+from statecomp_bench.handoffs.prepare import copied
+from statecomp_bench.models import Model
+from statecomp_bench.readers.lines import append_line
+from statecomp_bench.sandbox import Sandbox
+from statecomp_bench.sight import NUMBERED
+from statecomp_bench.suite import PROTOCOL, Conditions
+from statecomp_bench.task import Case
+from statecomp_bench.tasks import task_named
+
+SHORTEST_LINE = 4
+BROKEN_OFF = "the reader did not finish it"
+
+
+class Recorded(Environment):
+    """The environment of a hand-off: every call goes into its record."""
+
+    def __init__(
+        self, sandbox: Sandbox, file: Path, seen: frozenset[str], count: TokenCounter
+    ) -> None:
+        super().__init__(sandbox)
+        self._file = file
+        self._seen = seen
+        self._tokens = count
+
+    def call(self, call: Call) -> str:
+        text = super().call(call)
+        again = "\n".join(line for line in text.splitlines() if _plain(line) in self._seen)
+        made = CallMade(call.name, call.arguments, text, self._tokens(text), self._tokens(again))
+        append_line(self._file, asdict(made))
+        return text
+
+
+def seen_lines(history: Sequence[JsonObject]) -> frozenset[str]:
+    """What tools had shown before the hand-off, line by line."""
+    texts = (text_of(m.get("content")) for m in history if m.get("role") == "tool")
+    lines = (_plain(line) for text in texts for line in text.splitlines())
+    return frozenset(line for line in lines if len(line) >= SHORTEST_LINE)
+
+
+def _plain(line: str) -> str:
+    return NUMBERED.sub("", line).strip()
+
+
+def case_of(handoff: Handoff) -> Case:
+    return task_named(handoff.task).case(handoff.seed, handoff.level)
+
+
+@contextmanager
+def workplace(folder: Folder, handoff: Handoff, conditions: Conditions) -> Iterator[Sandbox]:
+    """The hand-off's own workspace, as the moment left it or as its reader did."""
+    box = folder.box(handoff.name)
+    if not box.is_dir():
+        copied(folder.moment(handoff.moment), box)
+    with Sandbox(conditions.limits, unprotected=conditions.unprotected, base=box) as sandbox:
+        yield sandbox
+
+
+def act(folder: Folder, handoff: Handoff, tool: str, arguments: str, conditions: Conditions) -> str:
+    """One call of a reader who works from outside."""
+    if tool not in NAMES:
+        raise BadInput(f"is {tool!r}; known are {', '.join(sorted(NAMES))}", field="tool")
+    _parsed(arguments)
+    with folder.held(handoff.name):
+        made = len(folder.calls(handoff.name))
+        if folder.ending(handoff.name) is not None:
+            raise BadInput("is finished; nothing can be called any more", field=handoff.name)
+        if made >= case_of(handoff).max_steps:
+            raise BadInput(f"has had its {made} calls; finish it", field=handoff.name)
+        with workplace(folder, handoff, conditions) as sandbox:
+            environment = _environment(folder, handoff, sandbox, conditions)
+            return environment.call(Call(f"call_{made}", tool, arguments))
+
+
+def finish(folder: Folder, handoff: Handoff, ending: Ending) -> None:
+    """The reader's last word; the first one stands."""
+    with folder.held(handoff.name):
+        if folder.ending(handoff.name) is not None:
+            raise BadInput("is finished already", field=handoff.name)
+        folder.end(handoff.name, ending)
+
+
+def finished_by(
+    folder: Folder,
+    handoff: Handoff,
+    reader: str,
+    open_model: Callable[[Case, int], Model],
+    conditions: Conditions,
+) -> Ending:
+    """A model goes on from the view until it is done; what goes wrong is the reason it ended.
+
+    A conversation that was broken off is begun anew: half of it is known to nobody.
+    """
+    shutil.rmtree(folder.box(handoff.name), ignore_errors=True)
+    (folder.page(handoff.name) / "calls.jsonl").unlink(missing_ok=True)
+    case = case_of(handoff)
+    run = Run(folder.view(handoff.name))
+    known = len(run.messages)
+    reason = ""
+    try:
+        with workplace(folder, handoff, conditions) as sandbox:
+            environment = _environment(folder, handoff, sandbox, conditions)
+            model = open_model(case, handoff.seed)
+            wire = wire_named(PROTOCOL)
+            agent = Agent(model, NoCompression(), environment, wire, conditions.count)
+            agent.carry_on(run, conditions.max_steps or case.max_steps)
+            reason = run.ended
+    except StateCompError as error:
+        reason = str(error)
+    said = run.messages[known:]
+    (folder.page(handoff.name) / "reading.json").write_text(json.dumps(said), "utf-8")
+    words = text_of(said[-1].get("content")) if said and not reason else ""
+    ending = Ending(reader, words, reason)
+    finish(folder, handoff, ending)
+    return ending
+
+
+def _environment(
+    folder: Folder, handoff: Handoff, sandbox: Sandbox, conditions: Conditions
+) -> Recorded:
+    file = folder.page(handoff.name) / "calls.jsonl"
+    return Recorded(sandbox, file, seen_lines(folder.history(handoff)), conditions.count)
+
+
+def _parsed(arguments: str) -> None:
+    try:
+        value = json.loads(arguments)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"is no JSON: {error}", field="arguments") from error
+    if not isinstance(value, dict):
+        raise BadInput("must be a JSON object", field="arguments")
