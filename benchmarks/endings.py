@@ -16,7 +16,7 @@ from statecomp.llm.extracting.ending import reads_failed
 from statecomp.llm.extracting.units import parts_of
 from statecomp.traces.jsonl import read_runs
 from statecomp.wire.assemble import parse
-from statecomp.wire.detect import wire_named
+from statecomp.wire.providers import wire_named
 
 
 def main() -> int:

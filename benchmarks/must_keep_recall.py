@@ -32,7 +32,7 @@ from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.verify import verify
 from statecomp.traces.jsonl import read_runs
 from statecomp.wire.assemble import parse
-from statecomp.wire.detect import wire_named
+from statecomp.wire.providers import wire_named
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 RUNS, LABELS = DATA / "trajectories.jsonl.gz", DATA / "expert_labels.jsonl"

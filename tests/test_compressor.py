@@ -28,7 +28,7 @@ from statecomp.history.situation import Situation
 from statecomp.ledger.commits import Commit, MemoryLog
 from statecomp.llm.chat import ChatFailed
 from statecomp.llm.record import Record
-from statecomp.wire.openai_chat import OpenAIChat
+from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp.wire.protocol import Placement
 from tests.words import BULK, OneLiner, WordScorer, chat_of, history_of, shape
 

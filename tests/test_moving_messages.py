@@ -17,7 +17,7 @@ from statecomp.ledger.commits import CommitLog, MemoryLog
 from statecomp.ledger.open import open_ledger
 from statecomp.proxy.account.regret import RegretMeter
 from statecomp.wire.assemble import parse
-from statecomp.wire.openai_chat import OpenAIChat
+from statecomp.wire.openai_chat.wire import OpenAIChat
 from tests.words import OneLiner, WordScorer, chat_of, history_of, shape
 
 INSTRUCTION = {"role": "user", "content": "Respond with the next action."}

@@ -15,8 +15,8 @@ from statecomp.controller.age import AgeScorer
 from statecomp.controller.spans import Gates
 from statecomp.history.interaction import Pinned
 from statecomp.wire.assemble import parse
-from statecomp.wire.detect import wire_named
 from statecomp.wire.protocol import Placement
+from statecomp.wire.providers import wire_named
 from tests.wire import histories
 from tests.words import OneLiner
 

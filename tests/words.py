@@ -15,7 +15,7 @@ from statecomp.history.interaction import Interaction, Pinned
 from statecomp.history.situation import Situation
 from statecomp.llm.record import Record
 from statecomp.wire.assemble import parse
-from statecomp.wire.openai_chat import OpenAIChat
+from statecomp.wire.openai_chat.wire import OpenAIChat
 
 BULK = "the quick brown fox jumps over the lazy dog " * 30
 

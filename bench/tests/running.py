@@ -8,7 +8,7 @@ import pytest
 
 from statecomp.baselines.none import NoCompression
 from statecomp.strategy import Strategy
-from statecomp.wire.openai_chat import OpenAIChat
+from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp_bench.acting import ScriptedModel
 from statecomp_bench.agent import Agent, Run
 from statecomp_bench.environment import Environment

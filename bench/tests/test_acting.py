@@ -18,7 +18,7 @@ from statecomp.history.interaction import Interaction
 from statecomp.strategy import Strategy, View
 from statecomp.tokens import ESTIMATE
 from statecomp.wire.assemble import parse
-from statecomp.wire.openai_chat import OpenAIChat
+from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp_bench.acting import ScriptedModel
 from statecomp_bench.environment import TOOLS
 from statecomp_bench.habits import VARIANTS, Habits

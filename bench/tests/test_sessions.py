@@ -23,7 +23,7 @@ from statecomp.history.interaction import Interaction
 from statecomp.strategy import Strategy, View
 from statecomp.tokens import ESTIMATE, count_message
 from statecomp.traces.jsonl import read_runs
-from statecomp.wire.openai_chat import OpenAIChat
+from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp_bench.cli.app import app
 from statecomp_bench.models import ModelFailed
 from statecomp_bench.sessions.acting import HABITS, SessionModel

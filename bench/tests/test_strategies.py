@@ -14,7 +14,7 @@ from statecomp.history.interaction import JsonObject
 from statecomp.history.trajectory import Trajectory
 from statecomp.strategy import Strategy
 from statecomp.wire.assemble import parse
-from statecomp.wire.openai_chat import OpenAIChat, calls_of
+from statecomp.wire.openai_chat.wire import OpenAIChat, calls_of
 from statecomp_bench.acting import ScriptedModel
 from statecomp_bench.asking import arguments_offered
 from statecomp_bench.habits import Habits

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from bench.tests.running import run_case, sandbox, scripted, without_facts, without_rules
 from statecomp.baselines.none import NoCompression
-from statecomp.wire.openai_chat import OpenAIChat
+from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp_bench.agent import Agent
 from statecomp_bench.environment import Environment
 from statecomp_bench.task import Artefacts, Case, Score, grade

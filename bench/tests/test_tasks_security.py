@@ -15,7 +15,7 @@ import pytest
 
 from bench.tests.running import sandbox, scripted
 from statecomp.baselines.none import NoCompression
-from statecomp.wire.openai_chat import OpenAIChat
+from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp_bench.agent import Agent
 from statecomp_bench.environment import Environment
 from statecomp_bench.task import Artefacts, Case

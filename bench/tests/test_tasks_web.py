@@ -11,7 +11,7 @@ import pytest
 from bench.tests.running import sandbox, scripted
 from statecomp.baselines.none import NoCompression
 from statecomp.history.interaction import JsonObject
-from statecomp.wire.openai_chat import OpenAIChat
+from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp_bench.agent import Agent
 from statecomp_bench.environment import Environment
 from statecomp_bench.sight import Eye

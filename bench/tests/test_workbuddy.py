@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 from statecomp.config.methods import method_of
 from statecomp.config.options import Options, Settings
 from statecomp.errors import BadInput
-from statecomp.ledger.audit import Ledger, Request, Session, Totals, Usage
+from statecomp.ledger.audit import Ledger, Request, Session, Totals
 from statecomp.ledger.open import open_ledger
 from statecomp.llm.client import open_chat
 from statecomp.proxy.scripted.app import ScriptedUpstream
 from statecomp.proxy.scripted.turns import Turn
+from statecomp.tokens.usage import Usage
 from statecomp_bench.workbuddy.arms import ArmResults, Outcome, read_arm
 from statecomp_bench.workbuddy.comparison import Arms, Comparison, Row, compare
 from statecomp_bench.workbuddy.jobs import ARMS, Plan, serving, written

@@ -13,7 +13,7 @@ from samples.recorder.workspace import RecordedTools, Workspace
 from statecomp.baselines.none import NoCompression
 from statecomp.history.interaction import Call as WireCall
 from statecomp.history.interaction import JsonObject
-from statecomp.wire.openai_chat import OpenAIChat, calls_of
+from statecomp.wire.openai_chat.wire import OpenAIChat, calls_of
 from statecomp_bench.agent import Agent
 from statecomp_bench.models import Reply
 

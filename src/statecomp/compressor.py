@@ -26,10 +26,10 @@ from statecomp.recent import Recent, Weighed
 from statecomp.recipes import DEFAULT, Recipe, recipe_named, shipped_scorer
 from statecomp.strategy import Refusal, Scorer, Strategy, Summarizer, View
 from statecomp.tokens import ESTIMATE, TokenCounter
-from statecomp.wire.detect import wire_named
 from statecomp.wire.incremental import Reader, Shelf
 from statecomp.wire.placement import lead_in_tokens, rehome_markers, render
 from statecomp.wire.protocol import Placement, Wire
+from statecomp.wire.providers import wire_named
 
 CARD = Card(
     name="statecomp",

@@ -14,7 +14,7 @@ from statecomp.history.trajectory import Trajectory
 from statecomp.llm.scripted import ScriptedChat
 from statecomp.strategy import Strategy
 from statecomp.wire.assemble import parse
-from statecomp.wire.detect import wire_named
+from statecomp.wire.providers import wire_named
 
 WIRE = wire_named("openai-chat")
 TASK = {"role": "user", "content": "Find out why the build fails."}

@@ -11,7 +11,7 @@ from statecomp.cli.strategies import strategies
 from statecomp.config import BUILDERS, Settings, strategy_factory
 from statecomp.config.strategies import CARDS
 from statecomp.history.trajectory import Trajectory
-from statecomp.wire.detect import wire_named
+from statecomp.wire.providers import wire_named
 
 WITH_TOOLS = {"selfcompact": "selfcompact:mode=tool", "pace": "pace:glimpse=on"}
 

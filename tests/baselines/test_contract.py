@@ -26,8 +26,8 @@ from statecomp.llm.client import ChatFailed, Usage
 from statecomp.llm.scripted import Asked, Reply, ScriptedChat
 from statecomp.strategy import Strategy, View
 from statecomp.wire.assemble import parse
-from statecomp.wire.detect import wire_named
 from statecomp.wire.placement import render
+from statecomp.wire.providers import wire_named
 from tests.baselines.steps import bulky, run_of, step
 from tests.test_rewriting import PROTOCOLS
 from tests.words import chat_of

@@ -19,9 +19,9 @@ from statecomp.proxy.scripted.dialects import MESSAGES, RESPONSES
 from statecomp.proxy.scripted.refusals import STRICT
 from statecomp.proxy.scripted.signing import sign_messages
 from statecomp.wire.assemble import parse
-from statecomp.wire.detect import detect, wire_named
 from statecomp.wire.placement import render
 from statecomp.wire.protocol import Wire
+from statecomp.wire.providers import detect, wire_named
 
 FIXTURES = sorted((Path(__file__).parent / "fixtures").glob("*.json"))
 each = pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)

@@ -23,7 +23,7 @@ from statecomp.llm.scripted import ScriptedChat
 from statecomp.llm.writing.summarize import ChatSummarizer
 from statecomp.strategy import Scorer, Summarizer, View
 from statecomp.wire.assemble import parse
-from statecomp.wire.openai_chat import OpenAIChat
+from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp.wire.placement import render
 from tests.words import BULK, OneLiner, WordScorer, chat_of, history_of, shape
 

@@ -26,7 +26,7 @@ from statecomp.history.situation import Situation
 from statecomp.llm.record import Record
 from statecomp.replay.accounting import common_prefix
 from statecomp.strategy import View
-from statecomp.wire.openai_chat import OpenAIChat
+from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp.wire.placement import render
 from tests.rules import paying
 from tests.words import BULK, OneLiner, WordScorer, chat_of, history_of, shape

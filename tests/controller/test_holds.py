@@ -16,7 +16,7 @@ from statecomp.controller.holds import CAME_BACK, NAMED, holds_of
 from statecomp.controller.spans import Gates
 from statecomp.history.history import History
 from statecomp.wire.assemble import parse
-from statecomp.wire.openai_chat import OpenAIChat
+from statecomp.wire.openai_chat.wire import OpenAIChat
 from tests.rules import paying
 from tests.words import BULK
 

@@ -10,7 +10,7 @@ from statecomp.exam.questions import Question, questions_of
 from statecomp.exam.spans import Exam
 from statecomp.history.interaction import Interaction
 from statecomp.wire.assemble import parse
-from statecomp.wire.openai_chat import OpenAIChat
+from statecomp.wire.openai_chat.wire import OpenAIChat
 
 Step = tuple[str, str]
 """The arguments of a call, and its answer."""

@@ -23,7 +23,7 @@ from statecomp.exam.writers import Cut, RecordWriter, TokenChoice, Writer
 from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.tokens import ESTIMATE
 from statecomp.wire.assemble import parse
-from statecomp.wire.openai_chat import OpenAIChat
+from statecomp.wire.openai_chat.wire import OpenAIChat
 from tests.exam.steps import asked, exam_of, messages_of
 
 SAMPLES = sorted((Path(__file__).parents[2] / "samples").glob("*.jsonl"))

@@ -17,7 +17,7 @@ from statecomp.features.evidence_state import Standing
 from statecomp.history.history import History
 from statecomp.recent import Budget
 from statecomp.wire.assemble import parse
-from statecomp.wire.openai_chat import OpenAIChat
+from statecomp.wire.openai_chat.wire import OpenAIChat
 from tests.words import chat_of
 
 MEGABYTE = 1 << 20

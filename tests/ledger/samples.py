@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from statecomp.history.interaction import JsonObject
-from statecomp.ledger.audit import Cell, Entry, Request, Session, Totals, Usage
+from statecomp.ledger.audit import Cell, Entry, Request, Session, Totals
 from statecomp.ledger.commits import Commit
 from statecomp.ledger.pages import Known
+from statecomp.tokens.usage import Usage
 from statecomp.traces.secrets import Masker
 
 SECRET = "ghp_" + "a1B2c3D4e5" * 4

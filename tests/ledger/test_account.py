@@ -8,11 +8,12 @@ from dataclasses import replace
 import pytest
 
 from statecomp.ledger import schema, sql_ledger
-from statecomp.ledger.audit import LedgerFailed, Regret, Sums, Totals, Usage
+from statecomp.ledger.audit import LedgerFailed, Regret, Sums, Totals
 from statecomp.ledger.log import body_of
 from statecomp.ledger.open import open_ledger
 from statecomp.ledger.retention import Limits
 from statecomp.ledger.sql_ledger import SqlLedger
+from statecomp.tokens.usage import Usage
 from tests.ledger.conftest import Opener
 from tests.ledger.samples import SECRET, chat, commit, entry, masked, request, session, transaction
 

@@ -9,9 +9,10 @@ import pytest
 
 from statecomp.controller.prices import MILLION, Prices, shipped_prices
 from statecomp.history.history import History
-from statecomp.ledger.audit import Request, Usage
+from statecomp.ledger.audit import Request
 from statecomp.proxy.account.bills import Biller, Cached
 from statecomp.proxy.account.exchange import Exchange
+from statecomp.tokens.usage import Usage
 from tests.proxy.small_upstream import KEY, REPLY, Answer, Got, Running, SmallUpstream, running
 from tests.words import BULK, history_of
 

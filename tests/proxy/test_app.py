@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
-from statecomp.ledger.audit import Usage
 from statecomp.proxy.upstream import route_of
+from statecomp.tokens.usage import Usage
 from tests.proxy.small_upstream import KEY, REPLY, Answer, Got, SmallUpstream, running
 from tests.words import chat_of
 

@@ -16,7 +16,7 @@ from statecomp.proxy.scripted.dialects import CHAT, MESSAGES, RESPONSES, Dialect
 from statecomp.proxy.scripted.refusals import Refused, Strictness
 from statecomp.proxy.scripted.serving import serving
 from statecomp.proxy.scripted.signing import sign_items, sign_messages
-from statecomp.wire.detect import wire_named
+from statecomp.wire.providers import wire_named
 from tests.proxy.upstream import (
     KEY,
     anthropic_client,

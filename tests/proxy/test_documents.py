@@ -133,10 +133,10 @@ def test_asking_for_stale_thinking_to_be_dropped_leaves_every_number_as_it_came(
         b'{"model":"claude-opus-5-5","messages":[{"role":"assistant","content":'
         b'[{"type":"thinking","thinking":"t","signature":"s"}]}],"x":1e999,"y":1.10}'
     )
-    asked = asking(Outgoing(content, []))
+    asked = asking(Outgoing(content, []), "anthropic")
     assert asked is not None
     assert asked.content.startswith(content[:-1] + b',"thinking":{')
-    assert asking(Outgoing(asked.content, [])) is None
+    assert asking(Outgoing(asked.content, []), "anthropic") is None
 
 
 def test_a_thinking_setting_that_cannot_be_written_is_left_alone() -> None:
@@ -144,7 +144,7 @@ def test_a_thinking_setting_that_cannot_be_written_is_left_alone() -> None:
         b'{"model":"claude-opus-5-5","thinking":{"type":"adaptive","x":1e999},"messages":'
         b'[{"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"s"}]}]}'
     )
-    assert asking(Outgoing(content, [])) is None
+    assert asking(Outgoing(content, []), "anthropic") is None
 
 
 def test_a_rewritten_request_holds_what_is_kept_as_it_came() -> None:

@@ -18,7 +18,7 @@ from statecomp.proxy.app import build_app
 from statecomp.proxy.settings import MEGABYTE, Limits, ProxySettings
 from statecomp.tokens import ESTIMATE
 from statecomp.wire.incremental import Reader, Shelf
-from statecomp.wire.openai_chat import OpenAIChat
+from statecomp.wire.openai_chat.wire import OpenAIChat
 from tests.proxy.small_upstream import EAGER, REPLY, Joined
 from tests.words import chat_of
 

@@ -8,7 +8,7 @@ import pytest
 
 from statecomp.proxy.sessions import client_of, session_of, task_id, tenant_of, title_of
 from statecomp.wire.assemble import parse
-from statecomp.wire.openai_chat import OpenAIChat
+from statecomp.wire.openai_chat.wire import OpenAIChat
 from tests.proxy.small_upstream import KEY, Running, running
 from tests.words import chat_of, history_of
 

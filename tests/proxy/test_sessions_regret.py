@@ -17,7 +17,7 @@ from statecomp.ledger.audit import Regret
 from statecomp.proxy.account.regret import RegretMeter, missing
 from statecomp.replay.safety import Dependencies
 from statecomp.wire.assemble import parse
-from statecomp.wire.openai_chat import OpenAIChat
+from statecomp.wire.openai_chat.wire import OpenAIChat
 from tests.proxy.small_upstream import EAGER, Running, running
 from tests.words import BULK, OneLiner, chat_of
 

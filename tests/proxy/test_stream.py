@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from statecomp.ledger.audit import Usage
 from statecomp.proxy.settings import Limits
-from statecomp.proxy.stream import LONGEST, MOST_TOKENS, UsageReader
+from statecomp.proxy.stream import LONGEST, UsageReader
+from statecomp.tokens.usage import MOST_TOKENS, Usage
 from tests.proxy.small_upstream import KEY, Answer, SmallUpstream, running
 from tests.words import chat_of
 

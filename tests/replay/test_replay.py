@@ -25,7 +25,7 @@ from statecomp.replay.safety import Dependencies, bootstrap_interval, common_ide
 from statecomp.replay.table import Row, hindsight_share, rows, steps_table
 from statecomp.strategy import Strategy
 from statecomp.wire.assemble import parse
-from statecomp.wire.openai_chat import OpenAIChat
+from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp.wire.protocol import Wire
 from tests.words import BULK
 

@@ -14,7 +14,7 @@ from statecomp.replay.sessions import Session, joined, labels_of, session_of
 from statecomp.replay.timing import plain
 from statecomp.traces.jsonl import read_runs
 from statecomp.wire.assemble import parse
-from statecomp.wire.detect import wire_named
+from statecomp.wire.providers import wire_named
 from tests.shared_data import LABELS, RUNS, needs_shared_data
 from tests.words import chat_of, shape
 

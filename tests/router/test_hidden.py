@@ -32,7 +32,7 @@ from statecomp.router.hidden.reader import HiddenReader
 from statecomp.router.hidden.spec import Encoder, Spec, parse
 from statecomp.router.network import Layer, Network
 from statecomp.router.scorer import Late, RouterScorer, reasons
-from statecomp.wire.openai_chat import OpenAIChat
+from statecomp.wire.openai_chat.wire import OpenAIChat
 from tests.features.small_model import folder, frozen, needs_model
 from tests.vectors.made_up import run_of
 from tests.words import OneLiner, history_of

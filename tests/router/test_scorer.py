@@ -19,7 +19,7 @@ from statecomp.router.hidden.spec import Encoder, Spec
 from statecomp.router.network import Layer, Network
 from statecomp.router.pairs import Features
 from statecomp.router.scorer import RouterScorer, since_user
-from statecomp.wire.openai_chat import OpenAIChat
+from statecomp.wire.openai_chat.wire import OpenAIChat
 from tests.words import OneLiner, history_of, shape
 
 

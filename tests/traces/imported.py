@@ -13,7 +13,7 @@ from statecomp.traces.detect import Format, format_of
 from statecomp.traces.jsonl import run_of
 from statecomp.traces.records import as_record
 from statecomp.wire.assemble import parse
-from statecomp.wire.detect import wire_named
+from statecomp.wire.providers import wire_named
 
 
 def imported(expected: Format, records: list[Any], source: str = "x.json") -> list[Trajectory]:

@@ -13,7 +13,7 @@ from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.traces.detect import FORMATS, Format
 from statecomp.traces.records import as_record
-from statecomp.wire.detect import wire_named
+from statecomp.wire.providers import wire_named
 from tests.traces.test_claude_code import SESSION
 from tests.traces.test_codex import META, TURN
 from tests.traces.test_openhands import APP, SDK

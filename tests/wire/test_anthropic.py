@@ -12,7 +12,7 @@ import pytest
 from statecomp.errors import InvalidHistory
 from statecomp.history.history import History, Span
 from statecomp.history.interaction import Interaction, Observation, Pinned, Summary
-from statecomp.wire.anthropic import Anthropic
+from statecomp.wire.anthropic.wire import Anthropic
 from statecomp.wire.assemble import parse
 from statecomp.wire.content import markers
 from statecomp.wire.placement import rehome_markers, render

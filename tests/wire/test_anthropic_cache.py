@@ -8,8 +8,8 @@ import pytest
 
 from statecomp.compressor import StateComp
 from statecomp.controller.spans import Gates
-from statecomp.wire.anthropic import Anthropic
-from statecomp.wire.anthropic_cache import anchored
+from statecomp.wire.anthropic.cache import anchored
+from statecomp.wire.anthropic.wire import Anthropic
 from statecomp.wire.content import markers
 from tests.words import OneLiner
 

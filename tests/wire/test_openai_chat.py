@@ -10,9 +10,9 @@ import pytest
 from statecomp.errors import BadInput, InvalidHistory
 from statecomp.traces.jsonl import read_runs
 from statecomp.wire.assemble import parse
-from statecomp.wire.detect import wire_named
-from statecomp.wire.openai_chat import OpenAIChat
+from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp.wire.placement import render
+from statecomp.wire.providers import wire_named
 from statecomp.wire.text_action import TextAction
 from tests.shared_data import RUNS, needs_shared_data
 

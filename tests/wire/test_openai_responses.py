@@ -12,7 +12,7 @@ import pytest
 from statecomp.errors import InvalidHistory
 from statecomp.history.interaction import Call, Observation
 from statecomp.wire.assemble import parse
-from statecomp.wire.openai_responses import OpenAIResponses
+from statecomp.wire.openai_responses.wire import OpenAIResponses
 from statecomp.wire.protocol import Placement
 
 WIRE = OpenAIResponses()

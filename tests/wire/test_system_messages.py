@@ -21,8 +21,8 @@ from statecomp.proxy.scripted.messages_rules import check
 from statecomp.proxy.scripted.refusals import STRICT, Refused
 from statecomp.strategy import Scorer
 from statecomp.tokens import ESTIMATE, count_message
-from statecomp.wire.anthropic import Anthropic
-from statecomp.wire.anthropic_system import LEAD_IN
+from statecomp.wire.anthropic.system import LEAD_IN
+from statecomp.wire.anthropic.wire import Anthropic
 from statecomp.wire.assemble import parse
 from statecomp.wire.protocol import Placement
 from tests.wire.histories import Message, anthropic_messages

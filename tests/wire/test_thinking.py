@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from statecomp.errors import InvalidHistory
-from statecomp.wire.anthropic import Anthropic
-from statecomp.wire.thinking import binds_thinking
+from statecomp.wire.anthropic.thinking import binds_thinking
+from statecomp.wire.anthropic.wire import Anthropic
 
 WIRE = Anthropic()
 ADAPTIVE = {"type": "adaptive", "display": "omitted"}

@@ -19,7 +19,7 @@ from statecomp.replay.accounting import Bill, common_prefix
 from statecomp.strategy import Strategy, View
 from statecomp.tokens import ESTIMATE, TokenCounter, count_message
 from statecomp.wire.incremental import Reader
-from statecomp.wire.openai_chat import calls_of
+from statecomp.wire.openai_chat.wire import calls_of
 from statecomp.wire.placement import render
 from statecomp.wire.protocol import Wire
 from statecomp_bench.environment import NAMES, TOOLS, Environment

@@ -14,7 +14,7 @@ from functools import lru_cache
 from statecomp.history.interaction import Call, JsonObject
 from statecomp.history.text import argument_text
 from statecomp.wire.content import text_of
-from statecomp.wire.openai_chat import calls_of
+from statecomp.wire.openai_chat.wire import calls_of
 from statecomp_bench.environment import NAMES
 from statecomp_bench.plan import PLACE, Plan, Step
 

@@ -18,8 +18,8 @@ from statecomp.replay.accounting import dollars_of
 from statecomp.replay.run import StrategyFactory
 from statecomp.strategy import Strategy
 from statecomp.tokens import ESTIMATE, TokenCounter
-from statecomp.wire.detect import wire_named
-from statecomp.wire.openai_chat import calls_of
+from statecomp.wire.openai_chat.wire import calls_of
+from statecomp.wire.providers import wire_named
 from statecomp_bench.agent import Agent, Run
 from statecomp_bench.environment import NAMES, Environment
 from statecomp_bench.models import Model

@@ -11,7 +11,8 @@ from click.testing import CliRunner, Result
 from bench.tests.test_workbuddy import CODE, START_S, call, write_eval40, write_trial
 from statecomp.config.places import open_store
 from statecomp.errors import BadInput
-from statecomp.ledger.audit import Request, Session, Totals, Usage
+from statecomp.ledger.audit import Request, Session, Totals
+from statecomp.tokens.usage import Usage
 from statecomp_bench.cli.app import app
 
 

@@ -15,8 +15,8 @@ from statecomp.adapters.account import Savings
 from statecomp.adapters.catalogue import needs
 from statecomp.adapters.shortener import Shortener
 from statecomp.history.interaction import JsonObject
+from statecomp.wire.anthropic.thinking import THINKING
 from statecomp.wire.content import blocks
-from statecomp.wire.thinking import THINKING
 
 needs("langgraph")
 

@@ -17,7 +17,7 @@ from statecomp.adapters.account import Savings
 from statecomp.adapters.catalogue import needs
 from statecomp.adapters.shortener import Shortener
 from statecomp.history.interaction import JsonObject
-from statecomp.wire.detect import wire_named
+from statecomp.wire.providers import wire_named
 
 needs("mini_swe_agent")
 

@@ -27,9 +27,9 @@ from statecomp.proxy.account.lines import shown_note
 from statecomp.proxy.sessions import EXPLICIT, session_of
 from statecomp.proxy.settings import ProxySettings, window_of
 from statecomp.recent import Recent
+from statecomp.wire.anthropic.thinking import binds_thinking, has_thinking
 from statecomp.wire.content import markers
-from statecomp.wire.detect import wire_named
-from statecomp.wire.thinking import binds_thinking, has_thinking
+from statecomp.wire.providers import provider_named, wire_named
 
 LOG = logging.getLogger("statecomp.adapters")
 TENANT = "adapters"
@@ -180,8 +180,8 @@ class Shortener:
         if claimed_by_another(self, messages):
             self.say(TWICE)
             return False
-        # Only Anthropic's own protocol has a word for thinking that may be dropped.
-        told = protocol == "anthropic" and not bare
+        # Few protocols have a word for thinking that may be dropped.
+        told = provider_named(protocol).drop_stale is not None and not bare
         model = str(body.get("model") or "")
         if not told and binds_thinking(model) and any(map(_thinks, messages)):
             self.say(SIGNED)
@@ -266,7 +266,7 @@ def _thinks(message: JsonObject) -> bool:
 def _caches(body: Mapping[str, Any], protocol: str) -> bool:
     """Claude caches on request only, whatever it is asked through; the others always do."""
     model = str(body.get("model") or "").lower()
-    if "claude" not in model and (model or protocol != "anthropic"):
+    if "claude" not in model and (model or provider_named(protocol).caches_unasked):
         return True
     marked = (body.get("messages"), body.get("tools"), body.get("system"))
     parts = [part for held in marked if isinstance(held, list | tuple) for part in held]

@@ -18,7 +18,7 @@ from statecomp.history.interaction import Interaction
 from statecomp.history.text import argument_text
 from statecomp.history.trajectory import Trajectory
 from statecomp.wire.assemble import parse
-from statecomp.wire.detect import wire_named
+from statecomp.wire.providers import wire_named
 
 
 @dataclass(frozen=True)

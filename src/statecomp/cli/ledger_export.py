@@ -11,8 +11,8 @@ from statecomp.errors import BadInput
 from statecomp.ledger.audit import Entry, Regret, Request, Session
 from statecomp.ledger.own import Account
 from statecomp.traces.jsonl import run_of
-from statecomp.traces.records import Entry as Recorded
 from statecomp.traces.records import Origin, as_record, build
+from statecomp.wire.pairing import Entry as Recorded
 
 ANNOTATOR = "regret"
 

@@ -13,14 +13,14 @@ from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.history.validity import Violation
 from statecomp.traces.jsonl import read_all
-from statecomp.wire.detect import WIRES, wire_named
+from statecomp.wire.providers import BY_NAME, wire_named
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--protocol",
-    type=click.Choice(sorted(WIRES)),
+    type=click.Choice(sorted(BY_NAME)),
     help="The wire protocol; found by content when not given.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a violation.")

@@ -22,8 +22,8 @@ from statecomp.llm.side import SideAccount
 from statecomp.recipes import DEFAULT, recipe_named
 from statecomp.replay.run import StrategyFactory
 from statecomp.strategy import Strategy
-from statecomp.wire.detect import wire_named
 from statecomp.wire.protocol import Wire
+from statecomp.wire.providers import wire_named
 
 
 def strategy_factory(spec: str, settings: Settings) -> StrategyFactory:

@@ -15,8 +15,8 @@ from statecomp.explain import kind_of
 from statecomp.history.interaction import JsonObject
 from statecomp.ledger.audit import Cell, Entry, Regret, Request, Session
 from statecomp.ledger.own import Account
-from statecomp.wire.detect import wire_named
 from statecomp.wire.protocol import Group
+from statecomp.wire.providers import wire_named
 
 Json = dict[str, Any]
 LISTED = 500

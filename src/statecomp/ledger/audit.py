@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 from statecomp.errors import StateCompError
 from statecomp.history.interaction import JsonObject
 from statecomp.ledger.commits import Commit, CommitLog
+from statecomp.tokens.usage import Usage
 
 CellState: TypeAlias = Literal["kept", "summarised", "locked"]
 EntryState: TypeAlias = Literal["live", "undone", "suspect", "observed"]
@@ -30,16 +31,6 @@ class Cell:
     number: int
     state: CellState
     score: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What the provider says it billed; `cached` and `written` are part of `input`."""
-
-    input: int = 0
-    cached: int = 0
-    written: int = 0
-    output: int = 0
 
 
 @dataclass(frozen=True, slots=True)

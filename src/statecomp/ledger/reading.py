@@ -17,12 +17,12 @@ from statecomp.ledger.audit import (
     Session,
     Sums,
     Totals,
-    Usage,
 )
 from statecomp.ledger.database import Connection, Row
 from statecomp.ledger.log import commit_of, held_by
 from statecomp.ledger.pages import message_in
 from statecomp.ledger.writing import OF_HISTORY
+from statecomp.tokens.usage import Usage
 
 _OBSERVED = "r.mode = 'observe'"
 _SUMS = ", ".join(

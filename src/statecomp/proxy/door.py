@@ -27,6 +27,7 @@ from statecomp.proxy.outgoing import (
     Outgoing,
     asking,
     blames_thinking,
+    can_go_stale,
     read_refusal,
 )
 from statecomp.proxy.security import answer
@@ -187,7 +188,7 @@ class Door:
             headers = with_added(out, checkpoint.headers)
             going = Outgoing(look.content, headers, checkpoint.body)
         if self._stale.get(exchange.session):
-            return asking(going) or going
+            return asking(going, exchange.protocol) or going
         return going
 
     async def _answered(
@@ -199,11 +200,11 @@ class Door:
     ) -> Answer:
         """The upstream's answer; where stale thinking is refused, that to asking for its loss."""
         response = await self.client.send("POST", url, going.headers, going.content, on_sent)
-        if exchange.protocol != "anthropic" or response.status != STALE:
+        if not can_go_stale(exchange.protocol) or response.status != STALE:
             return response
         try:
             response, text = await read_refusal(response)
-            again = asking(going) if blames_thinking(text) else None
+            again = asking(going, exchange.protocol) if blames_thinking(text) else None
             if again is None:
                 return response
             second = await self.client.send("POST", url, again.headers, again.content)
@@ -224,7 +225,7 @@ class Door:
         for commit in look.checkpoint.applied:
             self._accepted.put(commit.id, 1)
         # What the model now thinks is bound to this view, and would be stale in the raw history.
-        if exchange.protocol == "anthropic" and exchange.session:
+        if can_go_stale(exchange.protocol) and exchange.session:
             self._stale.put(exchange.session, 1)
 
     async def _look(

@@ -3,20 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
-KINDS = {
-    400: ("invalid_request_error", "invalid_request_error"),
-    401: ("authentication_error", "authentication_error"),
-    403: ("permission_error", "permission_error"),
-    404: ("invalid_request_error", "not_found_error"),
-    408: ("timeout", "timeout_error"),
-    413: ("invalid_request_error", "request_too_large"),
-    426: ("invalid_request_error", "invalid_request_error"),
-    502: ("api_connection_error", "api_error"),
-    504: ("timeout", "timeout_error"),
-}
-"""The `type` of an error by status: OpenAI's word, Anthropic's word."""
+from statecomp.wire.openai_chat.provider import OPENAI_ERRORS
+from statecomp.wire.providers import provider_named
 
 
 class Fault(Exception):
@@ -28,21 +17,8 @@ class Fault(Exception):
         super().__init__(problem)
 
     def body(self, protocol: str) -> bytes:
-        openai, anthropic = KINDS.get(self.status, ("api_error", "api_error"))
-        message = f"statecomp proxy: {self.problem}"
-        shaped: dict[str, Any] = (
-            {"type": "error", "error": {"type": anthropic, "message": message}}
-            if protocol == "anthropic"
-            else {
-                "error": {
-                    "message": message,
-                    "type": openai,
-                    "param": None,
-                    "code": f"statecomp_{self.status}",
-                }
-            }
-        )
-        return json.dumps(shaped).encode()
+        errors = (provider_named(protocol).errors if protocol else None) or OPENAI_ERRORS
+        return json.dumps(errors.body(self.status, f"statecomp proxy: {self.problem}")).encode()
 
     def headers(self) -> list[tuple[bytes, bytes]]:
         """`x-statecomp-error` tells an answer of the proxy from one of the upstream."""

@@ -16,7 +16,7 @@ from statecomp.errors import InvalidHistory
 from statecomp.proxy.bodies.documents import Unreadable, parsed, read_bytes
 from statecomp.proxy.client import Answer, BrokenOff
 from statecomp.proxy.upstream import Headers, with_added
-from statecomp.wire.thinking import allow_stale_thinking
+from statecomp.wire.providers import provider_named
 
 STALE = 400
 LONGEST = 64 * 1024
@@ -31,18 +31,22 @@ class Outgoing:
     body: Mapping[str, Any] | None = None
 
 
-def asking(going: Outgoing) -> Outgoing | None:
+def asking(going: Outgoing, protocol: str) -> Outgoing | None:
     """The same request, asking for stale thinking to be dropped.
 
-    None where it asks already, where no thinking could be stale, and where the client forbids it.
+    None where its provider has no word for that, where it asks already, where no thinking could be
+    stale, and where the client forbids it.
     """
+    drop = provider_named(protocol).drop_stale
+    if drop is None:
+        return None
     try:
         body = going.body if going.body is not None else parsed(going.content)
         messages = body.get("messages")
         if not isinstance(messages, list | tuple):
             return None
         readable = [message for message in messages if isinstance(message, Mapping)]
-        adapted = allow_stale_thinking(body, readable, 0)
+        adapted = drop(body, readable, 0)
         if adapted.body is body:
             return None
         news = {name: value for name, value in adapted.body.items() if value is not body.get(name)}
@@ -78,6 +82,11 @@ async def _rejoined(
         raise broken
     async for piece in rest:
         yield piece
+
+
+def can_go_stale(protocol: str) -> bool:
+    """Whether this provider refuses thinking that was made behind another prefix."""
+    return bool(protocol) and provider_named(protocol).drop_stale is not None
 
 
 def blames_thinking(text: str) -> bool:

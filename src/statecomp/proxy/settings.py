@@ -14,8 +14,6 @@ from statecomp.errors import BadInput
 Mode: TypeAlias = Literal["compress", "observe", "off"]
 When: TypeAlias = Literal["auto", "background", "now"]
 
-OPENAI = "https://api.openai.com"
-ANTHROPIC = "https://api.anthropic.com"
 MEGABYTE = 1 << 20
 
 # Input windows as remembered, not checked against the providers' pages; `--window` overrules them.

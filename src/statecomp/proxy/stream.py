@@ -17,17 +17,16 @@ from typing import Any
 
 from starlette.types import Receive, Send
 
-from statecomp.ledger.audit import Usage
 from statecomp.proxy.client import Answer, BrokenOff
 from statecomp.proxy.faults import Fault
 from statecomp.proxy.settings import Limits
 from statecomp.proxy.upstream import returned
+from statecomp.tokens.usage import Usage
+from statecomp.wire.providers import usage_in
 
 LONGEST = 4 << 20
 MOST_UNPACKED = 64 << 20
 """No answer that tells its usage is longer; reading on would only cost time."""
-MOST_TOKENS = 100_000_000
-"""No request has more: a larger number is a mistake, and would spoil every sum it is in."""
 
 
 class ClientGone(Exception):
@@ -226,35 +225,10 @@ def later(before: Usage, value: Mapping[str, Any]) -> Usage:
 
 def _merged(before: Usage, found: Mapping[str, Any]) -> Usage:
     """A later event speaks of what is new in it: Anthropic gives the input first, then output."""
-    if "prompt_tokens" in found or "completion_tokens" in found:
-        cached = _count(_inner(found, "prompt_tokens_details"), "cached_tokens")
-        written = _count(_inner(found, "prompt_tokens_details"), "cache_write_tokens")
-        read = Usage(
-            _count(found, "prompt_tokens"), cached, written, _count(found, "completion_tokens")
-        )
-    elif "cache_read_input_tokens" in found or "cache_creation_input_tokens" in found:
-        cached = _count(found, "cache_read_input_tokens")
-        written = _count(found, "cache_creation_input_tokens")
-        fresh = _count(found, "input_tokens")
-        read = Usage(fresh + cached + written, cached, written, _count(found, "output_tokens"))
-    else:
-        cached = _count(_inner(found, "input_tokens_details"), "cached_tokens")
-        read = Usage(_count(found, "input_tokens"), cached, 0, _count(found, "output_tokens"))
+    read = usage_in(found)
     source = read if read.input > before.input else before
     output = read.output or before.output
     # Both are part of the input, whatever an upstream says.
     cached = min(source.cached, source.input)
     written = min(source.written, source.input - cached)
     return Usage(source.input, cached, written, output)
-
-
-def _inner(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = found.get(name)
-    return value if isinstance(value, Mapping) else {}
-
-
-def _count(found: Mapping[str, Any], name: str) -> int:
-    value = found.get(name)
-    if not isinstance(value, int) or isinstance(value, bool):
-        return 0
-    return value if 0 < value <= MOST_TOKENS else 0

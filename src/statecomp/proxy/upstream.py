@@ -8,7 +8,8 @@ from typing import TypeAlias
 from urllib.parse import parse_qsl
 
 from statecomp.proxy.faults import Fault
-from statecomp.proxy.settings import ANTHROPIC, OPENAI, ProxySettings
+from statecomp.proxy.settings import ProxySettings
+from statecomp.wire.providers import provider_at, provider_by, provider_named
 
 Headers: TypeAlias = list[tuple[bytes, bytes]]
 
@@ -44,16 +45,10 @@ def route_of(path: str) -> Route:
     if path.startswith("/u/"):
         upstream, slash, rest = path[3:].partition("/")
         path = slash + rest
-    end = path.removesuffix("/count_tokens").removesuffix("/input_tokens")
-    counts = end != path
-    if path.endswith("/chat/completions"):
-        return Route(path, "openai-chat", upstream)
-    if end.endswith("/responses"):
-        return Route(path, "openai-responses", upstream, counts)
-    # Not any path that ends so: the messages of a stored thread are no history of ours.
-    if end == "/messages" or end.endswith("/v1/messages"):
-        return Route(path, "anthropic", upstream, counts)
-    return Route(path, "", upstream)
+    provider = provider_at(path)
+    if provider is None:
+        return Route(path, "", upstream)
+    return Route(path, provider.name, upstream, provider.is_count(path))
 
 
 def target(settings: ProxySettings, route: Route, headers: Mapping[bytes, bytes]) -> str:
@@ -66,10 +61,8 @@ def target(settings: ProxySettings, route: Route, headers: Mapping[bytes, bytes]
     elif settings.upstream:
         base = settings.upstream
     else:
-        speaks = route.protocol == "anthropic" or (
-            not route.protocol and (b"anthropic-version" in headers or b"x-api-key" in headers)
-        )
-        base = ANTHROPIC if speaks else OPENAI
+        speaks = provider_named(route.protocol) if route.protocol else provider_by(headers)
+        base = speaks.home
     base = base.rstrip("/")
     if base.endswith("/v1") and (route.path + "/").startswith("/v1/"):
         base = base.removesuffix("/v1")

@@ -28,6 +28,7 @@ from statecomp.proxy.sessions import client_of, session_of, tenant_of
 from statecomp.proxy.settings import ProxySettings, window_of
 from statecomp.recent import Recent
 from statecomp.strategy import Summarizer, View
+from statecomp.wire.providers import provider_named
 
 HOUR_S = 3600.0
 SEAL_S = 0.25
@@ -142,8 +143,7 @@ class Views:
             document=document,
             checkpoint=checkpoint,
             content=self._content(document, checkpoint),
-            # Anthropic caches on request only; the others always do.
-            caching=protocol != "anthropic" or marked,
+            caching=marked or provider_named(protocol).caches_unasked,
             long_lived=marked and b'"1h"' in body,
         )
 

@@ -18,9 +18,9 @@ from statecomp.replay.timing import UNJUDGED, Judge, Timing
 from statecomp.strategy import Refusal, Ruling, Strategy, View
 from statecomp.tokens import ESTIMATE, TokenCounter, count_message
 from statecomp.wire.assemble import parse
-from statecomp.wire.detect import wire_named
 from statecomp.wire.placement import render
 from statecomp.wire.protocol import Wire
+from statecomp.wire.providers import wire_named
 
 StrategyFactory = Callable[[Trajectory, Wire], Strategy]
 NO_LABELS: Labels = {}

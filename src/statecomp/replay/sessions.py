@@ -21,15 +21,13 @@ from statecomp.annotate.labels import Label, Labels
 from statecomp.errors import BadInput
 from statecomp.history.interaction import JsonObject
 from statecomp.history.trajectory import Trajectory
-from statecomp.traces.pairing import NO_BEGINNING, paired_anthropic, paired_chat, paired_responses
-from statecomp.traces.records import NO_RESULT, Entry
 from statecomp.wire.content import blocks, text_of
-from statecomp.wire.detect import wire_named
+from statecomp.wire.pairing import NO_BEGINNING, NO_RESULT, Entry
 from statecomp.wire.protocol import Group, Wire
+from statecomp.wire.providers import provider_named, wire_named
 
 MIXED = "mixed"
 OPENING_ROLES = ("system", "developer")
-PAIRED = {"anthropic": paired_anthropic, "openai-responses": paired_responses}
 ID_KEYS = ("id", "call_id", "tool_call_id", "tool_use_id", "approval_request_id")
 
 
@@ -173,9 +171,9 @@ def _answered(groups: Sequence[Group], wire: Wire) -> list[JsonObject]:
     if last.locked:
         (speaking,) = wire.write_summary(NO_RESULT)
         around = [speaking, *last.messages, speaking]
-        paired = PAIRED.get(wire.name, paired_chat)([Entry(message) for message in around])
+        paired = provider_named(wire.name).paired([Entry(message) for message in around])
         return messages[: -len(last.messages)] + [entry.message for entry in paired[1:-1]]
-    if wire.name == "text-action" and not last.observations:
+    if provider_named(wire.name).user_answers and not last.observations:
         # Else the next run's task would be read as the answer to this action.
         return [*messages, *wire.write_summary(NO_RESULT)]
     return messages

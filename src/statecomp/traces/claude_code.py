@@ -19,8 +19,9 @@ from typing import Any
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.traces.claude_tree import Node, Tree, tree_of
-from statecomp.traces.pairing import paired_anthropic
-from statecomp.traces.records import Entry, Origin, build, task_of, without
+from statecomp.traces.records import Origin, build, task_of, without
+from statecomp.wire.anthropic.pairing import paired
+from statecomp.wire.pairing import Entry
 
 NAME = "claude-code"
 SPOKEN = ("user", "assistant")
@@ -119,7 +120,7 @@ def _windows(
     before = ""
     for place, window in enumerate(windows):
         nodes = tree.with_preserved(window)
-        entries = paired_anthropic(_system_last(entry for n in nodes for entry in n.entries()))
+        entries = paired(_system_last(entry for n in nodes for entry in n.entries()))
         name = run_id if place == 0 else f"{run_id}.{place + 1}"
         about = dict(recorded) if place == 0 else without(("events", "unknown"), recorded)
         about |= {"continues": before, "compaction": window[0].compaction}

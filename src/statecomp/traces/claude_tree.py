@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from statecomp.history.interaction import JsonObject
-from statecomp.traces.records import Entry, listed, mapping, only, without
-from statecomp.wire.anthropic_blocks import REMINDER, kind_of
+from statecomp.traces.records import listed, mapping, only, without
+from statecomp.wire.anthropic.blocks import REMINDER, kind_of
 from statecomp.wire.content import blocks, text_of
+from statecomp.wire.pairing import Entry
 
 # What every line repeats of the session or says only to link lines; the rest is kept by message.
 _LINKS = frozenset(

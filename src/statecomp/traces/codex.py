@@ -20,10 +20,11 @@ from typing import Any
 from statecomp.errors import BadInput
 from statecomp.history.interaction import JsonObject
 from statecomp.history.trajectory import Trajectory
-from statecomp.traces.pairing import paired_responses
-from statecomp.traces.records import Entry, Origin, build, listed, mapping, only, task_of, without
+from statecomp.traces.records import Origin, build, listed, mapping, only, task_of, without
 from statecomp.wire.content import text_of
-from statecomp.wire.responses_items import Maker, kind_of, maker_of
+from statecomp.wire.openai_responses.items import Maker, kind_of, maker_of
+from statecomp.wire.openai_responses.pairing import paired
+from statecomp.wire.pairing import Entry
 
 NAME = "codex"
 TELLING = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
@@ -176,7 +177,7 @@ class _Reader:
 
     def close(self) -> None:
         """End the window; it is a run where the model did anything in it."""
-        entries = paired_responses(self.entries)
+        entries = paired(self.entries)
         if not any(maker_of(entry.message) is Maker.MODEL for entry in entries):
             return
         thread = str(self.meta.get("id") or "thread")

@@ -22,7 +22,7 @@ from statecomp.traces.jsonl import read_records, run_of
 from statecomp.traces.records import as_record, mapping
 from statecomp.traces.secrets import Masker
 from statecomp.wire.assemble import canonical, digest
-from statecomp.wire.detect import wire_named
+from statecomp.wire.providers import wire_named
 
 HEAD = 64  # values looked at to tell a format
 _ZSTD = b"\x28\xb5\x2f\xfd"

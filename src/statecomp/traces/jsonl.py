@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, cast
 
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
-from statecomp.wire.detect import WIRES, detect
+from statecomp.wire.providers import BY_NAME, detect
 
 MAX_RECORD_BYTES = 64 * 1024 * 1024
 STYLES = {"tool-calls": "openai-chat", "text-action": "text-action"}
@@ -92,8 +92,8 @@ def run_of(record: Any, *, source: str = "", default_id: str = "run") -> Traject
 def _protocol(record: Mapping[str, Any]) -> str:
     named = record.get("protocol")
     if named is not None:
-        if not isinstance(named, str) or named not in WIRES:
-            raise BadInput(f"is {named!r}; known are {', '.join(WIRES)}", field="protocol")
+        if not isinstance(named, str) or named not in BY_NAME:
+            raise BadInput(f"is {named!r}; known are {', '.join(BY_NAME)}", field="protocol")
         return named
     style = record.get("style")
     if style is None:

@@ -13,10 +13,11 @@ from typing import Any
 
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
-from statecomp.traces.pairing import paired_chat, paired_responses
-from statecomp.traces.records import Entry, Origin, build, listed, mapping, only, without
+from statecomp.traces.records import Origin, build, listed, mapping, only, without
 from statecomp.wire.assemble import canonical, digest
-from statecomp.wire.openai_chat import REASONING_KEYS
+from statecomp.wire.openai_chat.wire import REASONING_KEYS
+from statecomp.wire.pairing import Entry
+from statecomp.wire.providers import provider_named
 
 NAME = "mini-swe-agent"
 _RESULT = "function_call_output"
@@ -64,10 +65,8 @@ def _run(
     model = mapping(mapping(info.get("config")).get("model"))
     task = str(record.get("instance_id") or Path(source).name.split(".traj")[0])
     protocol = _protocol(messages)
-    if protocol == "openai-responses":
-        entries = paired_responses([e for m in messages for e in _response_entries(m)])
-    else:
-        entries = paired_chat([_chat_entry(m) for m in messages])
+    read = _READERS.get(protocol, _chat_entries)
+    entries = provider_named(protocol).paired([e for m in messages for e in read(m)])
     origin = Origin(
         source=source,
         scaffold="mini-swe-agent",
@@ -92,7 +91,7 @@ def _protocol(messages: Sequence[Mapping[str, Any]]) -> str:
     return "openai-chat" if calls else "text-action"
 
 
-def _chat_entry(message: Mapping[str, Any]) -> Entry:
+def _chat_entries(message: Mapping[str, Any]) -> Iterator[Entry]:
     plain = {k: v for k, v in without(("extra",), message).items() if v is not None}
     plain.setdefault("content", None if plain.get("tool_calls") else "")
     extra = mapping(message.get("extra"))
@@ -102,7 +101,7 @@ def _chat_entry(message: Mapping[str, Any]) -> Entry:
     thought = only(REASONING_KEYS, mapping(choice.get("message")))
     if message.get("role") == "assistant":
         plain = {**thought, **plain}
-    return Entry(plain, _beside(message))
+    yield Entry(plain, _beside(message))
 
 
 def _response_entries(message: Mapping[str, Any]) -> Iterator[Entry]:
@@ -123,3 +122,6 @@ def _beside(message: Mapping[str, Any]) -> dict[str, Any]:
     if message.get("role") == "assistant" and isinstance(answer, Mapping):
         extra["response"] = without(("choices",), answer)
     return extra
+
+
+_READERS = {"openai-responses": _response_entries}

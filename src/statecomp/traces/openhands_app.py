@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from statecomp.traces.openhands_view import View
-from statecomp.traces.records import Entry, listed, mapping, only
-from statecomp.wire.openai_chat import REASONING_KEYS
+from statecomp.traces.records import listed, mapping, only
+from statecomp.wire.openai_chat.wire import REASONING_KEYS
+from statecomp.wire.pairing import Entry
 
 SOURCES = ("agent", "user", "environment")
 # State of the app, and context that it renders into prompts by templates of its own.

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from statecomp.traces.openhands_view import View, chat_content
-from statecomp.traces.records import NO_RESULT, Entry, listed, mapping, only, without
+from statecomp.traces.records import listed, mapping, only, without
+from statecomp.wire.pairing import NO_RESULT, Entry
 
 MESSAGES = ("SystemPromptEvent", "MessageEvent", "ActionEvent", "CondensationSummaryEvent")
 RESULTS = ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation")

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from statecomp.history.trajectory import Trajectory
-from statecomp.traces.pairing import paired_chat
-from statecomp.traces.records import Entry, Origin, build, listed, mapping
+from statecomp.traces.records import Origin, build, listed, mapping
+from statecomp.wire.openai_chat.pairing import paired
+from statecomp.wire.pairing import Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ class View:
             about: dict[str, Any] = {"parent": self.parent, "continues": before}
             if place == 0:
                 about |= {**recorded, "events": self.events, "unknown": self.unknown}
-            entries = paired_chat([seen.entry for seen in window])
+            entries = paired([seen.entry for seen in window])
             calls = any(entry.message.get("tool_calls") for entry in entries)
             protocol = "openai-chat" if calls else "text-action"
             yield build(self.origin, run_id, protocol, entries, about)

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from statecomp.history.interaction import JsonObject
 from statecomp.history.trajectory import Trajectory
 from statecomp.wire.content import text_of
+from statecomp.wire.pairing import NOTHING, Entry
+from statecomp.wire.providers import provider_named
 
 TASK_CHARACTERS = 500
-NOTHING: JsonObject = MappingProxyType({})
-# Stands where the protocol wants a message and the source kept none; the recordings we are
-# trained on use the same words.
-NO_RESULT = "[no result recorded]"
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A message of the source's protocol, and what the source says about it (time, usage, ids)."""
-
-    message: JsonObject
-    about: JsonObject = field(default_factory=lambda: NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +52,7 @@ def build(
         "task": origin.task or task_of(messages),
         "group": origin.group,
         "outcome": origin.outcome,
-        "style": "text-action" if protocol == "text-action" else "tool-calls",
+        "style": "text-action" if provider_named(protocol).user_answers else "tool-calls",
         "protocol": protocol,
         **origin.extra,
         "recorded": kept,

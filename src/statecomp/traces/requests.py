@@ -15,12 +15,13 @@ from typing import Any
 
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
-from statecomp.traces.records import Entry, Origin, build, listed, mapping, only, without
+from statecomp.traces.records import Origin, build, listed, mapping, only, without
+from statecomp.wire.anthropic.thinking import THINKING
 from statecomp.wire.assemble import canonical, digest
 from statecomp.wire.content import blocks, strip_markers
-from statecomp.wire.detect import detect
-from statecomp.wire.openai_chat import REASONING_KEYS
-from statecomp.wire.thinking import THINKING
+from statecomp.wire.openai_chat.wire import REASONING_KEYS
+from statecomp.wire.pairing import Entry
+from statecomp.wire.providers import detect, provider_named
 
 NAME = "requests"
 _WRAPPERS = (
@@ -177,14 +178,7 @@ def _answer(protocol: str, record: Mapping[str, Any]) -> tuple[list[Mapping[str,
     told = _answer_in(record)
     if isinstance(told, str):
         return [], "an answer is a stream or plain text and was left out"
-    if protocol == "openai-responses":
-        return [item for item in listed(told.get("output")) if isinstance(item, Mapping)], ""
-    if protocol == "anthropic" or told.get("type") == "message":
-        content = told.get("content")
-        return [{"role": "assistant", "content": content}] if content else [], ""
-    choice = mapping((listed(told.get("choices")) or [None])[0])
-    message = mapping(choice.get("message"))
-    return [{k: v for k, v in message.items() if v is not None}] if message else [], ""
+    return provider_named(protocol).answer(told), ""
 
 
 def _answer_in(record: Mapping[str, Any], depth: int = 0) -> Mapping[str, Any] | str:

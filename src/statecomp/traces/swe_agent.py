@@ -16,9 +16,10 @@ from typing import Any
 from statecomp.errors import BadInput
 from statecomp.history.interaction import JsonObject
 from statecomp.history.trajectory import Trajectory
-from statecomp.traces.pairing import paired_chat
-from statecomp.traces.records import Entry, Origin, build, listed, mapping, only, without
+from statecomp.traces.records import Origin, build, listed, mapping, only, without
 from statecomp.wire.assemble import canonical, digest
+from statecomp.wire.openai_chat.pairing import paired
+from statecomp.wire.pairing import Entry
 
 NAME = "swe-agent"
 _BESIDE = ("message_type", "agent", "is_demo", "thought", "action", "tags", "tool_call_ids")
@@ -87,7 +88,7 @@ def _attempt_runs(
 def _run(
     origin: Origin, run_id: str, items: Sequence[Mapping[str, Any]], recorded: Mapping[str, Any]
 ) -> Trajectory:
-    entries = paired_chat([entry for item in items for entry in _entries(item)])
+    entries = paired([entry for item in items for entry in _entries(item)])
     calls = any(entry.message.get("tool_calls") for entry in entries)
     return build(origin, run_id, "openai-chat" if calls else "text-action", entries, recorded)
 

@@ -20,6 +20,11 @@ def blocks(content: Any) -> list[Any]:
     return list(content) if isinstance(content, list | tuple) else [content]
 
 
+def block_kinds(content: Any) -> set[str]:
+    """The types of the blocks that some content is made of."""
+    return {str(block.get("type")) for block in blocks(content) if isinstance(block, Mapping)}
+
+
 def text_of(content: Any) -> str:
     """The readable text of some content; media become typed references."""
     return "\n".join(part for part in map(block_text, blocks(content)) if part)

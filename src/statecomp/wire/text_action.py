@@ -13,8 +13,10 @@ from typing import Any
 from statecomp.history.interaction import JsonObject, Observation
 from statecomp.history.validity import Violation
 from statecomp.wire.content import edited_content, strip_markers
-from statecomp.wire.openai_chat import OpenAIChat
+from statecomp.wire.openai_chat.pairing import paired
+from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp.wire.protocol import Adapted, Edit, Group, Placement
+from statecomp.wire.provider import Provider
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +74,6 @@ def _answered(action: Group, answer: Group) -> Group:
         essence=[*action.essence, strip_markers(message)],
         observations=(Observation("", answer.text),),
     )
+
+
+TEXT_ACTION = Provider("text-action", TextAction, paired=paired, user_answers=True)

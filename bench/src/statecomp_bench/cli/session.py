@@ -16,7 +16,7 @@ from statecomp.controller.prices import shipped_prices
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.replay.accounting import dollars_of
-from statecomp.wire.detect import wire_named
+from statecomp.wire.providers import wire_named
 from statecomp_bench.sessions.acting import SessionModel
 from statecomp_bench.sessions.day import SEED, day
 from statecomp_bench.sessions.record import as_sample

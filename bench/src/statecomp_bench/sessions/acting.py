@@ -7,7 +7,7 @@ from typing import Any
 
 from statecomp.history.interaction import JsonObject
 from statecomp.wire.content import text_of
-from statecomp.wire.openai_chat import calls_of
+from statecomp.wire.openai_chat.wire import calls_of
 from statecomp_bench.acting import ScriptedModel
 from statecomp_bench.habits import Habits
 from statecomp_bench.models import ModelFailed, Reply

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from statecomp.strategy import Strategy
 from statecomp.tokens import ESTIMATE, TokenCounter
-from statecomp.wire.detect import wire_named
+from statecomp.wire.providers import wire_named
 from statecomp_bench.agent import Agent, Run
 from statecomp_bench.environment import Environment
 from statecomp_bench.models import Model

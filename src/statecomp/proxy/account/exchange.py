@@ -8,9 +8,9 @@ from time import time
 
 from statecomp.checkpoint import Checkpoint
 from statecomp.compressor import StateComp
-from statecomp.ledger.audit import Usage
 from statecomp.proxy.sessions import Kin
 from statecomp.strategy import View
+from statecomp.tokens.usage import Usage
 
 STALE_NOTE = "thinking had gone stale, so it was asked for to be dropped"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from statecomp.history.interaction import JsonObject
 from statecomp.history.validity import Violation
-from statecomp.wire.responses_items import (
+from statecomp.wire.openai_responses.items import (
     Maker,
     answers,
     call_id_of,

@@ -1,4 +1,4 @@
-"""Finding a protocol, and the claims that hold for every protocol there is."""
+"""The claims that hold for every protocol there is, and finding one by its content."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from statecomp.errors import BadInput
 from statecomp.history.history import History, Span
 from statecomp.history.interaction import Interaction, Summary
 from statecomp.wire.assemble import parse
-from statecomp.wire.detect import WIRES, detect, wire_named
 from statecomp.wire.incremental import Reader
 from statecomp.wire.placement import render
 from statecomp.wire.protocol import Placement, Wire
+from statecomp.wire.providers import BY_NAME, detect, wire_named
 from tests.wire.histories import (
     Message,
     anthropic_messages,
@@ -46,7 +46,7 @@ BODIES = sorted((Path(__file__).parent / "bodies").glob("*.json"))
 
 def named(strategy_of: Callable[..., SearchStrategy[Any]], **options: Any) -> SearchStrategy[Any]:
     """(protocol, what the strategy gives for it)"""
-    return st.sampled_from(list(WIRES)).flatmap(
+    return st.sampled_from(list(BY_NAME)).flatmap(
         lambda name: st.tuples(st.just(name), strategy_of(name, **options))
     )
 
@@ -191,7 +191,7 @@ NONSENSE = st.recursive(
 )
 
 
-@pytest.mark.parametrize("name", WIRES)
+@pytest.mark.parametrize("name", BY_NAME)
 @given(messages=st.lists(st.dictionaries(KEYS, NONSENSE, max_size=5), max_size=4))
 def test_nonsense_is_refused_and_never_crashes(name: str, messages: list[Message]) -> None:
     wire = wire_named(name)
@@ -260,11 +260,11 @@ def test_content_tells_the_protocol(source: Any, name: str) -> None:
 
 def test_a_protocol_is_made_by_name_with_its_placement() -> None:
     placement = Placement("assistant")
-    for name in WIRES:
+    for name in BY_NAME:
         wire = wire_named(name, placement)
         assert (wire.name, wire.placement) == (name, placement)
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(BadInput, match="openai-chat, openai-responses, anthropic, text-action"):
+    with pytest.raises(BadInput, match="openai-chat, anthropic, openai-responses, text-action"):
         wire_named("gemini")

@@ -11,7 +11,7 @@ from typing import Any
 from statecomp.errors import InvalidHistory
 from statecomp.history.interaction import JsonObject
 from statecomp.history.validity import Violation
-from statecomp.wire.anthropic_blocks import (
+from statecomp.wire.anthropic.blocks import (
     SERVER_CALLS,
     call_ids,
     call_of,
@@ -25,10 +25,16 @@ from statecomp.wire.anthropic_blocks import (
     results_of,
     thought_in,
 )
-from statecomp.wire.anthropic_body import kept_elsewhere
-from statecomp.wire.anthropic_cache import anchored
-from statecomp.wire.anthropic_rules import ROLES, violations
-from statecomp.wire.anthropic_system import lasts_one_turn, lead_in, newest_user
+from statecomp.wire.anthropic.body import kept_elsewhere
+from statecomp.wire.anthropic.cache import anchored
+from statecomp.wire.anthropic.rules import ROLES, violations
+from statecomp.wire.anthropic.system import lasts_one_turn, lead_in, newest_user
+from statecomp.wire.anthropic.thinking import (
+    THINKING,
+    allow_stale_thinking,
+    forbids_rewriting,
+    has_thinking,
+)
 from statecomp.wire.content import (
     block_text,
     blocks,
@@ -37,7 +43,6 @@ from statecomp.wire.content import (
     text_of,
 )
 from statecomp.wire.protocol import Adapted, Edit, Group, Placement
-from statecomp.wire.thinking import THINKING, allow_stale_thinking, forbids_rewriting, has_thinking
 
 USER_KINDS = ("text", "image", "document", "search_result")
 SYSTEM_KINDS = ("mid_conv_system", "tool_addition", "tool_removal")

@@ -10,8 +10,7 @@ from statecomp.errors import InvalidHistory
 from statecomp.history.interaction import JsonObject
 from statecomp.history.validity import Violation
 from statecomp.wire.content import text_of
-from statecomp.wire.protocol import Adapted, Edit, Group, Placement
-from statecomp.wire.responses_items import (
+from statecomp.wire.openai_responses.items import (
     Maker,
     answers,
     call_id_of,
@@ -28,7 +27,8 @@ from statecomp.wire.responses_items import (
     observation_of,
     output_text,
 )
-from statecomp.wire.responses_rules import violations
+from statecomp.wire.openai_responses.rules import violations
+from statecomp.wire.protocol import Adapted, Edit, Group, Placement
 
 ELSEWHERE = (
     "the history lives on the server ({} is set), so this request holds only its newest part"

@@ -1,0 +1,1 @@
+"""Anthropic's messages API: `provider.py` says all that it is, the other files how."""

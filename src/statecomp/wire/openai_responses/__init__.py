@@ -1,0 +1,1 @@
+"""OpenAI's Responses API: `provider.py` says all that it is, the other files how."""
