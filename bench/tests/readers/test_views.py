@@ -11,7 +11,7 @@ from statecomp.errors import BadInput, StateCompError
 from statecomp.history.history import History
 from statecomp.strategy import Strategy, View
 from statecomp.wire.assemble import parse
-from statecomp.wire.openai_chat import OpenAIChat
+from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp_bench.readers.views import before, page, shown_after
 
 WIRE = OpenAIChat()

@@ -17,7 +17,7 @@ from statecomp.history.interaction import JsonObject
 from statecomp.history.trajectory import Trajectory
 from statecomp.replay.run import StrategyFactory
 from statecomp.wire.assemble import parse
-from statecomp.wire.detect import wire_named
+from statecomp.wire.providers import wire_named
 from statecomp_bench.acting import ScriptedModel
 from statecomp_bench.agent import Agent, Run
 from statecomp_bench.environment import Environment

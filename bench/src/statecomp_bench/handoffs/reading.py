@@ -14,7 +14,7 @@ from statecomp.errors import BadInput, StateCompError
 from statecomp.history.interaction import Call, JsonObject
 from statecomp.tokens import TokenCounter
 from statecomp.wire.content import text_of
-from statecomp.wire.detect import wire_named
+from statecomp.wire.providers import wire_named
 from statecomp_bench.agent import Agent, Run
 from statecomp_bench.environment import NAMES, Environment
 from statecomp_bench.handoffs.folder import CallMade, Ending, Folder, Handoff

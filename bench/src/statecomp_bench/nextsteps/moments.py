@@ -12,7 +12,7 @@ from statecomp.history.history import History
 from statecomp.history.trajectory import Trajectory
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.assemble import parse
-from statecomp.wire.detect import wire_named
+from statecomp.wire.providers import wire_named
 from statecomp_bench.readers.views import before
 
 OLDEST_KEPT = 5

@@ -10,7 +10,7 @@ from string import Template
 
 from statecomp.history.interaction import JsonObject
 from statecomp.replay.run import StrategyFactory
-from statecomp.wire.detect import wire_named
+from statecomp.wire.providers import wire_named
 from statecomp_bench.nextsteps.folder import Folder, Page, put
 from statecomp_bench.nextsteps.moments import Moment
 from statecomp_bench.readers.blind import opaque
