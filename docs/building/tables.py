@@ -8,13 +8,13 @@ from pathlib import Path
 
 from markdown.extensions.toc import slugify
 
-from statecomp.baselines.card import Card
 from statecomp.config.methods import OPTIONS
 from statecomp.config.strategies import CARDS
 from statecomp.controller.prices import shipped_prices
 from statecomp.proxy.metrics import HELP
 from statecomp.proxy.settings import WINDOWS
 from statecomp.recipes import DEFAULT, RECIPES, Measured, Recipe
+from statecomp.strategy import Card
 
 
 def recipes(docs: Path) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from statecomp.baselines.card import Card
 from statecomp.checkpoint import Checkpoint, Pins, as_it_came, first_change
 from statecomp.controller.circumstances import JUST_AFTER, Circumstances
 from statecomp.controller.controller import Controller, chain_to, decided_at, last_seen, tip
@@ -24,7 +23,7 @@ from statecomp.llm.record import Record
 from statecomp.llm.side import SideAccount
 from statecomp.recent import Recent, Weighed
 from statecomp.recipes import DEFAULT, Recipe, recipe_named, shipped_scorer
-from statecomp.strategy import Refusal, Scorer, Strategy, Summarizer, View
+from statecomp.strategy import Card, Refusal, Scorer, Strategy, Summarizer, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.incremental import Reader, Shelf
 from statecomp.wire.placement import lead_in_tokens, rehome_markers, render

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
 from statecomp.history.history import History
 from statecomp.history.interaction import Call, Interaction, JsonObject
 from statecomp.history.situation import Situation
+from statecomp.history.trajectory import Trajectory
 from statecomp.ledger.commits import Commit
 from statecomp.llm.record import Record
 from statecomp.llm.side import SideCall
+from statecomp.wire.protocol import Wire
 
 CacheState: TypeAlias = Literal["warm", "cold", "none"]
 RefusalKind: TypeAlias = Literal["size", "economics", "summary"]
@@ -155,3 +157,25 @@ class Strategy(Protocol):
     def extra_system_text(self) -> str:
         """Guidance to add to the system prompt."""
         return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One strategy in words: when it acts, on what, at whose cost, and where the facts are from.
+
+    `calls` are the model calls it makes beside the agent's, and what runs where no model is given;
+    `tools` are offered to the agent; `inferred` are choices no published source states.
+    """
+
+    name: str
+    title: str
+    trigger: str
+    unit: str
+    calls: str = "none"
+    tools: tuple[str, ...] = ()
+    source: str = ""
+    inferred: str = ""
+
+
+StrategyFactory: TypeAlias = Callable[[Trajectory, Wire], Strategy]
+"""A strategy for one run: what it remembers belongs to that run."""

@@ -11,11 +11,11 @@ from statecomp.controller.prices import shipped_prices
 from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.trajectory import Trajectory
-from statecomp.replay.run import RunReplay, StrategyFactory, replay_run
+from statecomp.replay.run import RunReplay, replay_run
 from statecomp.replay.sessions import session_of
 from statecomp.replay.table import rows
 from statecomp.replay.timing import Timing
-from statecomp.strategy import Strategy, View
+from statecomp.strategy import Strategy, StrategyFactory, View
 from statecomp.tokens import ESTIMATE
 from statecomp.traces.jsonl import read_runs
 from statecomp.wire.protocol import Wire

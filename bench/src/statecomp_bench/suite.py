@@ -15,8 +15,7 @@ from statecomp.controller.prices import Prices
 from statecomp.errors import StateCompError
 from statecomp.history.trajectory import Trajectory
 from statecomp.replay.accounting import dollars_of
-from statecomp.replay.run import StrategyFactory
-from statecomp.strategy import Strategy
+from statecomp.strategy import Strategy, StrategyFactory
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.openai_chat.wire import calls_of
 from statecomp.wire.providers import wire_named

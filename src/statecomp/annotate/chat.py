@@ -19,9 +19,9 @@ from statecomp.annotate.labels import Label
 from statecomp.annotate.records import Judgment, Reading
 from statecomp.annotate.review import ANSWER_TOKENS, defensible, read_review, review_question
 from statecomp.controller.prices import Prices
+from statecomp.history.identity import digest
 from statecomp.llm.chat import NOTHING_USED, Chat, ChatFailed, Usage
 from statecomp.tokens import ESTIMATE
-from statecomp.wire.assemble import digest
 
 
 @dataclass

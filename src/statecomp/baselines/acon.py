@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from statecomp.baselines.card import Card
 from statecomp.baselines.rewriting import Compactor, edited, older, task_of
 from statecomp.baselines.writing import Writer
 from statecomp.errors import BadInput, SummaryFailed
@@ -26,7 +25,7 @@ from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Observation, Segment
 from statecomp.llm.record import Record
 from statecomp.llm.side import SideAccount
-from statecomp.strategy import Refusal, Strategy, View
+from statecomp.strategy import Card, Refusal, Strategy, View
 
 CARD = Card(
     name="acon",

@@ -21,7 +21,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 
-from statecomp.baselines.card import Card
 from statecomp.baselines.rewriting import collapsed, no_worse, task_of, text_for
 from statecomp.baselines.writing import ChatWriter, ExtractiveWriter, Writer
 from statecomp.errors import BadInput, SummaryFailed
@@ -34,7 +33,7 @@ from statecomp.llm.extracting.units import Place, units_of
 from statecomp.llm.side import Later, SideAccount, SideChannel
 from statecomp.llm.writing.answer import SCHEMA, parse_record
 from statecomp.recent import Recent
-from statecomp.strategy import Refusal, Strategy, View
+from statecomp.strategy import Card, Refusal, Strategy, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.protocol import Wire
 

@@ -21,7 +21,6 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from math import ceil, floor
 
-from statecomp.baselines.card import Card
 from statecomp.baselines.rewriting import (
     Budget,
     collapsed,
@@ -35,7 +34,7 @@ from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
 from statecomp.llm.record import frame
-from statecomp.strategy import Strategy, View
+from statecomp.strategy import Card, Strategy, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.protocol import Wire
 

@@ -23,14 +23,13 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from statecomp.baselines.card import Card
 from statecomp.baselines.rewriting import Budget, collapsed, no_worse, older
 from statecomp.errors import BadInput
 from statecomp.history.facts import facts_of
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Segment
 from statecomp.history.kinds import failed
-from statecomp.strategy import Strategy, View
+from statecomp.strategy import Card, Strategy, View
 from statecomp.wire.protocol import Wire
 
 CARD = Card(

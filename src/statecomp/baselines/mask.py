@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from statecomp.baselines.card import Card
 from statecomp.baselines.rewriting import edited
 from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Segment
-from statecomp.strategy import Strategy, View
+from statecomp.strategy import Card, Strategy, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.protocol import Wire
 

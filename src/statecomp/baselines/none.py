@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from statecomp.baselines.card import Card
 from statecomp.history.history import History
-from statecomp.strategy import Strategy, View
+from statecomp.strategy import Card, Strategy, View
 
 CARD = Card(
     name="none",

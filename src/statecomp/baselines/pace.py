@@ -23,7 +23,6 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, Protocol
 
-from statecomp.baselines.card import Card
 from statecomp.baselines.embedding import Embedder, LexicalEmbedder, Vector, cosine
 from statecomp.baselines.rewriting import Marks, collapsed, no_worse, older, task_of, text_for
 from statecomp.baselines.tools import Use
@@ -38,7 +37,7 @@ from statecomp.llm.client import ChatFailed
 from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.side import SideAccount, SideChannel
 from statecomp.llm.transcript import cut
-from statecomp.strategy import Strategy, View
+from statecomp.strategy import Card, Strategy, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.protocol import Wire
 

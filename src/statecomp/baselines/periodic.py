@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
-from statecomp.baselines.card import Card
 from statecomp.controller.controller import write_summary
 from statecomp.errors import BadInput, SummaryFailed
 from statecomp.history.facts import FactIndex
@@ -19,7 +18,7 @@ from statecomp.history.history import History, Span
 from statecomp.history.interaction import Interaction, Segment, Summary
 from statecomp.history.situation import Situation
 from statecomp.llm.side import SideAccount
-from statecomp.strategy import Refusal, Strategy, Summarizer, View
+from statecomp.strategy import Card, Refusal, Strategy, Summarizer, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.protocol import Wire
 

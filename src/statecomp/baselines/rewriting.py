@@ -15,11 +15,11 @@ from statecomp.controller.controller import summary_of, tip
 from statecomp.errors import BadInput, SummaryFailed
 from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
+from statecomp.history.identity import digest
 from statecomp.history.interaction import Interaction, Pinned, Segment, Summary
 from statecomp.llm.record import frame
 from statecomp.strategy import Refusal
 from statecomp.tokens import ESTIMATE, TokenCounter, count_message
-from statecomp.wire.assemble import digest
 from statecomp.wire.placement import render
 from statecomp.wire.protocol import Wire
 

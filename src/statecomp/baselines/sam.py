@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from statecomp.baselines.card import Card
 from statecomp.baselines.lines import telling_lines
 from statecomp.baselines.rewriting import Marks, collapsed, no_worse, task_of, text_for
 from statecomp.baselines.tools import Arguments, Use, text
@@ -33,7 +32,7 @@ from statecomp.history.interaction import Call, Interaction, JsonObject, Observa
 from statecomp.llm.client import ChatFailed
 from statecomp.llm.side import SideAccount, SideChannel
 from statecomp.llm.transcript import transcript
-from statecomp.strategy import Refusal, Strategy, View
+from statecomp.strategy import Card, Refusal, Strategy, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.protocol import Wire
 

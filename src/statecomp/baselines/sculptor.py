@@ -22,7 +22,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from statecomp.baselines.card import Card
 from statecomp.baselines.lines import telling_lines
 from statecomp.baselines.rewriting import edited, no_worse
 from statecomp.baselines.sculptor_tools import (
@@ -53,14 +52,14 @@ from statecomp.baselines.writing import ExtractiveWriter, ask, prompt
 from statecomp.errors import BadInput, ScoringFailed, SummaryFailed
 from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
+from statecomp.history.identity import digest
 from statecomp.history.interaction import Call, Interaction, JsonObject, Segment
 from statecomp.llm.client import ChatFailed
 from statecomp.llm.side import SideAccount, SideChannel
 from statecomp.llm.transcript import transcript
 from statecomp.recent import Recent
-from statecomp.strategy import Strategy, View
+from statecomp.strategy import Card, Strategy, View
 from statecomp.tokens import ESTIMATE, TokenCounter
-from statecomp.wire.assemble import digest
 from statecomp.wire.protocol import Wire
 
 CARD = Card(

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from statecomp.baselines.tools import Use, text, whole
 from statecomp.baselines.writing import tool
 from statecomp.history.history import History
+from statecomp.history.identity import digest
 from statecomp.history.interaction import Interaction, Observation, Segment, Summary
-from statecomp.wire.assemble import digest
 
 ROLES = ("user", "assistant", "tool", "all")
 FRAGMENTS = (1, 20, 5)  # least, most, unless given

@@ -18,7 +18,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from statecomp.baselines.card import Card
 from statecomp.baselines.rewriting import WINDOW, Compactor, Marks, older, task_of
 from statecomp.baselines.tools import Use
 from statecomp.baselines.writing import ask, prompt, question_about, tool
@@ -30,7 +29,7 @@ from statecomp.history.kinds import failed
 from statecomp.llm.answer import json_object
 from statecomp.llm.client import ChatFailed
 from statecomp.llm.side import SideAccount, SideChannel
-from statecomp.strategy import Refusal, Strategy, View
+from statecomp.strategy import Card, Refusal, Strategy, View
 
 CARD = Card(
     name="selfcompact",

@@ -19,7 +19,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from statecomp.baselines.card import Card
 from statecomp.baselines.rewriting import WINDOW, Marks, edited, no_worse, older, task_of
 from statecomp.baselines.tools import Use
 from statecomp.baselines.writing import arguments_of, ask, prompt, question_about, tool
@@ -31,7 +30,7 @@ from statecomp.history.kinds import failed, kind_of
 from statecomp.llm.client import ChatFailed
 from statecomp.llm.side import SideAccount, SideChannel
 from statecomp.llm.transcript import cut
-from statecomp.strategy import Strategy, View
+from statecomp.strategy import Card, Strategy, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.protocol import Wire
 

@@ -26,7 +26,6 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, Literal
 
-from statecomp.baselines.card import Card
 from statecomp.baselines.lines import LEXICAL, LineScorer
 from statecomp.baselines.rewriting import edited, no_worse
 from statecomp.baselines.tools import Use
@@ -35,7 +34,7 @@ from statecomp.errors import BadInput, ScoringFailed
 from statecomp.history.history import History
 from statecomp.history.interaction import Call, Interaction, JsonObject, Segment
 from statecomp.recent import Recent
-from statecomp.strategy import Strategy, View
+from statecomp.strategy import Card, Strategy, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.protocol import Wire
 

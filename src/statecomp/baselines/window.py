@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from statecomp.baselines.card import Card
 from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
-from statecomp.strategy import Strategy, View
+from statecomp.strategy import Card, Strategy, View
 
 CARD = Card(
     name="window",

@@ -9,9 +9,9 @@ import click
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from statecomp.baselines.card import Card
 from statecomp.cli.terminal import show
 from statecomp.config.strategies import CARDS
+from statecomp.strategy import Card
 
 
 @click.command()

@@ -7,7 +7,6 @@ from importlib import import_module
 
 from statecomp.baselines import acm, comem, sam, sculptor, swe_pruner
 from statecomp.baselines.acm import AgenticContextManagement
-from statecomp.baselines.card import Card
 from statecomp.baselines.comem import CoMem, LocalMemory
 from statecomp.baselines.lines import LEXICAL, LineScorer
 from statecomp.baselines.rewriting import WINDOW
@@ -19,8 +18,7 @@ from statecomp.config.options import Builder, Options, Settings, budget_of, chat
 from statecomp.history.trajectory import Trajectory
 from statecomp.llm.client import Chat
 from statecomp.llm.side import SideAccount, SideChannel
-from statecomp.replay.run import StrategyFactory
-from statecomp.strategy import Strategy
+from statecomp.strategy import Card, Strategy, StrategyFactory
 from statecomp.wire.protocol import Wire
 
 

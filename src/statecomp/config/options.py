@@ -12,7 +12,7 @@ from statecomp.baselines.rewriting import Budget
 from statecomp.controller.prices import PriceBook, Prices
 from statecomp.errors import BadInput
 from statecomp.llm.client import Chat, open_chat
-from statecomp.replay.run import StrategyFactory
+from statecomp.strategy import StrategyFactory
 from statecomp.tokens import ESTIMATE, TokenCounter
 
 Number = TypeVar("Number", int, float)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from statecomp.baselines import mask, none, periodic, window
-from statecomp.baselines.card import Card
 from statecomp.baselines.mask import ObservationMasking
 from statecomp.baselines.none import NoCompression
 from statecomp.baselines.periodic import PeriodicSummary
@@ -20,8 +19,7 @@ from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.llm.side import SideAccount
 from statecomp.recipes import DEFAULT, recipe_named
-from statecomp.replay.run import StrategyFactory
-from statecomp.strategy import Strategy
+from statecomp.strategy import Card, Strategy, StrategyFactory
 from statecomp.wire.protocol import Wire
 from statecomp.wire.providers import wire_named
 

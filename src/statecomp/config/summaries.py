@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from statecomp.baselines import acon, llmlingua2, lre, pace, selfcompact, selfgc
-from statecomp.baselines.card import Card
 from statecomp.baselines.embedding import EMBEDDERS, open_embedder
 from statecomp.baselines.rewriting import WINDOW, Budget, Compactor
 from statecomp.baselines.token_models import CLASSIFIERS, open_token_model
@@ -22,8 +21,7 @@ from statecomp.llm.client import Chat
 from statecomp.llm.record import Record
 from statecomp.llm.side import SideAccount, SideChannel
 from statecomp.llm.writing.answer import SCHEMA, parse_record
-from statecomp.replay.run import StrategyFactory
-from statecomp.strategy import Strategy
+from statecomp.strategy import Card, Strategy, StrategyFactory
 from statecomp.wire.protocol import Wire
 
 SUMMARY_TOKENS = 2_000

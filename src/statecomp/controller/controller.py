@@ -11,6 +11,7 @@ from statecomp.controller.spans import Gates, Rule, eligible_spans
 from statecomp.errors import ScoringFailed, SummaryFailed
 from statecomp.history.facts import FactIndex
 from statecomp.history.history import History, Span
+from statecomp.history.identity import digest
 from statecomp.history.interaction import Interaction, Pinned, Summary
 from statecomp.history.situation import Situation
 from statecomp.ledger.commits import Commit
@@ -18,7 +19,6 @@ from statecomp.llm.record import Objection, Record, frame, mark_of
 from statecomp.llm.verify import verify
 from statecomp.strategy import Refusal, Ruling, Scorer, Summarizer, View
 from statecomp.tokens import ESTIMATE, TokenCounter, count_message
-from statecomp.wire.assemble import digest
 from statecomp.wire.placement import lead_in_tokens, render
 from statecomp.wire.protocol import Wire
 

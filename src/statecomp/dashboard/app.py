@@ -19,10 +19,10 @@ from starlette.routing import Route
 
 from statecomp.dashboard import answers
 from statecomp.dashboard.shared import PAGE, StaticFile, static_files
+from statecomp.history.identity import digest
 from statecomp.ledger.audit import Ledger, LedgerFailed
 from statecomp.ledger.own import Account, account_of
 from statecomp.proxy.security import VIEWER
-from statecomp.wire.assemble import digest
 
 ASKED_BY_US = "x-statecomp"
 HEADERS = {

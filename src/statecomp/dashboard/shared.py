@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 
-from statecomp.wire.assemble import digest
+from statecomp.history.identity import digest
 
 PAGE = "index.html"
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}

@@ -15,11 +15,11 @@ from threading import Lock
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from statecomp.history.identity import digest
 from statecomp.ledger import claims
 from statecomp.ledger.commits import Commit
 from statecomp.ledger.database import Connection, Database, Row
 from statecomp.recent import Weighed
-from statecomp.wire.assemble import digest
 
 CHUNK = 500
 REMEMBERED_STATES = 65_536

@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from statecomp.history.identity import digest
 from statecomp.history.interaction import JsonObject
 from statecomp.ledger.audit import LedgerFailed
 from statecomp.recent import Recent, Weighed
-from statecomp.wire.assemble import digest
 
 Known: TypeAlias = dict[str, str]
 """The secrets of a conversation, and what stands for each."""

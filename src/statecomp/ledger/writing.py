@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from statecomp.history.identity import digest
 from statecomp.ledger.audit import Entry, LedgerFailed, Regret, Request, Session
 from statecomp.ledger.database import Connection, Row
 from statecomp.ledger.log import body_of, commit_of
 from statecomp.ledger.pages import Known, Page, Pages, message_in, written
-from statecomp.wire.assemble import digest
 
 OF_HISTORY = ""
 """The owner of pages that are a session's history; a commit owns its originals."""

@@ -15,8 +15,8 @@ from typing import Any
 
 from statecomp.errors import BadInput
 from statecomp.history.history import History
+from statecomp.history.identity import digest
 from statecomp.history.interaction import Interaction, Pinned
-from statecomp.wire.assemble import digest
 
 try:
     import fcntl

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,14 +15,13 @@ from statecomp.replay.accounting import Bill, common_prefix
 from statecomp.replay.safety import Dependencies, action_identifiers
 from statecomp.replay.sessions import Session
 from statecomp.replay.timing import UNJUDGED, Judge, Timing
-from statecomp.strategy import Refusal, Ruling, Strategy, View
+from statecomp.strategy import Refusal, Ruling, Strategy, StrategyFactory, View
 from statecomp.tokens import ESTIMATE, TokenCounter, count_message
 from statecomp.wire.assemble import parse
 from statecomp.wire.placement import render
 from statecomp.wire.protocol import Wire
 from statecomp.wire.providers import wire_named
 
-StrategyFactory = Callable[[Trajectory, Wire], Strategy]
 NO_LABELS: Labels = {}
 
 

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from statecomp.errors import BadInput
+from statecomp.history.identity import canonical, digest
 from statecomp.history.trajectory import Trajectory
 from statecomp.traces import openhands
 from statecomp.traces.detect import Format, format_of
 from statecomp.traces.jsonl import read_records, run_of
 from statecomp.traces.records import as_record, mapping
 from statecomp.traces.secrets import Masker
-from statecomp.wire.assemble import canonical, digest
 from statecomp.wire.providers import wire_named
 
 HEAD = 64  # values looked at to tell a format

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from statecomp.errors import BadInput
+from statecomp.history.identity import canonical, digest
 from statecomp.history.trajectory import Trajectory
 from statecomp.traces.records import Origin, build, listed, mapping, only, without
-from statecomp.wire.assemble import canonical, digest
 from statecomp.wire.openai_chat.wire import REASONING_KEYS
 from statecomp.wire.pairing import Entry
 from statecomp.wire.providers import provider_named

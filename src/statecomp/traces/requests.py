@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from statecomp.errors import BadInput
+from statecomp.history.identity import canonical, digest
 from statecomp.history.trajectory import Trajectory
 from statecomp.traces.records import Origin, build, listed, mapping, only, without
 from statecomp.wire.anthropic.thinking import THINKING
-from statecomp.wire.assemble import canonical, digest
 from statecomp.wire.content import blocks, strip_markers
 from statecomp.wire.openai_chat.wire import REASONING_KEYS
 from statecomp.wire.pairing import Entry

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from statecomp.errors import BadInput
+from statecomp.history.identity import canonical, digest
 from statecomp.history.interaction import JsonObject
 from statecomp.history.trajectory import Trajectory
 from statecomp.traces.records import Origin, build, listed, mapping, only, without
-from statecomp.wire.assemble import canonical, digest
 from statecomp.wire.openai_chat.pairing import paired
 from statecomp.wire.pairing import Entry
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any
 
 from statecomp.errors import InvalidHistory
 from statecomp.history.history import History
+from statecomp.history.identity import canonical, digest
 from statecomp.history.interaction import Interaction, JsonObject, Pinned, Segment
 from statecomp.tokens import ESTIMATE, TokenCounter, count_message
 from statecomp.wire.protocol import Group, Wire
@@ -21,20 +20,6 @@ class Cursor:
 
     chain: str = ""
     number: int = 0
-
-
-def digest(*parts: str) -> str:
-    """A stable name for content; 128 bits, so that strangers' contents never meet."""
-    state = blake2b(digest_size=16)
-    for part in parts:
-        # Lone surrogates occur in recorded tool output and must still hash.
-        state.update(part.encode("utf-8", "surrogatepass"))
-        state.update(b"\0")
-    return state.hexdigest()
-
-
-def canonical(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"), default=str)
 
 
 def assemble(

@@ -17,10 +17,11 @@ from typing import Any, TypeAlias
 
 from statecomp.errors import InvalidHistory
 from statecomp.history.history import History
+from statecomp.history.identity import canonical, digest
 from statecomp.history.interaction import Interaction, JsonObject, Pinned, Segment
 from statecomp.recent import MEMORY, Budget, Recent, now
 from statecomp.tokens import ESTIMATE, TokenCounter
-from statecomp.wire.assemble import Cursor, assemble, canonical, digest, message_list
+from statecomp.wire.assemble import Cursor, assemble, message_list
 from statecomp.wire.content import strip_markers
 from statecomp.wire.protocol import Wire
 

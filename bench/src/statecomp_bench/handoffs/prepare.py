@@ -15,7 +15,7 @@ from statecomp.baselines.none import NoCompression
 from statecomp.errors import BadInput
 from statecomp.history.interaction import JsonObject
 from statecomp.history.trajectory import Trajectory
-from statecomp.replay.run import StrategyFactory
+from statecomp.strategy import StrategyFactory
 from statecomp.wire.assemble import parse
 from statecomp.wire.providers import wire_named
 from statecomp_bench.acting import ScriptedModel

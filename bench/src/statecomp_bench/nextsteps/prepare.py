@@ -9,7 +9,7 @@ from importlib.resources import files
 from string import Template
 
 from statecomp.history.interaction import JsonObject
-from statecomp.replay.run import StrategyFactory
+from statecomp.strategy import StrategyFactory
 from statecomp.wire.providers import wire_named
 from statecomp_bench.nextsteps.folder import Folder, Page, put
 from statecomp_bench.nextsteps.moments import Moment

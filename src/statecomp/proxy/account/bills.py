@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 
 from statecomp.controller.prices import PriceBook, Prices, side_dollars
 from statecomp.history.history import History
+from statecomp.history.identity import digest
 from statecomp.proxy.account.exchange import Exchange
 from statecomp.recent import Recent
 from statecomp.strategy import View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.tokens.usage import Usage
-from statecomp.wire.assemble import digest
 
 Prefix = tuple[tuple[str, int], ...]
 
