@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from statecomp.annotate.chat import ChatAnnotator, forecast
+from statecomp.annotate.chat import ChatAnnotator, expected
 from statecomp.annotate.journal import Journal
 from statecomp.annotate.judge import judge_question
 from statecomp.annotate.pipeline import Annotated, annotate
@@ -169,10 +169,10 @@ def test_the_prefix_never_shows_what_comes_later_as_past() -> None:
 
 
 def test_the_cost_is_known_before_anything_is_asked() -> None:
-    expected = forecast([READING], 50_000)
-    assert expected.calls == 3 + 3
-    assert expected.input_tokens > 1_000
-    assert expected.dollars(shipped_prices().of()) > 0
+    cost = expected([READING], 50_000)
+    assert cost.calls == 3 + 3
+    assert cost.input_tokens > 1_000
+    assert cost.dollars(shipped_prices().of()) > 0
 
 
 def test_a_real_model_goes_through_both_stages_and_the_rules_hold(tmp_path: Path) -> None:

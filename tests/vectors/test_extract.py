@@ -39,7 +39,10 @@ def extraction(construction: str, **more: Any) -> Any:
 
 def read(construction: str, run: Trajectory = RUN, **more: Any) -> Any:
     wanted = extraction(construction, **more)
-    return extract.read_run(extract.encoder_for(wanted), run, wanted)
+    arrays = extract.read_run(extract.encoder_for(wanted), run, wanted)
+    if wanted.readout == "both":
+        return arrays
+    return {layer: found for (layer, _), found in arrays.items()}
 
 
 def prefix(run: Trajectory, k: int) -> History:
@@ -69,6 +72,35 @@ def test_every_construction_reads_the_same_pairs() -> None:
     for shard in shards[1:]:
         for name in ("number", "checkpoint", "checkpoints"):
             assert np.array_equal(shard[name], shards[0][name])
+
+
+@pytest.mark.parametrize("construction", extract.CONSTRUCTIONS)
+def test_readouts_read_together_are_those_read_alone(construction: str) -> None:
+    both = read(construction, readout="both")
+    for readout in ("last", "mean"):
+        alone = read(construction, readout=readout)
+        for layer in LAYERS:
+            for name in ("candidates", "current"):
+                assert close(both[layer, readout][name], alone[layer][name])
+
+
+def test_a_part_of_every_limit_reads_both_ends_of_long_texts_and_is_another_recipe() -> None:
+    wanted = extraction("recent4", scale=128)
+    encoder = extract.encoder_for(wanted)
+    long = "the quick brown fox jumps over the lazy dog " * 40
+    whole = extract.encoder_for(extraction("recent4")).tokenize(long)
+    assert wanted.longest == 16
+    assert encoder.tokenize(long) == [*whole[:8], *whole[-8:]]
+    shard = extract.read_run(encoder, RUN, wanted)[2, "last"]
+    assert np.array_equal(shard["number"], read("recent4")[2]["number"])
+    assert shard["cost"][2] <= 64
+    more: tuple[dict[str, Any], ...] = (
+        {},
+        {"scale": 4},
+        {"dtype": "bfloat16"},
+        {"readout": "mean"},
+    )
+    assert len({extraction("once", **one).recipe(1) for one in more}) == 4
 
 
 def test_layers_read_together_are_those_read_alone() -> None:

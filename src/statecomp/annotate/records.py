@@ -48,6 +48,11 @@ class Reading:
         """k = 2..T; before the first interaction there is nothing to judge."""
         return range(2, self.last + 1)
 
+    def until(self, checkpoint: int) -> Reading:
+        """What stood before interaction k, and nothing of what came later."""
+        end = self.history.segments.index(self.interactions[checkpoint - 1])
+        return replace(self, history=History(self.history.segments[:end]))
+
     def holds(self, number: int, quote: str) -> bool:
         """Whether interaction `number` contains the quote, whitespace aside."""
         if not 1 <= number <= self.last:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import click
 
-from statecomp.annotate.chat import ChatAnnotator, forecast
+from statecomp.annotate.asking import Expected
+from statecomp.annotate.chat import ChatAnnotator, expected
 from statecomp.annotate.dataflow import Dataflow
 from statecomp.annotate.journal import Journal
 from statecomp.annotate.pipeline import Annotated, RuleAnnotator, annotate
@@ -90,9 +91,9 @@ def annotate_runs(
         done = _label_by_dataflow(chosen, engine, skip_bad, judgments=records is not None)
         _write(done, out, records)
         return
-    readings = list(_readings(read_chosen(runs, limit, domain, skip_bad), skip_bad))
+    readings = list(readings_of(read_chosen(runs, limit, domain, skip_bad), skip_bad))
     if dry_run:
-        _print_forecast(readings, annotator, chat_spec, window)
+        _print_expected(readings, annotator, chat_spec, window)
         return
     assert out is not None
     notes = journal or out.with_name(out.name + ".journal")
@@ -109,7 +110,7 @@ def _write(done: Sequence[Annotated], out: Path, records: Path | None) -> None:
     _print_summary(done, out)
 
 
-def _readings(found: Sequence[Trajectory], skip_bad: bool) -> Iterator[Reading]:
+def readings_of(found: Sequence[Trajectory], skip_bad: bool) -> Iterator[Reading]:
     for run in found:
         try:
             yield Reading.of(run)
@@ -157,7 +158,7 @@ def _label_by_chat(
     readings: Sequence[Reading], spec: str, notes: Path, concurrency: int, window: int
 ) -> list[Annotated]:
     chat = open_chat(spec, environ=os.environ)
-    prices = _prices(chat.model)
+    prices = prices_of(chat.model)
     done = []
     with Journal(notes) as journal:
         annotator = ChatAnnotator(chat, journal, concurrency, window)
@@ -173,23 +174,26 @@ def _label_by_chat(
     return done
 
 
-def _prices(model: str) -> Prices:
+def prices_of(model: str) -> Prices:
     book = shipped_prices()
     return book.models.get(model) or book.of()
 
 
-def _print_forecast(
+def _print_expected(
     readings: Sequence[Reading], annotator: str, chat_spec: str, window: int
 ) -> None:
     if annotator == "dataflow":
         show(f"{len(readings)} runs; dataflow asks no model: 0 calls, 0 tokens, $0.00")
         return
-    expected = forecast(readings, window)
-    prices = _prices(chat_spec.partition(":")[2].partition("@")[0])
+    show_expected(len(readings), expected(readings, window), chat_spec)
+
+
+def show_expected(runs: int, cost: Expected, chat_spec: str) -> None:
+    prices = prices_of(chat_spec.partition(":")[2].partition("@")[0])
     show(
-        f"{len(readings)} runs, at most {expected.calls:,} calls: about "
-        f"{expected.input_tokens:,} tokens in, {expected.output_tokens:,} out, "
-        f"${expected.dollars(prices):,.2f} at {prices.model} list prices of {prices.as_of}."
+        f"{runs} runs, at most {cost.calls:,} calls: about {cost.input_tokens:,} tokens in, "
+        f"{cost.output_tokens:,} out, "
+        f"${cost.dollars(prices):,.2f} at {prices.model} list prices of {prices.as_of}."
     )
 
 

@@ -11,6 +11,7 @@ from statecomp.cli.doctor import doctor
 from statecomp.cli.exam import exam
 from statecomp.cli.extract import extract
 from statecomp.cli.figures import figures
+from statecomp.cli.forecast import forecast
 from statecomp.cli.import_runs import import_runs
 from statecomp.cli.labels import labels
 from statecomp.cli.ledger import COMMANDS as LEDGER_COMMANDS
@@ -52,6 +53,7 @@ app.add_command(exam)
 app.add_command(lint)
 app.add_command(import_runs)
 app.add_command(annotate_runs)
+app.add_command(forecast)
 app.add_command(labels)
 app.add_command(figures)
 app.add_command(extract)

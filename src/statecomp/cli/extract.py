@@ -48,15 +48,28 @@ EXTRA = "vectors need more libraries: install statecomp[encoder,learn]"
 )
 @click.option(
     "--readout",
-    type=click.Choice(["last", "mean"]),
+    type=click.Choice(["last", "mean", "both"]),
     default="last",
     show_default=True,
-    help="The vector at an interaction's last token, or the mean over its tokens.",
+    help="The vector at an interaction's last token, or the mean; both cost one pass.",
 )
 @click.option("--sample-checkpoints", type=click.IntRange(1), help="Read N checkpoints a run.")
 @click.option("--sample-targets", type=click.IntRange(1), help="Read N targets a checkpoint.")
 @click.option("--limit", type=click.IntRange(1), help="Read N runs, dealt evenly over domains.")
 @click.option("--run-tokens", type=click.IntRange(1), help="Leave out runs of more tokens.")
+@click.option(
+    "--scale",
+    type=click.IntRange(1, 16),
+    default=1,
+    show_default=True,
+    help="Read one Nth: every limit of a view is divided by N, and long texts keep both ends.",
+)
+@click.option(
+    "--dtype",
+    default="auto",
+    show_default=True,
+    help="The numbers the encoder computes with: float32, bfloat16 where the processor has it.",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of all samples.")
 @engine_options
 def extract(
@@ -71,6 +84,8 @@ def extract(
     sample_targets: int | None,
     limit: int | None,
     run_tokens: int | None,
+    scale: int,
+    dtype: str,
     seed: int,
     engine: Engine,
 ) -> None:
@@ -98,12 +113,13 @@ def extract(
     chosen = _chosen(runs, labels, run_tokens, limit, seed, sampling)
     sample = sampling.Sample(sample_checkpoints, sample_targets, seed)
     for construction in constructions:
-        wanted = module.Extraction(construction, tuple(sorted(layers)), readout, encoder, sample)
+        wanted = module.Extraction(
+            construction, tuple(sorted(layers)), readout, encoder, sample, scale, dtype
+        )
         encoder_layers = module.encoder_for(wanted).layers
-        for layer in encoder_layers:
-            names = tuple(run.id for run in chosen)
-            recipe = wanted.recipe(layer)
-            shelf.put_card(out, shelf.Card(construction, readout, recipe, sample, names))
+        names = tuple(run.id for run in chosen)
+        for (_, way), store in wanted.stores(out, encoder_layers).items():
+            shelf.put_card(out, shelf.Card(construction, way, store.recipe, sample, names))
         work = module.ExtractOne(wanted, out.resolve())
         with progress(construction, len(chosen)) as watch:
             done = [*engine.map(work, chosen, watch=watch)]

@@ -41,9 +41,17 @@ class Budget:
         """The longest input there can be."""
         return max(self.window, self.base + self.target)
 
+    def part(self, scale: int) -> Budget:
+        sizes = (self.base, self.target, self.window, self.overlap)
+        return self if scale == 1 else Budget(self.recent, *(size // scale for size in sizes))
 
-def budget_of(construction: str, context: int) -> Budget:
-    """The limits of a construction, for a model that reads `context` tokens."""
+
+def budget_of(construction: str, context: int, scale: int = 1) -> Budget:
+    """The limits of a construction, for a model that reads `context` tokens.
+
+    A study with little time reads a part of each: every limit is divided by `scale`, but that of
+    `full`, which is what the model takes.
+    """
     room = min(ROOM_FOR_TARGET, context // 4)
     target = min(TARGET_TOKENS, context // 4)
     known = {
@@ -58,4 +66,4 @@ def budget_of(construction: str, context: int) -> Budget:
     if construction not in known:
         problem = f"is {construction!r}, none of {', '.join(CONSTRUCTIONS)}"
         raise BadInput(problem, field="construction")
-    return known[construction]
+    return known[construction] if construction == "full" else known[construction].part(scale)

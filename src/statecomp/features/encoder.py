@@ -22,7 +22,8 @@ from statecomp.features import presets
 from statecomp.features.view import Ids
 
 Floats: TypeAlias = NDArray[np.float32]
-Readout: TypeAlias = Literal["last", "mean"]
+Readout: TypeAlias = Literal["last", "mean", "both"]
+"""Which vector stands for a text: that of its last token, the mean, or the two side by side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,7 @@ class FrozenEncoder:
         self.dtype = str(decoder.dtype).removeprefix("torch.")
         self.readout: Readout = settings.readout
         self.width = int(decoder.config.hidden_size)
+        self.readings = 2 if settings.readout == "both" else 1
         self.context = int(decoder.config.max_position_embeddings)
         self.tokens_read = 0
 
@@ -140,7 +142,7 @@ class FrozenEncoder:
         return Tape(self)
 
     def _in_batches(self, texts: Sequence[Ids], past: Tape | None) -> Floats:
-        out = np.zeros((len(texts), self.width), np.float32)  # (n, d)
+        out = np.zeros((len(texts), self.readings * self.width), np.float32)  # (n, d)
         shared = len(past) if past else 0
         for batch in _by_length([len(ids) for ids in texts], shared, self._batch_tokens):
             cache = past.copies(len(batch)) if past else None
@@ -225,6 +227,8 @@ class Tape:
 
 
 def read_out(states: Floats, readout: Readout) -> Floats:
+    if readout == "both":
+        return np.concatenate([states[-1], states.mean(axis=0)])  # (t, d) -> (2 * d,)
     vector: Floats = states[-1] if readout == "last" else states.mean(axis=0)  # (t, d) -> (d,)
     return vector
 

@@ -101,7 +101,7 @@ class StateReader:
             empty = np.zeros(self._encoder.width, np.float32)  # (d,)
             return StateVectors(
                 tuple(known),
-                candidates.reshape(-1, self._encoder.width),  # (n, d), also without rows
+                candidates.reshape(-1, self._encoder.readings * self._encoder.width),  # (n, d)
                 self._marks[-1].last if self._marks else empty,  # (d,)
                 self.tokens_read - before,
             )

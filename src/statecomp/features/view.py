@@ -102,13 +102,13 @@ def _joined(segments: Sequence[Segment], tokenize: Tokenize) -> View:
 
 def _behind(base: View, target: Interaction, tokenize: Tokenize, limit: int | None) -> View:
     tokens = tokenize(serialize(target))
-    kept = _both_ends(tokens, limit) if limit is not None else tuple(tokens)
+    kept = both_ends(tokens, limit) if limit is not None else tuple(tokens)
     ids = (*base.ids, *kept)
     truncated = base.truncated + len(tokens) - len(kept)
     return View(ids, {**base.ends, target.id: len(ids) - 1}, len(base.ids), truncated)
 
 
-def _both_ends(tokens: Ids, limit: int) -> tuple[int, ...]:
+def both_ends(tokens: Ids, limit: int) -> tuple[int, ...]:
     """Head and tail: what the agent did stands first, what came of it stands last."""
     if len(tokens) <= limit:
         return tuple(tokens)

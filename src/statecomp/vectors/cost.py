@@ -25,13 +25,19 @@ class Cost:
     peak: int
 
 
-def cost_of(history: History, construction: str, count: Callable[[str], int], context: int) -> Cost:
+def cost_of(
+    history: History,
+    construction: str,
+    count: Callable[[str], int],
+    context: int,
+    scale: int = 1,
+) -> Cost:
     """Of all checkpoints k = 2..T with all their targets."""
     lengths = [count(view.serialize(segment)) for segment in history.segments]
     places = [p for p, s in enumerate(history.segments) if isinstance(s, Interaction)]
     before = [0, *accumulate(lengths)]  # before[p] tokens stand before segment p
     seen = [before[place] for place in places[1:]]  # L_k for k = 2..T
-    budget = budget_of(construction, context)
+    budget = budget_of(construction, context, scale)
     if construction == "full":
         return Cost(sum(seen), seen[-1] if seen else 0, max(seen, default=0))
     if construction == "once":

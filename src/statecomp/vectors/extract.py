@@ -19,7 +19,7 @@ import torch
 from statecomp.annotate.records import Reading
 from statecomp.errors import BadInput
 from statecomp.features import presets, view
-from statecomp.features.constructions import CONSTRUCTIONS, GROWING, budget_of
+from statecomp.features.constructions import CONSTRUCTIONS, GROWING, ROOM_FOR_TARGET, budget_of
 from statecomp.features.encoder import EncoderSettings, Floats, FrozenEncoder, Readout
 from statecomp.features.states import ReaderSettings, StateReader
 from statecomp.features.store import Arrays, FeatureStore, Recipe
@@ -30,19 +30,27 @@ from statecomp.vectors.sample import ALL, Sample
 from statecomp.vectors.taps import TappedEncoder, open_tapped
 
 Wanted: TypeAlias = Mapping[int, tuple[int, ...]]
+Place: TypeAlias = tuple[int, Readout]
+"""A layer, and how it was read out."""
 State: TypeAlias = tuple[int, Floats, Floats]
 """A checkpoint k, its candidates (n, d) in the order of the sample, and its current state (d,)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What to read of each run, and how; `layers` () takes the preset's."""
+    """What to read of each run, and how; `layers` () takes the preset's.
+
+    `scale` divides the limits of every construction; then no text is read beyond the room that a
+    target would have, both its ends, so that a run stays within what the model takes.
+    """
 
     construction: str = "once"
     layers: tuple[int, ...] = ()
     readout: Readout = "last"
     encoder: str = presets.DEFAULT
     sample: Sample = ALL
+    scale: int = 1
+    dtype: str = "auto"
 
     def __post_init__(self) -> None:
         for name, value, known in (
@@ -52,11 +60,26 @@ class Extraction:
             if value not in known:
                 raise BadInput(f"is {value!r}, none of {', '.join(known)}", field=name)
 
-    def recipe(self, layer: int) -> Recipe:
-        return Recipe(self.encoder, layer, f"{self.construction} {self.readout} {self.sample}")
+    @property
+    def readouts(self) -> tuple[Readout, ...]:
+        return ("last", "mean") if self.readout == "both" else (self.readout,)
 
-    def stores(self, folder: Path, layers: tuple[int, ...]) -> dict[int, FeatureStore]:
-        return {layer: FeatureStore(folder, self.recipe(layer)) for layer in layers}
+    @property
+    def longest(self) -> int | None:
+        return ROOM_FOR_TARGET // self.scale if self.scale > 1 else None
+
+    def recipe(self, layer: int, readout: Readout | None = None) -> Recipe:
+        words = [self.construction, readout or self.readout, str(self.sample)]
+        words += [f"scale=1/{self.scale}"] if self.scale > 1 else []
+        words += [self.dtype] if self.dtype != "auto" else []
+        return Recipe(self.encoder, layer, " ".join(words))
+
+    def stores(self, folder: Path, layers: tuple[int, ...]) -> dict[Place, FeatureStore]:
+        return {
+            (layer, readout): FeatureStore(folder, self.recipe(layer, readout))
+            for layer in layers
+            for readout in self.readouts
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,34 +109,44 @@ class ExtractOne:
         seconds, tokens = perf_counter() - started, encoder.tokens_read - before
         spent = {"tokens_read": np.array(tokens), "seconds": np.array(seconds)}
         made_by = {"weights": np.array(encoder.weights), "dtype": np.array(encoder.dtype)}
-        for layer, store in stores.items():
-            store.write(run, {**arrays[layer], **spent, **made_by})
+        for place, store in stores.items():
+            store.write(run, {**arrays[place], **spent, **made_by})
         return Done(run.id, found=False, tokens_read=tokens, seconds=seconds)
 
 
 def encoder_for(extraction: Extraction) -> TappedEncoder:
-    return _opened(extraction.encoder, extraction.readout, extraction.layers)
+    settings = EncoderSettings(
+        model=extraction.encoder, readout=extraction.readout, dtype=extraction.dtype
+    )
+    return _opened(settings, extraction.layers, extraction.longest)
 
 
 @lru_cache(maxsize=1)
-def _opened(model: str, readout: Readout, layers: tuple[int, ...]) -> TappedEncoder:
+def _opened(
+    settings: EncoderSettings, layers: tuple[int, ...], longest: int | None
+) -> TappedEncoder:
     """One encoder a process: many runs, one loading."""
     # Another number of threads may round in another way; `--jobs` is how to use more cores.
     torch.set_num_threads(1)
-    return open_tapped(EncoderSettings(model=model, readout=readout), layers)
+    return open_tapped(settings, layers, longest)
 
 
-def read_run(encoder: TappedEncoder, run: Trajectory, extraction: Extraction) -> dict[int, Arrays]:
-    """The arrays of one shard for each layer."""
+def read_run(
+    encoder: TappedEncoder, run: Trajectory, extraction: Extraction
+) -> dict[Place, Arrays]:
+    """The arrays of one shard for each layer and readout."""
     reading = Reading.of(run)
     wanted = extraction.sample.of(run, reading.last)
-    states = [*READERS[extraction.construction](encoder, reading, wanted)]
-    width = encoder.width
-    candidates = np.concatenate([np.zeros((0, width), np.float32), *(c for _, c, _ in states)])
-    current = np.array([q for _, _, q in states], np.float32).reshape(-1, width)  # (states, d)
+    states = [*READERS[extraction.construction](encoder, reading, wanted, extraction.scale)]
+    candidates = np.array([row for _, c, _ in states for row in c], np.float32)  # (pairs, d)
+    current = np.array([q for _, _, q in states], np.float32)  # (states, d)
     tokenize = cache(encoder.tokenize)
     cost = cost_of(
-        reading.history, extraction.construction, lambda t: len(tokenize(t)), encoder.context
+        reading.history,
+        extraction.construction,
+        lambda text: len(tokenize(text)),
+        encoder.context,
+        extraction.scale,
     )
     common: dict[str, Any] = {
         "checkpoints": np.array([k for k, _, _ in states], np.int32),  # (states,)
@@ -121,10 +154,18 @@ def read_run(encoder: TappedEncoder, run: Trajectory, extraction: Extraction) ->
         "checkpoint": np.array([k for k, _, _ in states for _ in wanted[k]], np.int32),
         "cost": np.array([cost.apart, cost.shared, cost.peak], np.int64),
     }
-    by_layer, now = encoder.split(candidates), encoder.split(current)
+    read, now = (_apart(encoder, vectors, extraction) for vectors in (candidates, current))
+    return {place: {**common, "candidates": read[place], "current": now[place]} for place in read}
+
+
+def _apart(encoder: TappedEncoder, vectors: Floats, extraction: Extraction) -> dict[Place, Floats]:
+    """The vectors of each layer and readout; a state that was read at its end has but one."""
+    count = max(1, vectors.size // max(1, len(vectors)) // encoder.width)
+    by_readout = np.split(vectors.reshape(-1, count * encoder.width), count, axis=1)
     return {
-        layer: {**common, "candidates": by_layer[layer], "current": now[layer]}
-        for layer in encoder.layers
+        (layer, readout): part
+        for place, readout in enumerate(extraction.readouts)
+        for layer, part in encoder.split(by_readout[min(place, count - 1)]).items()
     }
 
 
@@ -135,8 +176,10 @@ def _growing(construction: str) -> _Read:
     cost that is counted is that of fresh passes.
     """
 
-    def read(encoder: FrozenEncoder, reading: Reading, wanted: Wanted) -> Iterator[State]:
-        budget = budget_of(construction, encoder.context)
+    def read(
+        encoder: FrozenEncoder, reading: Reading, wanted: Wanted, scale: int
+    ) -> Iterator[State]:
+        budget = budget_of(construction, encoder.context, scale)
         reader = StateReader(encoder, ReaderSettings(budget.window, budget.overlap))
         for k, prefix in prefixes(reading):
             if k in wanted:
@@ -147,9 +190,9 @@ def _growing(construction: str) -> _Read:
     return read
 
 
-def _local(encoder: FrozenEncoder, reading: Reading, wanted: Wanted) -> Iterator[State]:
+def _local(encoder: FrozenEncoder, reading: Reading, wanted: Wanted, scale: int) -> Iterator[State]:
     """Each target alone, so its vector holds for every checkpoint."""
-    limit = budget_of("local", encoder.context).target
+    limit = budget_of("local", encoder.context, scale).target
     interactions = reading.interactions[: max(wanted, default=1) - 1]
     views = [view.local(target, encoder.tokenize, limit).ids for target in interactions]
     vectors = encoder.encode(views)  # (interactions, d)
@@ -159,8 +202,10 @@ def _local(encoder: FrozenEncoder, reading: Reading, wanted: Wanted) -> Iterator
 
 
 def _recent(construction: str) -> _Read:
-    def read(encoder: FrozenEncoder, reading: Reading, wanted: Wanted) -> Iterator[State]:
-        budget = budget_of(construction, encoder.context)
+    def read(
+        encoder: FrozenEncoder, reading: Reading, wanted: Wanted, scale: int
+    ) -> Iterator[State]:
+        budget = budget_of(construction, encoder.context, scale)
         tokenize = cache(encoder.tokenize)
         for k, prefix in prefixes(reading):
             if k not in wanted:
@@ -183,7 +228,7 @@ def _recent(construction: str) -> _Read:
     return read
 
 
-_Read: TypeAlias = Callable[[FrozenEncoder, Reading, Wanted], Iterator[State]]
+_Read: TypeAlias = Callable[[FrozenEncoder, Reading, Wanted, int], Iterator[State]]
 READERS: Final[Mapping[str, _Read]] = {
     **{construction: _growing(construction) for construction in GROWING},
     "local": _local,

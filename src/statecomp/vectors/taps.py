@@ -14,16 +14,22 @@ import torch
 
 from statecomp.errors import BadInput
 from statecomp.features.encoder import EncoderSettings, Floats, FrozenEncoder, open_encoder
-from statecomp.features.view import Ids
+from statecomp.features.view import Ids, both_ends
 
 
 class TappedEncoder(FrozenEncoder):
-    """A vector is (layers * depth_width,): the layers in ascending order."""
+    """A vector is (layers * depth_width,): the layers in ascending order.
 
-    def __init__(self, deepest: FrozenEncoder, layers: Sequence[int]) -> None:
+    Of a text longer than `longest` tokens only both ends are read.
+    """
+
+    def __init__(
+        self, deepest: FrozenEncoder, layers: Sequence[int], longest: int | None = None
+    ) -> None:
         # It is the opened encoder itself, with taps on its way.
         self.__dict__.update(deepest.__dict__)
         self.layers = tuple(layers)
+        self.longest = longest
         self.depth_width = deepest.width
         self.width = deepest.width * len(self.layers)
         self._taps: dict[int, Any] = {}
@@ -45,18 +51,25 @@ class TappedEncoder(FrozenEncoder):
             for row, state in enumerate(deepest)
         ]  # (t, layers * d)
 
+    def tokenize(self, text: str) -> list[int]:
+        ids = super().tokenize(text)
+        return ids if self.longest is None else [*both_ends(ids, self.longest)]
+
     def split(self, vectors: Floats) -> dict[int, Floats]:
         """(n, layers * d) -> (n, d) for each layer."""
         parts = np.split(vectors, len(self.layers), axis=-1)
         return dict(zip(self.layers, parts, strict=True))
 
 
-def open_tapped(settings: EncoderSettings, layers: Sequence[int]) -> TappedEncoder:
+def open_tapped(
+    settings: EncoderSettings, layers: Sequence[int], longest: int | None = None
+) -> TappedEncoder:
     """The model up to the deepest of these layers, or the one its preset names."""
     if not layers:
         opened = open_encoder(settings)
-        return TappedEncoder(opened, (opened.layer,))
+        return TappedEncoder(opened, (opened.layer,), longest)
     ascending = sorted(set(layers))
     if ascending[0] < 1:
         raise BadInput(f"is {ascending[0]}; layers are counted from 1", field="layer")
-    return TappedEncoder(open_encoder(replace(settings, layer=ascending[-1])), ascending)
+    deepest = open_encoder(replace(settings, layer=ascending[-1]))
+    return TappedEncoder(deepest, ascending, longest)

@@ -1,0 +1,120 @@
+"""`statecomp forecast` end to end, against an endpoint that answers over HTTP."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from statecomp.annotate.forecasts import read_forecasts
+from tests.cli.test_cli import statecomp
+from tests.words import BULK, chat_of
+
+
+class Seer(BaseHTTPRequestHandler):
+    """Says `p` of every step it is asked about, and counts how often it is asked."""
+
+    p: ClassVar[float] = 0.5
+    asked: ClassVar[int] = 0
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        prompt = body["messages"][-1]["content"]
+        steps = int(re.findall(r"steps 1 to (\d+) may be", prompt)[-1])
+        type(self).asked += 1
+        entries = [{"i": i, "p": self.p} for i in range(1, steps + 1)]
+        content = json.dumps({"still_asked": "", "ready": entries})
+        choice = {"finish_reason": "stop", "message": {"role": "assistant", "content": content}}
+        usage = {"prompt_tokens": 10, "completion_tokens": 2}
+        reply = json.dumps({"choices": [choice], "usage": usage}).encode()
+        self.send_response(200)
+        self.send_header("content-length", str(len(reply)))
+        self.end_headers()
+        self.wfile.write(reply)
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@contextmanager
+def seer(p: float = 0.5) -> Iterator[str]:
+    Seer.p, Seer.asked = p, 0
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Seer)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"openai:tiny@http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    path = tmp_path / "runs.jsonl"
+    records = [
+        {"id": f"run{n}", "style": "tool-calls", "messages": chat_of("prrrrrr", BULK + str(n))}
+        for n in range(2)
+    ]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def test_forecasts_are_written_and_a_second_start_asks_nothing(runs: Path, tmp_path: Path) -> None:
+    out = tmp_path / "forecasts.jsonl"
+    with seer(0.75) as chat:
+        done = statecomp("forecast", runs, "-o", out, "--chat", chat, "--checkpoints", 2)
+        assert done.returncode == 0, done.stderr
+        assert "2 runs, 4 checkpoints" in done.stdout
+        assert Seer.asked == 4
+        assert statecomp("forecast", runs, "-o", out, "--chat", chat, "--checkpoints", 2).stdout
+        assert Seer.asked == 4
+    found = read_forecasts(out)
+    assert {p for run in found.values() for ready in run.values() for p in ready} == {0.75}
+
+
+def test_a_chat_that_forecasts_more_than_certain_is_said_and_left_out(
+    runs: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "forecasts.jsonl"
+    with seer(1.7) as chat:
+        done = statecomp("forecast", runs, "-o", out, "--chat", chat, "--checkpoints", 1)
+    assert done.returncode == 0
+    assert "left out 2 times: the probability of step 1 is 1.7" in done.stdout
+    assert out.read_text() == ""
+
+
+def test_a_dry_run_says_what_it_would_cost(runs: Path) -> None:
+    done = statecomp("forecast", runs, "--chat", "openai:gpt-5", "--dry-run")
+    assert re.search(r"2 runs, at most 8 calls: about [\d,]+ tokens in", done.stdout), done.stdout
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        ([], "say where the forecasts go"),
+        (["-o", "x.jsonl"], "chat"),
+        (["-o", "x.jsonl", "--chat", "parrot:1"], "a chat is named"),
+    ],
+)
+def test_what_is_missing_is_one_sentence(runs: Path, more: list[str], problem: str) -> None:
+    done = statecomp("forecast", runs, *more)
+    assert done.returncode == 2
+    assert problem in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_runs_too_short_to_be_forecast_are_said(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    path.write_text(json.dumps({"id": "r", "messages": chat_of("pr", BULK)}) + "\n")
+    done = statecomp("forecast", path, "--dry-run")
+    assert done.returncode == 2
+    assert "no run has three interactions" in done.stderr
