@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,14 +57,14 @@ def test_the_question_holds_the_past_and_nothing_of_what_comes() -> None:
 
 
 def test_what_the_user_says_later_is_not_shown_as_the_task() -> None:
-    messages = [{"role": "user", "content": "count the fruit"}]
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "count the fruit"}]
     for n in range(1, 5):
         call = {"id": f"c{n}", "type": "function", "function": {"name": "look", "arguments": "{}"}}
         messages += [
             {"role": "assistant", "content": f"step {n}", "tool_calls": [call]},
             {"role": "tool", "tool_call_id": f"c{n}", "content": f"fruit {n}"},
             *([{"role": "user", "content": "and now the bread"}] if n == 3 else []),
-        ]  # type: ignore[assignment]
+        ]
     reading = Reading.of(Trajectory("r", tuple(messages)))
     assert "bread" not in forecast_question(reading, 3, WINDOW).prompt
     assert "bread" in forecast_question(reading, 4, WINDOW).prompt

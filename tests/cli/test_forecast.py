@@ -71,11 +71,11 @@ def runs(tmp_path: Path) -> Path:
 def test_forecasts_are_written_and_a_second_start_asks_nothing(runs: Path, tmp_path: Path) -> None:
     out = tmp_path / "forecasts.jsonl"
     with seer(0.75) as chat:
-        done = statecomp("forecast", runs, "-o", out, "--chat", chat, "--checkpoints", 2)
+        done = statecomp("forecast", runs, "-o", out, "--chat", chat, "--checkpoints", "2")
         assert done.returncode == 0, done.stderr
         assert "2 runs, 4 checkpoints" in done.stdout
         assert Seer.asked == 4
-        assert statecomp("forecast", runs, "-o", out, "--chat", chat, "--checkpoints", 2).stdout
+        assert statecomp("forecast", runs, "-o", out, "--chat", chat, "--checkpoints", "2").stdout
         assert Seer.asked == 4
     found = read_forecasts(out)
     assert {p for run in found.values() for ready in run.values() for p in ready} == {0.75}
@@ -86,7 +86,7 @@ def test_a_chat_that_forecasts_more_than_certain_is_said_and_left_out(
 ) -> None:
     out = tmp_path / "forecasts.jsonl"
     with seer(1.7) as chat:
-        done = statecomp("forecast", runs, "-o", out, "--chat", chat, "--checkpoints", 1)
+        done = statecomp("forecast", runs, "-o", out, "--chat", chat, "--checkpoints", "1")
     assert done.returncode == 0
     assert "left out 2 times: the probability of step 1 is 1.7" in done.stdout
     assert out.read_text() == ""
