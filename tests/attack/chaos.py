@@ -46,6 +46,7 @@ class Plan:
     seed: int = 1
     repeats: int = 400
     faults: bool = True
+    options: tuple[str, ...] = ()  # of the workers
 
 
 @dataclass
@@ -146,7 +147,7 @@ def world(plan: Plan, home: Path, *, postgres: bool = False) -> Iterator[tuple[C
         store = cluster.database() if cluster else str(home / "ledger.db")
         upstream = scripted(MOST_STEPS + 2)
         direct = stack.enter_context(serving(upstream.app))
-        options = (*EAGER_OPTIONS, "--store", store)
+        options = (*EAGER_OPTIONS, *plan.options, "--store", store)
         workers = [Served(direct, home, *options) for _ in range(plan.workers)]
         for worker in workers:
             stack.callback(worker.stop)

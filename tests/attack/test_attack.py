@@ -44,6 +44,14 @@ def test_growth_is_of_the_last_third_over_the_first() -> None:
     assert soak.growth([0, 0, 100, 100, 100, 100, 100, 100, 100, 130, 130, 130]) == 0.3
 
 
+def test_a_long_run_in_which_memory_or_latency_grew_has_failed() -> None:
+    flat, rising = [100.0] * 12, [100.0 + 10 * n for n in range(12)]
+    assert soak.grown(60, flat, flat) == []
+    assert soak.grown(60, rising, flat) == ["grew: memory by 53.8%"]
+    assert soak.grown(60, flat, rising) == ["grew: p99 by 53.8%"]
+    assert soak.grown(1, rising, rising) == []
+
+
 def test_conversations_and_their_damage_come_again_from_their_seed() -> None:
     bodies = [[Conversation(4, 2).grown() for _ in range(3)] for _ in range(2)]
     assert bodies[0] == bodies[1]

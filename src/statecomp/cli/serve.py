@@ -159,6 +159,14 @@ def _said(option: str) -> str:
 @click.option("--allow-host", "hosts", multiple=True, help="A further name of this machine.")
 @click.option("--max-body", default=64, show_default=True, type=click.IntRange(1), metavar="MB")
 @click.option(
+    "--memory",
+    default=512,
+    show_default=True,
+    type=click.IntRange(1),
+    metavar="MB",
+    help="What may be remembered of conversations; beyond, they are read anew.",
+)
+@click.option(
     "--timeout",
     type=SECONDS,
     default=600.0,
@@ -179,6 +187,7 @@ def serve(
     admin_token: str,
     hosts: tuple[str, ...],
     max_body: int,
+    memory: int,
     timeout: float,
     **method: str | float | None,
 ) -> None:
@@ -221,7 +230,9 @@ def serve(
         admin_token=admin_token,
         salt=salt_of(where, data_folder(os.environ)),
         local_store=not where.startswith("postgres"),
-        limits=Limits(body_bytes=max_body * MEGABYTE, silence_s=timeout),
+        limits=Limits(
+            body_bytes=max_body * MEGABYTE, silence_s=timeout, memory_bytes=memory * MEGABYTE
+        ),
     )
     _refuse_circles(settings, port)
     ledger = open_store(store, os.environ)
