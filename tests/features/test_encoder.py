@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from statecomp.errors import BadInput
 from statecomp.features import presets
-from tests.features.small_model import LAYERS, folder, frozen, needs_model
+from tests.features.small_model import LAYERS, folder, frozen, needs_model, tiny
 
 pytestmark = needs_model
 encoder = pytest.importorskip(
@@ -162,6 +162,12 @@ def test_a_model_with_recurrent_layers_is_extended_too_but_cannot_step_back(
     assert not tape.crop(20)
     assert len(tape) == 0
     assert close(tape.extend(ids), small.hidden(ids), 1e-3)
+
+
+def test_layers_that_only_recur_are_refused_in_a_sentence(tmp_path: Path) -> None:
+    settings = encoder.EncoderSettings(tiny("qwen3.5-9b", tmp_path), layer=3, device="cpu")
+    with pytest.raises(BadInput, match="layer: is 3, and the first that attends is 4"):
+        encoder.open_encoder(settings)
 
 
 def test_conversion_is_all_or_nothing(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ from statecomp.router.hidden.spec import Encoder, Spec, parse
 from statecomp.router.network import Layer, Network
 from statecomp.router.scorer import Late, RouterScorer, reasons
 from statecomp.wire.openai_chat.wire import OpenAIChat
-from tests.features.small_model import folder, frozen, needs_model
+from tests.features.small_model import TINY, folder, frozen, needs_model, tiny
 from tests.vectors.made_up import run_of
 from tests.words import OneLiner, history_of
 
@@ -170,31 +170,7 @@ def test_a_state_that_only_grew_is_extended() -> None:
     assert spent < model.tokens_read - before
 
 
-def tiny(name: str, folder_of: Path) -> str:
-    """The architecture of a preset, small and with random weights."""
-    import torch
-    import transformers
-
-    torch.manual_seed(0)
-    sizes: dict[str, Any] = {
-        "vocab_size": 49_152, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 4,
-        "num_attention_heads": 2, "num_key_value_heads": 1,
-    }  # fmt: skip
-    if name == "qwen2.5-7b":
-        config: Any = transformers.Qwen2Config(**sizes)
-        kind: Any = transformers.Qwen2ForCausalLM
-    else:
-        config = transformers.Qwen3_5TextConfig(
-            **sizes, head_dim=16, linear_num_key_heads=2, linear_num_value_heads=2,
-            linear_key_head_dim=16, linear_value_head_dim=16,
-        )  # fmt: skip
-        kind = transformers.Qwen3_5ForCausalLM
-    kind(config).save_pretrained(folder_of)
-    transformers.AutoTokenizer.from_pretrained(folder()).save_pretrained(folder_of)
-    return str(folder_of)
-
-
-@pytest.mark.parametrize("name", ["qwen2.5-7b", "qwen3.5-9b"])
+@pytest.mark.parametrize("name", TINY)
 def test_the_larger_presets_are_read_online_as_they_are_offline(name: str, tmp_path: Path) -> None:
     encoders = pytest.importorskip("statecomp.features.encoder", reason=LIBRARIES)
     states = pytest.importorskip("statecomp.features.states", reason=LIBRARIES)

@@ -8,7 +8,7 @@ the final norm for the last layer.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from copy import deepcopy
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -18,7 +18,9 @@ import transformers
 from numpy.typing import NDArray
 
 from statecomp.errors import BadInput
-from statecomp.features import presets
+from statecomp.features import presets, shortcut
+from statecomp.features.devices import device_named, dtype_named, moved, within_memory
+from statecomp.features.tape import Tape
 from statecomp.features.view import Ids
 
 Floats: TypeAlias = NDArray[np.float32]
@@ -47,8 +49,8 @@ def open_encoder(settings: EncoderSettings = EncoderSettings()) -> FrozenEncoder
     """Loads the model; the default one is first converted into the user's cache, once."""
     preset = presets.PRESETS.get(settings.model)
     source = _source(settings.model, preset)
-    device = _device(settings.device)
-    dtype = _dtype(settings.dtype, preset, device)
+    device = device_named(settings.device)
+    dtype = dtype_named(settings.dtype, preset, device)
     try:
         with presets.quietly():
             config = transformers.AutoConfig.from_pretrained(source)
@@ -61,14 +63,17 @@ def open_encoder(settings: EncoderSettings = EncoderSettings()) -> FrozenEncoder
             auto: Any = transformers.AutoModelForCausalLM
             decoder = auto.from_pretrained(source, config=config, dtype=dtype).get_decoder()
             tokenizer = transformers.AutoTokenizer.from_pretrained(source)
-    except (OSError, ValueError) as error:
-        reason = str(error).strip().splitlines()[0]
+    except BadInput:
+        raise
+    except Exception as error:  # each parser of the library raises its own
+        reason = presets.first_line(error)
         raise BadInput(f"the model cannot be loaded: {reason}", file=settings.model) from error
     if not is_last:
         # The final norm was fitted to the last layer; an earlier one is read as it is.
         decoder.norm = torch.nn.Identity()
+    shortcut.install(decoder)
     weights = presets.weights_digest(source)
-    return FrozenEncoder(_moved(decoder, device), tokenizer, layer, settings, weights)
+    return FrozenEncoder(moved(decoder, device), tokenizer, layer, settings, weights)
 
 
 def layer_index(layer: int | float, depth: int) -> int:
@@ -131,7 +136,7 @@ class FrozenEncoder:
         if not base:
             return self.encode(targets), np.zeros(self.width, np.float32)  # (n, d), (d,)
         tape = self.tape()
-        current = tape.extend(base)[-1]  # (d,)
+        current = tape.extend(base, only_last=True)[0]  # (d,)
         return self.encode_after(tape, targets), current  # (n, d), (d,)
 
     def encode_after(self, tape: Tape, targets: Sequence[Ids]) -> Floats:
@@ -144,16 +149,20 @@ class FrozenEncoder:
     def _in_batches(self, texts: Sequence[Ids], past: Tape | None) -> Floats:
         out = np.zeros((len(texts), self.readings * self.width), np.float32)  # (n, d)
         shared = len(past) if past else 0
+        only_last = self.readout == "last"
         for batch in _by_length([len(ids) for ids in texts], shared, self._batch_tokens):
-            cache = past.copies(len(batch)) if past else None
-            states = self._pass([texts[place] for place in batch], cache)
+            with within_memory(self._decoder.device, shared * len(batch)):
+                cache = past.copies(len(batch)) if past else None
+            states = self._pass([texts[place] for place in batch], cache, only_last)
             for place, state in zip(batch, states, strict=True):
                 out[place] = read_out(state, self.readout)  # (t, d) -> (d,)
         return out
 
     @torch.inference_mode()
-    def _pass(self, texts: Sequence[Ids], cache: Any = None) -> list[Floats]:
-        """The model once over a padded batch: for each text its vectors, (t, d)."""
+    def _pass(
+        self, texts: Sequence[Ids], cache: Any = None, only_last: bool = False
+    ) -> list[Floats]:
+        """The model once over a padded batch: for each text its vectors, (t, d) or (1, d)."""
         lengths = [len(ids) for ids in texts]
         behind = cache.get_seq_length() if cache is not None else 0
         if not all(lengths):
@@ -166,64 +175,26 @@ class FrozenEncoder:
         ids = torch.zeros((len(texts), max(lengths)), dtype=torch.long)  # (n, t)
         for row, text in enumerate(texts):
             ids[row, : len(text)] = torch.as_tensor(text)
-        try:
+        device = self._decoder.device
+        where = shortcut.only_at(self._decoder, lengths) if only_last else nullcontext()
+        with within_memory(device, ids.numel(), behind), where:
             out = self._decoder(
-                input_ids=ids.to(self._decoder.device),
-                past_key_values=cache,
-                use_cache=cache is not None,
+                input_ids=ids.to(device), past_key_values=cache, use_cache=cache is not None
             ).last_hidden_state  # (n, t, d)
-        except torch.OutOfMemoryError as error:
-            problem = (
-                f"the memory of {self._decoder.device} is too small for {ids.numel():,} tokens"
-            )
-            raise BadInput(f"{problem} behind {behind:,}; choose another device") from error
         self.tokens_read += sum(lengths)
-        states: Floats = out.float().cpu().numpy()  # (n, t, d)
-        if not all(
-            np.isfinite(state[:length]).all() for state, length in zip(states, lengths, strict=True)
-        ):
+        states: Floats = read_of(out, lengths, only_last).float().cpu().numpy()  # (n, t or 1, d)
+        shown = [1] * len(texts) if only_last else lengths
+        found = [state[:length] for state, length in zip(states, shown, strict=True)]
+        if not all(np.isfinite(state).all() for state in found):
             raise BadInput(f"{self.name} gives vectors in which not all are numbers")
-        return [state[:length] for state, length in zip(states, lengths, strict=True)]
+        return found
 
 
-class Tape:
-    """A text that grows: each extension is read behind what was read, which is not read again."""
-
-    def __init__(self, encoder: FrozenEncoder) -> None:
-        self._encoder = encoder
-        self.ids: list[int] = []
-        self.clear()
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def extend(self, ids: Ids) -> Floats:
-        """The vectors of the new tokens."""
-        states = self._encoder._pass([ids], self._cache)[0]  # (t, d)
-        self.ids.extend(ids)
-        return states
-
-    def crop(self, length: int) -> bool:
-        """Forgets all behind `length`; False, and empty, where the model cannot step back."""
-        if length == len(self.ids):
-            return True
-        if not length or not self._cache.is_croppable:
-            self.clear()
-            return length == 0
-        self._cache.crop(length - len(self.ids))
-        del self.ids[length:]
-        return True
-
-    def clear(self) -> None:
-        self._cache = transformers.DynamicCache(config=self._encoder._decoder.config)
-        self.ids = []
-
-    def copies(self, count: int) -> Any:
-        """The cache for a batch of texts that all stand behind this one."""
-        cache: Any = deepcopy(self._cache)
-        # Recurrent layers have no other way to be repeated: the first row, so many times.
-        cache.reorder_cache(torch.zeros(count, dtype=torch.long))
-        return cache
+def read_of(states: torch.Tensor, lengths: Sequence[int], only_last: bool) -> torch.Tensor:
+    """The vectors that are read of padded texts: all, or of each that of its last token."""
+    if not only_last:
+        return states  # (n, t, d)
+    return torch.stack([states[row, length - 1 : length] for row, length in enumerate(lengths)])
 
 
 def read_out(states: Floats, readout: Readout) -> Floats:
@@ -244,34 +215,15 @@ def _source(model: str, preset: presets.Preset | None) -> str:
 
 def _shorten(config: Any, layers: int) -> None:
     config.num_hidden_layers = layers
-    if getattr(config, "layer_types", None):
-        config.layer_types = config.layer_types[:layers]
-
-
-def _device(name: str) -> str:
-    if name != "auto":
-        return name
-    if torch.cuda.is_available():
-        return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"
-
-
-def _moved(decoder: Any, device: str) -> Any:
-    try:
-        return decoder.to(device).eval()
-    except (RuntimeError, AssertionError) as error:  # torch has one for each way not to be there
-        reason = str(error).strip().splitlines()[0]
-        raise BadInput(f"the model cannot be put on {device}: {reason}", field="device") from error
-
-
-def _dtype(name: str, preset: presets.Preset | None, device: str) -> torch.dtype:
-    if name == "auto":
-        # Half precision is emulated on most CPUs, at a fifth of the speed.
-        name = "float32" if device == "cpu" else preset.dtype if preset else "bfloat16"
-    found = getattr(torch, name, None)
-    if not isinstance(found, torch.dtype) or not found.is_floating_point:
-        raise BadInput(f"there is no number type {name!r}; use float32, float16 or bfloat16")
-    return found
+    kinds = getattr(config, "layer_types", None)
+    if not kinds:
+        return
+    attending = [place for place, kind in enumerate(kinds, start=1) if "linear" not in kind]
+    if attending and attending[0] > layers:
+        # Recurrent layers alone do not know how far they have read.
+        problem = f"is {layers}, and the first that attends is {attending[0]}; take that or a later"
+        raise BadInput(problem, field="layer")
+    config.layer_types = kinds[:layers]
 
 
 def _by_length(lengths: Sequence[int], shared: int, batch_tokens: int) -> Iterator[list[int]]:

@@ -152,7 +152,7 @@ def download(preset: Preset) -> Path:
             preset.source, allow_patterns=["*.json", "*.txt", "*.safetensors"]
         )
     except Exception as error:  # the hub raises whatever its HTTP library does
-        problem = f"{preset.source} could not be had from the hub: {_first_line(error)}"
+        problem = f"{preset.source} could not be had from the hub: {first_line(error)}"
         raise BadInput(f"{problem}; connect, or copy its folder here and give that") from error
     return Path(folder)
 
@@ -184,7 +184,7 @@ def convert(weights: Path, folder: Path) -> Path:
     except Exception as error:  # a damaged file makes the library's parsers raise anything
         # Another process may have been faster; its folder is as good as ours.
         if not is_complete(folder):
-            problem = f"the weights cannot be converted: {_first_line(error)}"
+            problem = f"the weights cannot be converted: {first_line(error)}"
             raise BadInput(problem, file=str(weights)) from error
     finally:
         shutil.rmtree(work, ignore_errors=True)
@@ -229,7 +229,7 @@ def _in_hub_cache(source: str) -> Path | None:
     return Path(found).parent if isinstance(found, str) else None
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from statecomp.errors import BadInput
-from statecomp.features.encoder import EncoderSettings, Floats, FrozenEncoder, open_encoder
+from statecomp.features.encoder import EncoderSettings, Floats, FrozenEncoder, open_encoder, read_of
 from statecomp.features.view import Ids, both_ends
 
 
@@ -43,13 +43,17 @@ class TappedEncoder(FrozenEncoder):
         return keep
 
     @torch.inference_mode()
-    def _pass(self, texts: Sequence[Ids], cache: Any = None) -> list[Floats]:
-        deepest = super()._pass(texts, cache)
-        earlier = [self._taps[layer].float().cpu().numpy() for layer in self.layers[:-1]]
+    def _pass(
+        self, texts: Sequence[Ids], cache: Any = None, only_last: bool = False
+    ) -> list[Floats]:
+        deepest = super()._pass(texts, cache, only_last)
+        lengths = [len(text) for text in texts]
+        taps = (read_of(self._taps[layer], lengths, only_last) for layer in self.layers[:-1])
+        earlier = [tap.float().cpu().numpy() for tap in taps]
         return [
             np.concatenate([*(tap[row, : len(state)] for tap in earlier), state], axis=1)
             for row, state in enumerate(deepest)
-        ]  # (t, layers * d)
+        ]  # (t, layers * d) or (1, layers * d)
 
     def tokenize(self, text: str) -> list[int]:
         ids = super().tokenize(text)

@@ -146,7 +146,8 @@ class Behind:
             return self._read_last
         try:
             self._tape.crop(same)
-            self._read_last = self._tape.extend(base[len(self._tape) :])[-1].copy()  # (d,)
+            new = base[len(self._tape) :]
+            self._read_last = self._tape.extend(new, only_last=True)[0].copy()  # (d,)
         except BaseException:
             # The tape may hold half a state.
             self._tape.clear()

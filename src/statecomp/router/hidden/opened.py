@@ -54,12 +54,16 @@ def must_be_here(reads: Spec, serving: Serving = HERE) -> None:
 
 
 class Shared:
-    """A model with what was read by it; one reads at a time, the others wait."""
+    """A model with what was read by it; one reads at a time, the others wait.
+
+    A model that could not be opened is not tried again: loading it may take minutes.
+    """
 
     def __init__(self, reads: Spec, model: str, device: str, dtype: str) -> None:
         self._reads, self._where = reads, (model, device, dtype)
         self._candidates: Candidates | None = None
         self._encoder: Any = None
+        self._refused: BadInput | None = None
         self._lock = Lock()
 
     @property
@@ -74,12 +78,21 @@ class Shared:
             raise TimeoutError
         try:
             if self._candidates is None:
-                self._candidates = self._open()
+                self._candidates = self._opened()
                 asked = monotonic()  # what loading takes is not held against the first history
             ends = asked + (limit_s or float("inf"))
             return self._candidates.read(history, lambda: monotonic() < ends)
         finally:
             self._lock.release()
+
+    def _opened(self) -> Candidates:
+        if self._refused is not None:
+            raise self._refused
+        try:
+            return self._open()
+        except BadInput as problem:
+            self._refused = problem
+            raise
 
     def _open(self) -> Candidates:
         encoder, (model, device, dtype) = self._reads.encoder, self._where
