@@ -167,7 +167,7 @@ def test_bad_stores_are_one_sentence_each(tmp_path: Path) -> None:
         shelf.load(tmp_path, card, {RUN.id: changed})
     with pytest.raises(BadInput, match="holds no features; make them by statecomp extract"):
         shelf.cards([tmp_path / "nowhere"])
-    store = extraction("local").stores(tmp_path, LAYERS)[2]
+    store = extraction("local").stores(tmp_path, LAYERS)[2, "last"]
     shard = store.read(RUN)
     shard["candidates"][0, 0] = np.nan
     store.write(RUN, shard)
