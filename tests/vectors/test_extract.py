@@ -173,7 +173,7 @@ def test_bad_stores_are_one_sentence_each(tmp_path: Path) -> None:
     store.write(RUN, shard)
     with pytest.raises(BadInput, match="candidates of run one are not all numbers"):
         shelf.load(tmp_path, card, {RUN.id: RUN})
-    foreign = extraction("local").stores(tmp_path, LAYERS)[1]
+    foreign = extraction("local").stores(tmp_path, LAYERS)[1, "last"]
     foreign.path(RUN).replace(store.path(RUN))
     with pytest.raises(BadInput, match="not made from this run by this recipe"):
         shelf.load(tmp_path, card, {RUN.id: RUN})
