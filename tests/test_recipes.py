@@ -13,12 +13,12 @@ from statecomp import StateComp
 from statecomp.cli.app import app
 from statecomp.config import Settings, strategy_factory
 from statecomp.config.methods import method_of
-from statecomp.config.options import Options
 from statecomp.controller.economics import Economics
 from statecomp.controller.spans import Gates
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.method import Method
+from statecomp.options import Options
 from statecomp.recipes import DEFAULT, RECIPES, recipe_named
 from statecomp.traces.jsonl import read_runs
 

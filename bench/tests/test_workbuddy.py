@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from statecomp.config.methods import method_of
-from statecomp.config.options import Options, Settings
 from statecomp.errors import BadInput
 from statecomp.ledger.audit import Ledger, Request, Session, Totals
 from statecomp.ledger.open import open_ledger
 from statecomp.llm.client import open_chat
+from statecomp.options import Options, Settings
 from statecomp.proxy.scripted.app import ScriptedUpstream
 from statecomp.proxy.scripted.turns import Turn
 from statecomp.tokens.usage import Usage

@@ -6,12 +6,12 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from statecomp.config.memories import MEMORIES
-from statecomp.config.options import Options, Settings
+from statecomp.config import BUILDERS
 from statecomp.history.history import History
 from statecomp.history.interaction import Call
 from statecomp.history.trajectory import Trajectory
 from statecomp.llm.scripted import ScriptedChat
+from statecomp.options import Options, Settings
 from statecomp.strategy import Strategy
 from statecomp.wire.assemble import parse
 from statecomp.wire.providers import wire_named
@@ -55,7 +55,7 @@ def growing(steps: int) -> list[History]:
 def built(spec: str, chat: ScriptedChat | None = None, protocol: str = "openai-chat") -> Strategy:
     name, _, text = spec.partition(":")
     options = Options(spec, ",".join(filter(None, (text, "chat=scripted" if chat else ""))))
-    factory = MEMORIES[name](options, Settings(chats={"scripted": chat} if chat else {}))
+    factory = BUILDERS[name](options, Settings(chats={"scripted": chat} if chat else {}))
     options.done()
     return factory(Trajectory("run", (), protocol), wire_named(protocol))
 

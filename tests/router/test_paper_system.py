@@ -13,11 +13,11 @@ import pytest
 from statecomp import StateComp
 from statecomp.cli import train as cli_train
 from statecomp.config.methods import method_of
-from statecomp.config.options import Options, Settings
 from statecomp.controller.spans import Gates
 from statecomp.engines.local import LocalEngine
 from statecomp.errors import BadInput
 from statecomp.features import presets
+from statecomp.options import Options, Settings
 from statecomp.recipes import RECIPES
 from statecomp.router import learners, shipped
 from statecomp.router.bundle import load, save

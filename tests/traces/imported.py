@@ -9,7 +9,8 @@ from typing import Any
 from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.trajectory import Trajectory
-from statecomp.traces.detect import Format, format_of
+from statecomp.traces.format import Format
+from statecomp.traces.formats import format_of
 from statecomp.traces.jsonl import run_of
 from statecomp.traces.records import as_record
 from statecomp.wire.assemble import parse

@@ -59,7 +59,7 @@ SESSION = [
 
 
 def test_lines_of_one_answer_and_its_parallel_results_are_one_interaction() -> None:
-    (run,) = imported(claude_code, SESSION)
+    (run,) = imported(claude_code.FORMAT, SESSION)
     first, second = history_of(run).interactions
     assert [c.id for c in first.calls] == ["t1", "t2"]
     assert [o.text for o in first.observations] == ["app text", "test text"]
@@ -72,7 +72,7 @@ def test_lines_of_one_answer_and_its_parallel_results_are_one_interaction() -> N
 
 
 def test_times_usage_and_unknown_records_are_kept_beside_the_messages() -> None:
-    (run,) = imported(claude_code, SESSION)
+    (run,) = imported(claude_code.FORMAT, SESSION)
     kept = recorded(run)
     assert len(kept["messages"]) == len(run.messages)
     assert kept["messages"][1]["usage"] == {"output_tokens": 7}
@@ -107,14 +107,14 @@ def test_what_was_sent_as_the_system_is_a_message_in_its_place() -> None:
         {"type": "attachment", "uuid": "x5", "parentUuid": "x4", "renderedRole": "system"},
         said("a3", "x5", text("Done."), "msg2"),
     ]
-    (run,) = imported(claude_code, session)
+    (run,) = imported(claude_code.FORMAT, session)
     assert [m["role"] for m in run.messages] == [
         *("user", "user", "system", "assistant", "user", "system", "assistant"),
     ]
     told = [m["content"] for m in run.messages if m["role"] == "system"]
     assert told == ["The date is 1 May.\n\nYou may use tools.", "12 tokens left\n\nBe brief."]
     assert not any(i.locked for i in history_of(run).interactions)
-    without = imported(claude_code, [r for r in session if r["type"] != "attachment"])
+    without = imported(claude_code.FORMAT, [r for r in session if r["type"] != "attachment"])
     assert [i.id for i in history_of(without[0]).interactions] == [
         i.id for i in history_of(run).interactions
     ]
@@ -122,7 +122,9 @@ def test_what_was_sent_as_the_system_is_a_message_in_its_place() -> None:
 
 def test_requests_written_down_a_second_time_are_left_out() -> None:
     blob = {"type": "api-request-blob", "hash": "h", "message": {"role": "user", "content": "big"}}
-    (run,) = imported(claude_code, [*SESSION, blob, {"type": "api-request-shape", "shape": {}}])
+    (run,) = imported(
+        claude_code.FORMAT, [*SESSION, blob, {"type": "api-request-shape", "shape": {}}]
+    )
     assert "big" not in str(recorded(run))
     assert recorded(run)["unknown"] == {"novelty": 1}
 
@@ -148,7 +150,7 @@ def test_a_compaction_ends_a_run_and_its_summary_begins_the_next() -> None:
         line("user", "u4", "u3", "Now add a test"),
         said("a5", "u4", text("Added."), "msg3"),
     ]
-    before, after = imported(claude_code, [*SESSION, *more])
+    before, after = imported(claude_code.FORMAT, [*SESSION, *more])
     assert (before.id, after.id) == ("claude-code-s1", "claude-code-s1.2")
     assert recorded(after)["continues"] == before.id
     assert recorded(after)["compaction"]["trigger"] == "auto"
@@ -166,9 +168,9 @@ def test_an_older_compaction_is_a_summary_with_no_parent() -> None:
         ),
         said("a5", "u3", text("Good."), "msg3"),
     ]
-    before, after = imported(claude_code, [*SESSION, *more])
+    before, after = imported(claude_code.FORMAT, [*SESSION, *more])
     assert recorded(after)["continues"] == before.id
-    unasked = imported(claude_code, [*SESSION, more[0]])
+    unasked = imported(claude_code.FORMAT, [*SESSION, more[0]])
     assert len(unasked) == 1
     assert "all was fixed" in str(recorded(unasked[0])["unasked"])
 
@@ -178,11 +180,11 @@ def test_sub_agents_are_runs_of_their_own_in_a_file_or_inside_the_session() -> N
         line("user", "s1", None, "Search for X", isSidechain=True),
         said("s2", "s1", text("X is in y.py"), "msg9", isSidechain=True),
     ]
-    main, side = imported(claude_code, [*SESSION, *inside])
+    main, side = imported(claude_code.FORMAT, [*SESSION, *inside])
     assert recorded(side)["parent"] == main.id
     assert side.group == main.group
     own = [{**record, "agentId": "abc"} for record in inside]
-    (agent,) = imported(claude_code, own)
+    (agent,) = imported(claude_code.FORMAT, own)
     assert agent.id == "claude-code-s1-agent-abc"
     assert recorded(agent)["parent"] == main.id
 
@@ -195,7 +197,7 @@ def test_a_rewound_conversation_is_a_run_for_each_way_it_went() -> None:
         line("user", "u7", "a6", "Thanks"),
         said("a7", "u7", text("Welcome."), "msg5"),
     ]
-    now, before = imported(claude_code, [*SESSION, *more])
+    now, before = imported(claude_code.FORMAT, [*SESSION, *more])
     assert "Welcome." in texts(now)
     assert "app text" not in texts(now)
     assert "app text" in texts(before)
@@ -212,7 +214,7 @@ def test_missing_late_and_lonely_results_leave_an_acceptable_history() -> None:
         said("a1", "e1", text("Going on."), "msg1"),
         said("a2", "a1", call("t1", command="sleep"), "msg2"),
     ]
-    (run,) = imported(claude_code, broken)
+    (run,) = imported(claude_code.FORMAT, broken)
     assert run.messages[0]["content"] == "[the beginning was not recorded]"
     assert "[no result recorded]" in texts(run)
     assert "of an earlier file" in texts(run)

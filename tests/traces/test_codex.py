@@ -48,7 +48,7 @@ TURN = [
 
 
 def test_items_stand_as_they_were_with_their_usage_and_context() -> None:
-    (run,) = imported(codex, [META, *TURN])
+    (run,) = imported(codex.FORMAT, [META, *TURN])
     assert (run.id, run.group, run.protocol) == ("codex-th1", "codex-se1", "openai-responses")
     first, second = history_of(run).interactions
     assert [c.id for c in first.calls] == ["c1", "c2"]
@@ -66,7 +66,7 @@ def test_a_compaction_begins_a_run_with_its_replacement_history() -> None:
     kept = [message("user", "Fix it"), {"type": "compaction", "encrypted_content": "zzz"}]
     compacted = line("compacted", message="", replacement_history=kept, window_id="w2")
     more = [compacted, item(**message("user", "More")), item(**message("assistant", "Yes."))]
-    before, after = imported(codex, [META, *TURN, *more])
+    before, after = imported(codex.FORMAT, [META, *TURN, *more])
     assert after.id == "codex-th1.2"
     assert recorded(after)["continues"] == before.id
     assert recorded(after)["compaction"]["window_id"] == "w2"
@@ -80,10 +80,10 @@ def test_a_compaction_begins_a_run_with_its_replacement_history() -> None:
 
 def test_an_older_compaction_leaves_the_users_words_and_a_summary() -> None:
     more = [line("compacted", message="All is fixed."), item(**message("assistant", "Yes."))]
-    _, after = imported(codex, [META, *TURN, *more])
+    _, after = imported(codex.FORMAT, [META, *TURN, *more])
     words = [m["content"][0]["text"] for m in after.messages]
     assert words == ["Fix it", "All is fixed.", "Yes."]
-    (only,) = imported(codex, [META, *TURN, more[0]])
+    (only,) = imported(codex.FORMAT, [META, *TURN, more[0]])
     assert "All is fixed." in str(recorded(only)["unasked"])
 
 
@@ -91,7 +91,7 @@ def test_a_sub_thread_names_its_parent_and_shares_the_session() -> None:
     spawn = {"subagent": {"thread_spawn": {"parent_thread_id": "th1", "depth": 1}}}
     meta = line("session_meta", id="th2", session_id="se1", source=spawn)
     told = line("inter_agent_communication", author="/", recipient="/a", content="Look at b.py")
-    (run,) = imported(codex, [meta, told, item(**message("assistant", "Done."))])
+    (run,) = imported(codex.FORMAT, [meta, told, item(**message("assistant", "Done."))])
     assert (run.id, run.group) == ("codex-th2", "codex-se1")
     assert recorded(run)["parent"] == "codex-th1"
     assert "Look at b.py" in texts(run)
@@ -105,7 +105,7 @@ def test_rolled_back_turns_are_kept_aside() -> None:
         item(**message("user", "Right idea")),
         item(**message("assistant", "Right.")),
     ]
-    (run,) = imported(codex, [META, *TURN, *more])
+    (run,) = imported(codex.FORMAT, [META, *TURN, *more])
     assert "wrong thing" not in texts(run)
     assert "wrong thing" in str(recorded(run)["abandoned"])
 
@@ -125,7 +125,7 @@ def test_interrupted_turns_and_late_outputs_leave_an_acceptable_history() -> Non
         line("brand_new", x=1),
         item(type="ghost_snapshot", ghost_commit={}),
     ]
-    (run,) = imported(codex, [META, *broken])
+    (run,) = imported(codex.FORMAT, [META, *broken])
     assert run.messages[1]["output"] == "late"
     assert "[no result recorded]" in texts(run)
     assert "lonely" in texts(run)
@@ -135,8 +135,8 @@ def test_interrupted_turns_and_late_outputs_leave_an_acceptable_history() -> Non
 def test_the_bare_lines_and_the_document_of_earlier_versions_are_read() -> None:
     items = [message("user", "Hi"), message("assistant", "Hello")]
     header = {"id": "old", "timestamp": "2025-05-01T00:00:00Z", "instructions": "Be brief."}
-    (bare,) = imported(codex, [header, items[0], {"record_type": "state"}, items[1]])
-    (whole,) = imported(codex, [{"session": {"id": "old"}, "items": items}])
+    (bare,) = imported(codex.FORMAT, [header, items[0], {"record_type": "state"}, items[1]])
+    (whole,) = imported(codex.FORMAT, [{"session": {"id": "old"}, "items": items}])
     assert bare.id == whole.id == "codex-old"
     assert bare.messages == whole.messages
     assert recorded(bare)["session"]["instructions"] == "Be brief."

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
-from statecomp.traces.detect import FORMATS, Format
+from statecomp.traces.format import Format
+from statecomp.traces.formats import FORMATS
 from statecomp.traces.records import as_record
 from statecomp.wire.providers import wire_named
 from tests.traces.test_claude_code import SESSION
@@ -80,7 +81,7 @@ def test_damage_is_survived_or_said(name: str, data: Any) -> None:
             records = damaged(records, path, data.draw(JUNK))
         except (KeyError, IndexError, TypeError):
             continue  # an earlier damage took the place away
-    form: Format = next(f for f in FORMATS if name.startswith(f.NAME))
+    form: Format = next(f for f in FORMATS if name.startswith(f.name))
     for each in FORMATS:
         each.recognises(records)
     try:

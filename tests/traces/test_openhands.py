@@ -80,7 +80,7 @@ APP = [
 
 
 def test_app_events_with_parallel_calls_become_chat_messages() -> None:
-    (run,) = imported(openhands, APP, "sessions/abc/events")
+    (run,) = imported(openhands.FORMAT, APP, "sessions/abc/events")
     first, second = history_of(run).interactions
     assert [o.text for o in first.observations] == ["one", "two"]
     assert (first.reasoning, first.said, second.said) == ("Hm.", "I look.", "Fixed.")
@@ -99,12 +99,16 @@ def test_app_events_without_tool_calls_are_text_actions() -> None:
         app(1, "agent", action="run", args={"command": "ls -l", "thought": "I look."}),
         app(2, "agent", observation="run", content="a.py", extras={"command": "ls -l"}, cause=1),
     ]
-    (run,) = imported(openhands, [{"instance_id": "d-1", "history": events, "resolved": True}])
+    (run,) = imported(
+        openhands.FORMAT, [{"instance_id": "d-1", "history": events, "resolved": True}]
+    )
     (step,) = history_of(run).interactions
     assert run.protocol == "text-action"
     assert (step.said, step.observed) == ("I look.\n\n[run]\nls -l", "a.py")
     assert run.about["outcome"] == {"resolved": True}
-    (pairs,) = imported(openhands, [{"instance_id": "d", "history": [[events[1], events[2]]]}])
+    (pairs,) = imported(
+        openhands.FORMAT, [{"instance_id": "d", "history": [[events[1], events[2]]]}]
+    )
     assert len(history_of(pairs).interactions) == 1
 
 
@@ -130,7 +134,7 @@ def test_app_condensation_and_delegates() -> None:
             tool_call_metadata=metadata("d1", "d1", response="r2"),
         ),
     ]
-    before, after, delegate = imported(openhands, [*APP, *more])
+    before, after, delegate = imported(openhands.FORMAT, [*APP, *more])
     assert recorded(after)["continues"] == before.id
     assert after.messages[2] == {"role": "user", "content": "It was looked at."}
     assert "found" in texts(after)
@@ -213,7 +217,7 @@ SDK = [
 
 
 def test_sdk_events_of_one_answer_are_one_message() -> None:
-    (run,) = imported(openhands, SDK)
+    (run,) = imported(openhands.FORMAT, SDK)
     first, second = history_of(run).interactions
     assert [c.id for c in first.calls] == ["c1", "c2"]
     assert (first.reasoning, first.said, second.said) == ("Hm.", "I look.", "Fixed.")
@@ -229,7 +233,7 @@ def test_sdk_events_that_kept_no_call_are_linked_by_their_own_ids() -> None:
     bare = sdk("ActionEvent", "e2", "agent", action={"kind": "TerminalAction", "command": "ls"})
     seen = {"content": [text("one")]}
     back = sdk("ObservationEvent", "e3", "environment", action_id="e2", observation=seen)
-    (run,) = imported(openhands, [SDK[1], bare, back])
+    (run,) = imported(openhands.FORMAT, [SDK[1], bare, back])
     (step,) = history_of(run).interactions
     assert (step.calls[0].arguments, step.observed) == ('{"command": "ls"}', "one")
 
@@ -250,7 +254,7 @@ def test_sdk_condensation_begins_a_run_with_what_it_left() -> None:
             "UserRejectObservation", "e10", "environment", tool_call_id="c3", rejection_reason="no"
         ),
     ]
-    before, after = imported(openhands, [*SDK, *more])
+    before, after = imported(openhands.FORMAT, [*SDK, *more])
     assert recorded(after)["continues"] == before.id
     roles = [m["role"] for m in after.messages]
     assert roles == ["system", "user", "user", "assistant", "assistant", "tool"]
@@ -265,7 +269,7 @@ def test_sdk_branches_follow_the_last_event() -> None:
     back = sdk(
         "MessageEvent", "y", "user", llm_message={"role": "user", "content": "Yes"}, parent_id="e8"
     )
-    (run,) = imported(openhands, [*SDK, away, back])
+    (run,) = imported(openhands.FORMAT, [*SDK, away, back])
     assert "No!" not in texts(run)
     assert "No!" in str(recorded(run)["abandoned"])
 

@@ -47,7 +47,7 @@ def test_requests_that_extend_one_another_are_one_run(wrap: Any) -> None:
         wrap(chat({"role": "user", "content": "Something else"}), choice(DONE)),
         wrap(chat({**SYSTEM, "content": "Now 10:01."}, TASK, CALL, RESULT), choice(DONE)),
     ]
-    run, other = imported(requests, log)
+    run, other = imported(requests.FORMAT, log)
     assert [m["role"] for m in run.messages] == ["system", "user", "assistant", "tool", "assistant"]
     assert len(history_of(run).interactions) == 2
     assert len(other.messages) == 2
@@ -59,7 +59,7 @@ def test_requests_that_extend_one_another_are_one_run(wrap: Any) -> None:
 
 def test_bare_bodies_out_of_order_and_repeated_are_one_run_too() -> None:
     log = [chat(TASK, CALL, RESULT), chat(TASK), chat(TASK, CALL, RESULT)]
-    (run,) = imported(requests, log)
+    (run,) = imported(requests.FORMAT, log)
     assert len(run.messages) == 3
     assert len(recorded(run)["requests"]) == 3
 
@@ -79,7 +79,7 @@ def test_anthropic_bodies_with_moving_markers_and_dropped_thinking() -> None:
     answer = {"type": "message", "role": "assistant", "content": [thought, use], "usage": {"o": 1}}
     last = {**answer, "content": [{"type": "text", "text": "Fixed."}]}
     log = [{"request": first, "response": answer}, {"request": second, "response": last}]
-    (run,) = imported(requests, log)
+    (run,) = imported(requests.FORMAT, log)
     assert run.protocol == "anthropic"
     assert run.about["system"] == "You"
     assert len(history_of(run).interactions) == 2
@@ -100,7 +100,7 @@ def test_responses_bodies_append_their_output() -> None:
         {"request": body, "response": {"output": [call], "usage": {"input_tokens": 3}}},
         {"request": {**body, "input": [ask, call, output]}, "response": {"output": [said]}},
     ]
-    (run,) = imported(requests, log)
+    (run,) = imported(requests.FORMAT, log)
     assert (run.protocol, run.about["instructions"]) == ("openai-responses", "You")
     assert len(history_of(run).interactions) == 2
 

@@ -63,7 +63,7 @@ TOOL_RUN = {
 
 
 def test_text_actions_of_the_first_versions() -> None:
-    (run,) = imported(swe_agent, [TEXT_RUN], "runs/django__django-1.traj")
+    (run,) = imported(swe_agent.FORMAT, [TEXT_RUN], "runs/django__django-1.traj")
     (step,) = history_of(run).interactions
     assert (run.protocol, run.about["style"]) == ("text-action", "text-action")
     assert step.observed == "a.py"
@@ -75,7 +75,7 @@ def test_text_actions_of_the_first_versions() -> None:
 
 
 def test_tool_calls_thinking_and_an_open_last_call() -> None:
-    (run,) = imported(swe_agent, [TOOL_RUN])
+    (run,) = imported(swe_agent.FORMAT, [TOOL_RUN])
     first, last = history_of(run).interactions
     assert run.protocol == "openai-chat"
     assert (first.reasoning, first.observed) == ("Hm.", "a.py")
@@ -87,16 +87,18 @@ def test_tool_calls_thinking_and_an_open_last_call() -> None:
 
 def test_attempts_and_agents_are_runs_of_one_group() -> None:
     retried = {"attempts": [TOOL_RUN, TEXT_RUN], **TEXT_RUN}
-    first, second = imported(swe_agent, [retried], "x.traj")
+    first, second = imported(swe_agent.FORMAT, [retried], "x.traj")
     assert [recorded(run)["attempt"] for run in (first, second)] == [1, 2]
     helper = [{**told("assistant", "sub"), "agent": "helper"}]
-    main, sub = imported(swe_agent, [{**TEXT_RUN, "history": [*TEXT_RUN["history"], *helper]}])
+    main, sub = imported(
+        swe_agent.FORMAT, [{**TEXT_RUN, "history": [*TEXT_RUN["history"], *helper]}]
+    )
     assert recorded(sub)["parent"] == main.id
     assert main.group == sub.group
 
 
 def test_steps_alone_are_enough() -> None:
-    (run,) = imported(swe_agent, [{"trajectory": [STEP, STEP]}])
+    (run,) = imported(swe_agent.FORMAT, [{"trajectory": [STEP, STEP]}])
     assert len(history_of(run).interactions) == 2
     runs, problems = both(swe_agent.runs([{"history": [told("user", "hi")]}, 3], "x"))
     assert not runs
@@ -117,7 +119,9 @@ def test_mini_text_actions_with_the_reasoning_of_the_raw_response() -> None:
     raw |= {"choices": [{"message": {"content": "ls", "reasoning_content": "Hm."}}]}
     answer = {"role": "assistant", "content": "```bash\nls\n```", "extra": {"response": raw}}
     document = mini([*OPENING, answer, {"role": "user", "content": "a.py"}])
-    (run,) = imported(mini_swe_agent, [{**document, "trajectory_format": "mini-swe-agent-1"}])
+    (run,) = imported(
+        mini_swe_agent.FORMAT, [{**document, "trajectory_format": "mini-swe-agent-1"}]
+    )
     (step,) = history_of(run).interactions
     assert (run.protocol, step.reasoning, step.observed) == ("text-action", "Hm.", "a.py")
     assert recorded(run)["messages"][2]["response"]["usage"] == {"total_tokens": 3}
@@ -135,7 +139,9 @@ def test_mini_tool_calls_in_parallel_and_how_the_run_ended() -> None:
         {"role": "tool", "tool_call_id": "c2", "content": "two", "extra": {"returncode": 0}},
         {"role": "tool", "tool_call_id": "c1", "content": "one"},
     ]
-    (run,) = imported(mini_swe_agent, [mini([*OPENING, answer, *results, EXIT])], "t/x-1.traj.json")
+    (run,) = imported(
+        mini_swe_agent.FORMAT, [mini([*OPENING, answer, *results, EXIT])], "t/x-1.traj.json"
+    )
     (step,) = history_of(run).interactions
     assert [o.text for o in step.observations] == ["one", "two"]
     assert recorded(run)["messages"][2] == {"cost": 0.1, "timestamp": 1.5}
@@ -152,7 +158,7 @@ def test_mini_responses_objects_are_flattened_into_items() -> None:
     ]
     answer = {"object": "response", "id": "r", "output": output, "usage": {"input_tokens": 5}}
     result = {"type": "function_call_output", "call_id": "c1", "output": "a.py", "extra": {}}
-    (run,) = imported(mini_swe_agent, [mini([*OPENING, answer, result, EXIT])])
+    (run,) = imported(mini_swe_agent.FORMAT, [mini([*OPENING, answer, result, EXIT])])
     (step,) = history_of(run).interactions
     assert (run.protocol, step.reasoning, step.observed) == ("openai-responses", "Hm.", "a.py")
     assert recorded(run)["messages"][2]["usage"] == {"input_tokens": 5}
@@ -162,4 +168,6 @@ def test_mini_documents_without_an_answer_are_said() -> None:
     runs, problems = both(mini_swe_agent.runs([mini([*OPENING, "x", EXIT])], "x"))  # type: ignore[list-item]
     assert not runs
     assert problems == ["x, messages: is not only JSON objects", "x: holds no message of a model"]
-    assert "Fix it" in texts(imported(mini_swe_agent, [mini([*OPENING, {"role": "assistant"}])])[0])
+    assert "Fix it" in texts(
+        imported(mini_swe_agent.FORMAT, [mini([*OPENING, {"role": "assistant"}])])[0]
+    )

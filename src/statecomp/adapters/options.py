@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import cast
 
 from statecomp.config.methods import method_of
-from statecomp.config.options import Options, Settings
 from statecomp.errors import BadInput
 from statecomp.method import Method
+from statecomp.options import Options, Settings
 from statecomp.proxy.settings import Mode
 from statecomp.wire.protocol import Placement
 

@@ -38,9 +38,10 @@ from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
 from statecomp.history.interaction import Call, Interaction, JsonObject
 from statecomp.llm.client import ChatFailed
-from statecomp.llm.side import SideAccount, SideChannel
+from statecomp.llm.side import SideAccount, SideChannel, channel_of
 from statecomp.llm.transcript import transcript
-from statecomp.strategy import Card, Refusal, Strategy, View
+from statecomp.options import Options, Settings, chat_of
+from statecomp.strategy import Card, Refusal, Strategy, StrategyFactory, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.protocol import Wire
 
@@ -291,3 +292,12 @@ class AgenticContextManagement(Strategy):
         except ScoringFailed:
             return NOTHING
         return "Findings:\n" + "\n".join(f"- {line}" for line in found.splitlines())
+
+
+def build(options: Options, settings: Settings) -> StrategyFactory:
+    """`window=131072`: what the gauge is measured against."""
+    chat = chat_of(options, settings)
+    window = options.whole("window", WINDOW)
+    return lambda run, wire: AgenticContextManagement(
+        wire, window, channel_of(chat), settings.count
+    )

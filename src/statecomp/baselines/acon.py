@@ -14,18 +14,23 @@ sent, which is the same as on arrival and works on recordings too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
-from statecomp.baselines.rewriting import Compactor, edited, older, task_of
-from statecomp.baselines.writing import Writer
+from statecomp.baselines.rewriting import WINDOW, Budget, Compactor, edited, older, task_of
+from statecomp.baselines.writing import ChatWriter, ExtractiveWriter, Writer, plain, prompt
 from statecomp.errors import BadInput, SummaryFailed
 from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Observation, Segment
+from statecomp.history.trajectory import Trajectory
+from statecomp.llm.client import Chat
 from statecomp.llm.record import Record
-from statecomp.llm.side import SideAccount
-from statecomp.strategy import Card, Refusal, Strategy, View
+from statecomp.llm.side import SideAccount, SideChannel
+from statecomp.options import Options, Settings, chat_of
+from statecomp.strategy import Card, Refusal, Strategy, StrategyFactory, View
+from statecomp.wire.protocol import Wire
 
 CARD = Card(
     name="acon",
@@ -118,3 +123,49 @@ class Acon(Strategy):
         if not texts:
             return interaction
         return edited(interaction, lambda text: texts.get(text, text), wire, count, "refined")
+
+
+def build(options: Options, settings: Settings) -> StrategyFactory:
+    chat = chat_of(options, settings)
+    t_hist = options.real("t_hist", 4_096)
+    # Below zero means always, which is no budget.
+    budget = Budget(t_hist) if t_hist > 0 else None
+    given = options.real("budget", 0)
+    window = options.whole("window", WINDOW)
+    threshold = Budget(given).of(window) if given else budget.of(window) if budget else -1
+    accumulate = options.one_of("rule", "reset", "accumulate") == "accumulate"
+    make = partial(
+        Acon,
+        mode=options.one_of("mode", *MODES),
+        t_hist=threshold,
+        t_obs=options.whole("t_obs", 1_024),
+        keep=options.whole("keep", 1),
+        interval=options.whole("interval", 0),
+    )
+
+    def made(run: Trajectory, wire: Wire) -> Strategy:
+        account = SideAccount()
+        older, seen = (
+            _guided(chat, account, settings, name, form, rereads=not accumulate)
+            for name, form in (("history", five_sections), ("observation", plain))
+        )
+        compactor = Compactor(wire, older, settings.count, accumulate)
+        return make(compactor, seen, account=account)
+
+    return made
+
+
+def _guided(
+    chat: Chat | None,
+    account: SideAccount,
+    settings: Settings,
+    name: str,
+    form: Callable[[Record], str],
+    *,
+    rereads: bool,
+) -> Writer:
+    """What follows one of ACON's guidelines; an extract takes about a quarter of the threshold."""
+    if chat is None:
+        tokens = 1_024 if name == "history" else 256
+        return ExtractiveWriter(tokens, settings.count, form, rereads)
+    return ChatWriter(SideChannel(chat, account), "compressor", prompt(f"acon_{name}"), 2_048)

@@ -28,12 +28,14 @@ from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Observation, Summary
 from statecomp.history.situation import Situation
+from statecomp.history.trajectory import Trajectory
 from statecomp.llm.extracting.ranking import Setting, likelihood
 from statecomp.llm.extracting.units import Place, units_of
-from statecomp.llm.side import Later, SideAccount, SideChannel
+from statecomp.llm.side import Later, SideAccount, SideChannel, channel_of
 from statecomp.llm.writing.answer import SCHEMA, parse_record
+from statecomp.options import Options, Settings, chat_of
 from statecomp.recent import Recent
-from statecomp.strategy import Card, Refusal, Strategy, View
+from statecomp.strategy import Card, Refusal, Strategy, StrategyFactory, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.protocol import Wire
 
@@ -211,3 +213,21 @@ def flattened(member: Interaction) -> str:
 
 def _upto(history: History, due: int) -> tuple[Interaction, ...]:
     return tuple(i for i in history.interactions if i.number <= due and not i.locked)
+
+
+def build(options: Options, settings: Settings) -> StrategyFactory:
+    """`every=4,delay=1,recent=text|raw,steps=0`: `steps` is the limit to count down from."""
+    chat = chat_of(options, settings)
+    every, delay = options.whole("every", 4), options.whole("delay", 1)
+    flatten = options.one_of("recent", "text", "raw") == "text"
+    steps = options.whole("steps", 0)
+
+    def made(run: Trajectory, wire: Wire) -> Strategy:
+        channel = channel_of(chat)
+        account = channel.account if channel else SideAccount()
+        writer: Writer = LocalMemory(settings.count)
+        if channel:
+            writer = chat_writer(channel)
+        return CoMem(wire, writer, every, delay, flatten, steps, settings.count, account)
+
+    return made

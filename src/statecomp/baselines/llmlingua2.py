@@ -23,18 +23,28 @@ from math import ceil, floor
 
 from statecomp.baselines.rewriting import (
     Budget,
+    budget_of,
     collapsed,
     edited,
     no_worse,
     older,
     text_for,
 )
-from statecomp.baselines.token_models import LONGEST, LexicalModel, Piece, TokenModel
+from statecomp.baselines.token_models import (
+    CLASSIFIERS,
+    LONGEST,
+    LexicalModel,
+    Piece,
+    TokenModel,
+    open_token_model,
+)
 from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
+from statecomp.history.trajectory import Trajectory
 from statecomp.llm.record import frame
-from statecomp.strategy import Card, Strategy, View
+from statecomp.options import Options, Settings
+from statecomp.strategy import Card, Strategy, StrategyFactory, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.protocol import Wire
 
@@ -206,3 +216,17 @@ class LLMLingua2(Strategy):
             text = f"assistant: {interaction.action}\ntool: {interaction.observed}"
             self._flat[key] = self.lingua.compress(text, rate)
         return self._flat[key]
+
+
+def build(options: Options, settings: Settings) -> StrategyFactory:
+    classifier = options.one_of("classifier", *CLASSIFIERS)
+    model = options.text("model", "")
+    budget = budget_of(options, options.real("rate", 0.5))
+    keep = options.whole("keep", 2)
+    place = options.one_of("place", "observations", "history")
+
+    def made(run: Trajectory, wire: Wire) -> Strategy:
+        lingua = Lingua(open_token_model(classifier, model), settings.count)
+        return LLMLingua2(wire, lingua, budget, keep, place)
+
+    return made

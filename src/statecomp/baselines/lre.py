@@ -23,13 +23,14 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from statecomp.baselines.rewriting import Budget, collapsed, no_worse, older
+from statecomp.baselines.rewriting import Budget, budget_of, collapsed, no_worse, older
 from statecomp.errors import BadInput
 from statecomp.history.facts import facts_of
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Segment
 from statecomp.history.kinds import failed
-from statecomp.strategy import Card, Strategy, View
+from statecomp.options import Options, Settings
+from statecomp.strategy import Card, Strategy, StrategyFactory, View
 from statecomp.wire.protocol import Wire
 
 CARD = Card(
@@ -250,3 +251,10 @@ def chosen(old: Sequence[Interaction], scores: Mapping[str, float], room: int) -
             kept.add(interaction.id)
             room -= interaction.tokens
     return kept
+
+
+def build(options: Options, settings: Settings) -> StrategyFactory:
+    weights = open_weights(options.text("weights", ""))
+    budget = budget_of(options, 2_048)
+    keep = options.whole("keep", KEEP)
+    return lambda run, wire: LearnedEviction(wire, weights, budget, keep)

@@ -8,7 +8,8 @@ from statecomp.baselines.rewriting import edited
 from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Segment
-from statecomp.strategy import Card, Strategy, View
+from statecomp.options import Options, Settings
+from statecomp.strategy import Card, Strategy, StrategyFactory, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.protocol import Wire
 
@@ -54,3 +55,8 @@ class ObservationMasking(Strategy):
         if segment.id not in self._masked:
             self._masked[segment.id] = edited(segment, blank, self.wire, self.count, "masked")
         return self._masked[segment.id]
+
+
+def build(options: Options, settings: Settings) -> StrategyFactory:
+    keep = options.whole("keep", 10)
+    return lambda run, wire: ObservationMasking(wire, keep, settings.count)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from statecomp.history.history import History
-from statecomp.strategy import Card, Strategy, View
+from statecomp.options import Options, Settings
+from statecomp.strategy import Card, Strategy, StrategyFactory, View
 
 CARD = Card(
     name="none",
@@ -20,3 +21,7 @@ CARD = Card(
 class NoCompression(Strategy):
     def before_request(self, history: History) -> View:
         return View(history)
+
+
+def build(options: Options, settings: Settings) -> StrategyFactory:
+    return lambda run, wire: NoCompression()

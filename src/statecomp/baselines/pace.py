@@ -23,8 +23,24 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, Protocol
 
-from statecomp.baselines.embedding import Embedder, LexicalEmbedder, Vector, cosine
-from statecomp.baselines.rewriting import Marks, collapsed, no_worse, older, task_of, text_for
+from statecomp.baselines.embedding import (
+    EMBEDDERS,
+    Embedder,
+    LexicalEmbedder,
+    Vector,
+    cosine,
+    open_embedder,
+)
+from statecomp.baselines.rewriting import (
+    WINDOW,
+    Marks,
+    budget_of,
+    collapsed,
+    no_worse,
+    older,
+    task_of,
+    text_for,
+)
 from statecomp.baselines.tools import Use
 from statecomp.baselines.writing import arguments_of, ask, prompt, question_about, tool
 from statecomp.errors import BadInput, SummaryFailed
@@ -32,12 +48,14 @@ from statecomp.history.history import History
 from statecomp.history.interaction import Call, Interaction, JsonObject
 from statecomp.history.kinds import kind_of
 from statecomp.history.situation import Situation
+from statecomp.history.trajectory import Trajectory
 from statecomp.llm.answer import json_object
 from statecomp.llm.client import ChatFailed
 from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.side import SideAccount, SideChannel
 from statecomp.llm.transcript import cut
-from statecomp.strategy import Card, Strategy, View
+from statecomp.options import Options, Settings, chat_of
+from statecomp.strategy import Card, Strategy, StrategyFactory, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.protocol import Wire
 
@@ -308,3 +326,22 @@ class Pace(Strategy):
             return found[given["step"]]
         lines = (f"step {number}: {' '.join(text.split())[:200]}" for number, text in found.items())
         return "\n".join(lines)
+
+
+def build(options: Options, settings: Settings) -> StrategyFactory:
+    chat = chat_of(options, settings)
+    embedder = options.one_of("embedder", *EMBEDDERS)
+    model = options.text("model", "")
+    pressure = options.one_of("pressure", "paper", "code")
+    glimpse = options.one_of("glimpse", "off", "on") == "on"
+    budget = budget_of(options, 128_000).of(options.whole("window", WINDOW))
+
+    def made(run: Trajectory, wire: Wire) -> Strategy:
+        account = SideAccount()
+        writer: LevelWriter = ExtractLevels(settings.count)
+        if chat is not None:
+            writer = ChatLevels(SideChannel(chat, account))
+        opened = open_embedder(embedder, model)
+        return Pace(wire, writer, opened, pressure, budget, glimpse, settings.count, account)
+
+    return made

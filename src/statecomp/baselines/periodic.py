@@ -7,7 +7,7 @@ the timing differs from StateComp.  The control has no "must be shorter" test.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
@@ -17,8 +17,13 @@ from statecomp.history.facts import FactIndex
 from statecomp.history.history import History, Span
 from statecomp.history.interaction import Interaction, Segment, Summary
 from statecomp.history.situation import Situation
+from statecomp.history.trajectory import Trajectory
+from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.side import SideAccount
-from statecomp.strategy import Card, Refusal, Strategy, Summarizer, View
+from statecomp.llm.writing.summarize import ChatSummarizer
+from statecomp.options import Options, Settings, extract_of
+from statecomp.recipes import DEFAULT, recipe_named
+from statecomp.strategy import Card, Refusal, Strategy, StrategyFactory, Summarizer, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.protocol import Wire
 
@@ -95,3 +100,29 @@ class PeriodicSummary(Strategy):
 
 def _belongs(segment: Segment, complete: int) -> TypeGuard[Interaction]:
     return isinstance(segment, Interaction) and not segment.locked and segment.number <= complete
+
+
+def build(options: Options, settings: Settings) -> StrategyFactory:
+    every = options.whole("every", 5)
+    summarizer = summarizer_of(options, settings, recipe_named(DEFAULT).extract)
+
+    def made(run: Trajectory, wire: Wire) -> Strategy:
+        account = SideAccount()
+        return PeriodicSummary(wire, summarizer(account), every, settings.count, account)
+
+    return made
+
+
+def summarizer_of(
+    options: Options, settings: Settings, usual: ExtractiveSummarizer
+) -> Callable[[SideAccount], Summarizer]:
+    """The same for methods of others: `extract`, or a chat and nothing beside it."""
+    extract = extract_of(options, usual)
+    name, _, rest = options.text("records", "extract").partition(":")
+    if name == "extract":
+        return lambda account: extract
+    if name == "chat":
+        chat = settings.chat(rest)
+        return lambda account: ChatSummarizer(chat, objects=False, on_side_call=account.charge)
+    problem = f"is {name!r}; known are extract and chat:PROVIDER:MODEL[@URL]"
+    raise BadInput(problem, field="records")

@@ -18,6 +18,7 @@ from statecomp.history.history import History
 from statecomp.history.identity import digest
 from statecomp.history.interaction import Interaction, Pinned, Segment, Summary
 from statecomp.llm.record import frame
+from statecomp.options import Options
 from statecomp.strategy import Refusal
 from statecomp.tokens import ESTIMATE, TokenCounter, count_message
 from statecomp.wire.placement import render
@@ -211,3 +212,12 @@ class Compactor:
         if not no_worse(made.applied(history), history, self.wire):
             raise SummaryFailed("the replacement would break a protocol rule")
         return made
+
+
+def budget_of(options: Options, default: float) -> Budget:
+    """`budget=`: tokens, or a share up to 1.
+
+    A share is one of the text that is compressed for methods with a rate (llmlingua2, lre), and of
+    the window (`window=`, 200,000) for methods with a trigger (pace, selfcompact, acon, selfgc).
+    """
+    return Budget(options.real("budget", default))

@@ -22,7 +22,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from statecomp.baselines.lines import telling_lines
-from statecomp.baselines.rewriting import Marks, collapsed, no_worse, task_of, text_for
+from statecomp.baselines.rewriting import (
+    WINDOW,
+    Marks,
+    budget_of,
+    collapsed,
+    no_worse,
+    task_of,
+    text_for,
+)
 from statecomp.baselines.tools import Arguments, Use, text
 from statecomp.baselines.writing import ChatWriter, ExtractiveWriter, Writer, ask, prompt, tool
 from statecomp.errors import BadInput, ScoringFailed, SummaryFailed
@@ -30,9 +38,10 @@ from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
 from statecomp.history.interaction import Call, Interaction, JsonObject, Observation
 from statecomp.llm.client import ChatFailed
-from statecomp.llm.side import SideAccount, SideChannel
+from statecomp.llm.side import SideAccount, SideChannel, channel_of
 from statecomp.llm.transcript import transcript
-from statecomp.strategy import Card, Refusal, Strategy, View
+from statecomp.options import Options, Settings, chat_of
+from statecomp.strategy import Card, Refusal, Strategy, StrategyFactory, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.protocol import Wire
 
@@ -277,3 +286,13 @@ def chunks(text: str, room: int, count: TokenCounter) -> Iterator[str]:
             stop = line + 1 if line > 0 else stop
         yield text[start:stop]
         start = stop
+
+
+def build(options: Options, settings: Settings) -> StrategyFactory:
+    """`budget=64000,page=30000`: a budget up to 1 is a share of a window of 200,000 tokens."""
+    chat = chat_of(options, settings)
+    budget = budget_of(options, BUDGET).of(WINDOW)
+    page = options.whole("page", PAGE)
+    return lambda run, wire: StateAdaptiveMemory(
+        wire, budget, page, channel_of(chat), settings.count
+    )

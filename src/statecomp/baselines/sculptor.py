@@ -55,10 +55,11 @@ from statecomp.history.history import History
 from statecomp.history.identity import digest
 from statecomp.history.interaction import Call, Interaction, JsonObject, Segment
 from statecomp.llm.client import ChatFailed
-from statecomp.llm.side import SideAccount, SideChannel
+from statecomp.llm.side import SideAccount, SideChannel, channel_of
 from statecomp.llm.transcript import transcript
+from statecomp.options import Options, Settings, chat_of
 from statecomp.recent import Recent
-from statecomp.strategy import Card, Strategy, View
+from statecomp.strategy import Card, Strategy, StrategyFactory, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.protocol import Wire
 
@@ -290,3 +291,8 @@ class Sculptor(Strategy):
         context = arguments.whole("extended_context", *EXTENDED)
         found = self._found.get(name)
         return found.around(context // 2) if found else f"There is no search result {name!r}."
+
+
+def build(options: Options, settings: Settings) -> StrategyFactory:
+    chat = chat_of(options, settings)
+    return lambda run, wire: Sculptor(wire, channel_of(chat), settings.count)

@@ -16,20 +16,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
-from statecomp.baselines.rewriting import WINDOW, Compactor, Marks, older, task_of
+from statecomp.baselines.rewriting import WINDOW, Compactor, Marks, budget_of, older, task_of
 from statecomp.baselines.tools import Use
-from statecomp.baselines.writing import ask, prompt, question_about, tool
+from statecomp.baselines.writing import (
+    ChatWriter,
+    ExtractiveWriter,
+    Writer,
+    ask,
+    prompt,
+    question_about,
+    tool,
+)
 from statecomp.errors import BadInput
 from statecomp.history.facts import facts_of
 from statecomp.history.history import History
 from statecomp.history.interaction import Call, Interaction, JsonObject, Pinned
 from statecomp.history.kinds import failed
+from statecomp.history.trajectory import Trajectory
 from statecomp.llm.answer import json_object
-from statecomp.llm.client import ChatFailed
+from statecomp.llm.client import Chat, ChatFailed
 from statecomp.llm.side import SideAccount, SideChannel
-from statecomp.strategy import Card, Refusal, Strategy, View
+from statecomp.llm.writing.answer import SCHEMA as RECORD_SCHEMA
+from statecomp.llm.writing.answer import parse_record
+from statecomp.options import Options, Settings, chat_of
+from statecomp.strategy import Card, Refusal, Strategy, StrategyFactory, View
+from statecomp.wire.protocol import Wire
 
 CARD = Card(
     name="selfcompact",
@@ -56,6 +70,8 @@ _ANSWER = {
     "additionalProperties": False,
 }
 QUESTIONS = ("C1", "C2", "C3", "N1")
+SUMMARY_TOKENS = 2_000
+"""What an extract may take where the method lets its model write one to three thousand."""
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "properties": {
@@ -219,3 +235,35 @@ class SelfCompact(Strategy):
 
     def extra_system_text(self) -> str:
         return prompt("selfcompact_tool") if self.mode == "tool" else ""
+
+
+def build(options: Options, settings: Settings) -> StrategyFactory:
+    chat = chat_of(options, settings)
+    limit = budget_of(options, 0.30).of(options.whole("window", WINDOW))
+    make = partial(
+        SelfCompact,
+        mode=options.one_of("mode", "probe", "tool"),
+        every=options.whole("every", 5),
+        growth=options.whole("growth", 8_000),
+        limit=limit,
+    )
+
+    def made(run: Trajectory, wire: Wire) -> Strategy:
+        account = SideAccount()
+        writer = _writer(chat, account, settings)
+        judge: Judge = RuleJudge()
+        if chat is not None:
+            judge = ChatJudge(SideChannel(chat, account))
+        return make(Compactor(wire, writer, settings.count), judge, account=account)
+
+    return made
+
+
+def _writer(chat: Chat | None, account: SideAccount, settings: Settings) -> Writer:
+    """A summary of the six headings, by the chat or extracted."""
+    if chat is None:
+        return ExtractiveWriter(SUMMARY_TOKENS, settings.count)
+    system = prompt("selfcompact_summary")
+    channel = SideChannel(chat, account)
+    body = lambda answer: parse_record(answer).body  # noqa: E731
+    return ChatWriter(channel, "summary", system, 3_000, body, RECORD_SCHEMA)

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from statecomp.baselines.rewriting import WINDOW, Marks, edited, no_worse, older, task_of
+from statecomp.baselines.rewriting import WINDOW, Marks, budget_of, edited, no_worse, older, task_of
 from statecomp.baselines.tools import Use
 from statecomp.baselines.writing import arguments_of, ask, prompt, question_about, tool
 from statecomp.errors import SummaryFailed
@@ -27,10 +27,12 @@ from statecomp.history.facts import facts_of
 from statecomp.history.history import History
 from statecomp.history.interaction import Call, Interaction, JsonObject, Pinned, Segment
 from statecomp.history.kinds import failed, kind_of
+from statecomp.history.trajectory import Trajectory
 from statecomp.llm.client import ChatFailed
 from statecomp.llm.side import SideAccount, SideChannel
 from statecomp.llm.transcript import cut
-from statecomp.strategy import Card, Strategy, View
+from statecomp.options import Options, Settings, chat_of
+from statecomp.strategy import Card, Strategy, StrategyFactory, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.protocol import Wire
 
@@ -290,3 +292,19 @@ class SelfGC(Strategy):
             f"stands in their place, and {TOOL}(object_id) returns the exact text. Ask only for "
             "what the next step needs."
         )
+
+
+def build(options: Options, settings: Settings) -> StrategyFactory:
+    chat = chat_of(options, settings)
+    window = options.whole("window", WINDOW)
+    growth = budget_of(options, GROWTH).of(window)
+    whole_prefix = options.one_of("index", "objects", "prefix") == "prefix"
+
+    def made(run: Trajectory, wire: Wire) -> Strategy:
+        account = SideAccount()
+        planner: Planner = RulePlanner()
+        if chat is not None:
+            planner = ChatPlanner(SideChannel(chat, account), whole_prefix)
+        return SelfGC(wire, planner, growth, window, settings.count, account)
+
+    return made

@@ -28,13 +28,15 @@ from typing import Any, Literal
 
 from statecomp.baselines.lines import LEXICAL, LineScorer
 from statecomp.baselines.rewriting import edited, no_worse
+from statecomp.baselines.swe_pruner_model import open_reranker
 from statecomp.baselines.tools import Use
 from statecomp.baselines.writing import arguments_of
 from statecomp.errors import BadInput, ScoringFailed
 from statecomp.history.history import History
 from statecomp.history.interaction import Call, Interaction, JsonObject, Segment
+from statecomp.options import Options, Settings
 from statecomp.recent import Recent
-from statecomp.strategy import Card, Strategy, View
+from statecomp.strategy import Card, Strategy, StrategyFactory, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.protocol import Wire
 
@@ -177,3 +179,17 @@ def pruned(lines: Sequence[str], scores: Sequence[float], threshold: float) -> I
             yield f"(filtered {len(together)} lines)"
         else:
             yield from solid
+
+
+def build(options: Options, settings: Settings) -> StrategyFactory:
+    """`threshold=0.5,focus=argument|said,scorer=lexical|qwen-reranker,model=FOLDER`."""
+    threshold = options.real("threshold", THRESHOLD)
+    spoken = options.one_of("focus", "argument", "said") == "said"
+    named = options.one_of("scorer", "lexical", "qwen-reranker")
+    folder = options.text("model", "")
+    scorer: LineScorer = LEXICAL
+    if named == "qwen-reranker":
+        scorer = open_reranker(folder)
+    return lambda run, wire: SwePruner(
+        wire, scorer, threshold, "said" if spoken else "argument", settings.count
+    )

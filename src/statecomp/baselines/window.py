@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
-from statecomp.strategy import Card, Strategy, View
+from statecomp.options import Options, Settings
+from statecomp.strategy import Card, Strategy, StrategyFactory, View
 
 CARD = Card(
     name="window",
@@ -41,3 +42,8 @@ class SlidingWindow(Strategy):
         # An unfinished tool turn stays wherever it stands: its result is still to come.
         waiting = (s for s in segments[first:start] if isinstance(s, Interaction) and s.locked)
         return View(History((*segments[:first], *waiting, *segments[start:])))
+
+
+def build(options: Options, settings: Settings) -> StrategyFactory:
+    strategy = SlidingWindow(options.whole("keep", 10))
+    return lambda run, wire: strategy

@@ -13,14 +13,31 @@ import click
 from statecomp.cli.files import writing
 from statecomp.cli.terminal import show, warn, watched
 from statecomp.errors import BadInput
-from statecomp.traces.detect import BY_NAME
+from statecomp.traces.formats import BY_NAME, FORMATS
 from statecomp.traces.importer import Importer, Tally
 from statecomp.traces.secrets import Masker
 
 PLACES_SHOWN = 3
+KNOWN = ", ".join(each.about for each in FORMATS)
+HELP = f"""Convert other tools' recordings to runs, one a line.
+
+PATHS are files (also gzipped) and folders.  Known are {KNOWN}; each is told by its content.
+
+Sub-agents become runs of their own in their parent's group.  A compaction ends a run: what
+the model saw behind it is the next one.  What stands beside the messages (times, usage, cost,
+events) is kept under `recorded`.  Secrets are masked, the same secret always alike.
+
+\b
+Exit code 0: written.  1: with --strict, something could not be read.  2: nothing could.
+
+\b
+Examples:
+  statecomp import ~/.claude/projects -o runs.jsonl
+  statecomp import rollout.jsonl run.traj requests.jsonl.gz -o runs.jsonl --domain Code
+"""
 
 
-@click.command("import")
+@click.command("import", help=HELP)
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "-o",
@@ -52,24 +69,6 @@ def import_runs(
     domain: str,
     strict: bool,
 ) -> None:
-    """Convert other tools' recordings to runs, one a line.
-
-    PATHS are files (also gzipped) and folders.  Known are Claude Code sessions, Codex rollouts,
-    SWE-agent and mini-swe-agent trajectories, OpenHands event streams, logs of OpenAI chat,
-    OpenAI Responses and Anthropic requests, and our own layout; each is told by its content.
-
-    Sub-agents become runs of their own in their parent's group.  A compaction ends a run: what
-    the model saw behind it is the next one.  What stands beside the messages (times, usage, cost,
-    events) is kept under `recorded`.  Secrets are masked, the same secret always alike.
-
-    \b
-    Exit code 0: written.  1: with --strict, something could not be read.  2: nothing could.
-
-    \b
-    Examples:
-      statecomp import ~/.claude/projects -o runs.jsonl
-      statecomp import rollout.jsonl run.traj requests.jsonl.gz -o runs.jsonl --domain Code
-    """
     _refuse_overwriting(output, paths)
     masker = None if keep_secrets else Masker()
     importer = Importer(masker, BY_NAME.get(format_name), domain)

@@ -24,12 +24,12 @@ import click
 from statecomp.cli.price_book import read_price_book
 from statecomp.cli.terminal import warn
 from statecomp.config.methods import OPTIONS, method_of
-from statecomp.config.options import Options, Settings
 from statecomp.config.places import STORE, data_folder, open_store, store_url
 from statecomp.controller.prices import PriceBook
 from statecomp.errors import BadInput
 from statecomp.ledger.audit import Ledger
 from statecomp.method import Method
+from statecomp.options import Options, Settings
 from statecomp.proxy.sessions import salt_of
 from statecomp.proxy.settings import (
     MEGABYTE,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
 
-from statecomp.config.options import Options
+from statecomp.options import Options
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from statecomp.checkpoint import Pins
-from statecomp.config.options import Options, Settings
-from statecomp.config.records import extract_of, model_records
+from statecomp.config.records import model_records
 from statecomp.config.scorers import Scoring, default_scorer, scores_at_once, scoring
 from statecomp.controller.prices import PriceBook, Prices, shipped_prices
 from statecomp.controller.spans import Gates
@@ -16,6 +15,7 @@ from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.llm.writing.writer import USUAL_RATIO
 from statecomp.method import Method
+from statecomp.options import Options, Settings, extract_of
 from statecomp.recipes import DEFAULT, Recipe, recipe_named
 from statecomp.wire.protocol import Placement
 

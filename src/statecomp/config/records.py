@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import inf
 
-from statecomp.config.options import Options, Settings
 from statecomp.controller.prices import PriceBook
 from statecomp.errors import BadInput
 from statecomp.llm.extract import ExtractiveSummarizer
-from statecomp.llm.side import SideAccount
-from statecomp.llm.writing.summarize import ChatSummarizer
+from statecomp.options import Options, Settings
 from statecomp.records import SAME, ModelRecords
-from statecomp.strategy import Summarizer
-
-
-def extract_of(options: Options, usual: ExtractiveSummarizer) -> ExtractiveSummarizer:
-    """An extract as long as the `usual` one, unless the options say otherwise."""
-    return ExtractiveSummarizer(
-        budget=options.real("budget", usual.budget),
-        name_worth=options.whole("name_worth", usual.name_worth),
-        dense=options.whole("dense", usual.dense),
-    )
 
 
 def model_records(
@@ -50,18 +37,3 @@ def model_records(
         day_dollars=day,
         count=settings.count,
     )
-
-
-def summarizer_of(
-    options: Options, settings: Settings, usual: ExtractiveSummarizer
-) -> Callable[[SideAccount], Summarizer]:
-    """The same for methods of others: `extract`, or a chat and nothing beside it."""
-    extract = extract_of(options, usual)
-    name, _, rest = options.text("records", "extract").partition(":")
-    if name == "extract":
-        return lambda account: extract
-    if name == "chat":
-        chat = settings.chat(rest)
-        return lambda account: ChatSummarizer(chat, objects=False, on_side_call=account.charge)
-    problem = f"is {name!r}; known are extract and chat:PROVIDER:MODEL[@URL]"
-    raise BadInput(problem, field="records")

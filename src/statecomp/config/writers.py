@@ -7,13 +7,12 @@ from pathlib import Path
 
 from statecomp.baselines.llmlingua2 import Lingua
 from statecomp.baselines.token_models import CLASSIFIERS, open_token_model
-from statecomp.config.options import Options, Settings
-from statecomp.config.records import extract_of
 from statecomp.errors import BadInput
 from statecomp.exam.answers import read_given
 from statecomp.exam.writers import Cut, Given, RecordWriter, TokenChoice, Writer
 from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.writing.summarize import ChatSummarizer
+from statecomp.options import Options, Settings, extract_of
 
 EXTRACT = "extract"
 BORROWING = (Cut, TokenChoice)

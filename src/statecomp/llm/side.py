@@ -93,3 +93,8 @@ class SideChannel:
     ) -> Later:
         """The same, for an answer that may not be used before the next checkpoint."""
         return Later(self.ask(kind, system, prompt, max_tokens=max_tokens), checkpoint + 1)
+
+
+def channel_of(chat: Chat | None) -> SideChannel | None:
+    """One account a run: what a run's side calls cost belongs to that run."""
+    return SideChannel(chat, SideAccount()) if chat else None

@@ -19,6 +19,7 @@ from typing import Any
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.traces.claude_tree import Node, Tree, tree_of
+from statecomp.traces.format import Format
 from statecomp.traces.records import Origin, build, task_of, without
 from statecomp.wire.anthropic.pairing import paired
 from statecomp.wire.pairing import Entry
@@ -170,3 +171,6 @@ def _plain(entries: Sequence[Entry]) -> list[Entry]:
         Entry({"role": e.message["role"], "content": e.message["content"]}, e.about)
         for e in entries
     ]
+
+
+FORMAT = Format(NAME, "Claude Code sessions", recognises, runs)

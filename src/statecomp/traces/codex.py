@@ -20,6 +20,7 @@ from typing import Any
 from statecomp.errors import BadInput
 from statecomp.history.interaction import JsonObject
 from statecomp.history.trajectory import Trajectory
+from statecomp.traces.format import Format
 from statecomp.traces.records import Origin, build, listed, mapping, only, task_of, without
 from statecomp.wire.content import text_of
 from statecomp.wire.openai_responses.items import Maker, kind_of, maker_of
@@ -253,3 +254,6 @@ def _agent_message(payload: Mapping[str, Any]) -> JsonObject:
 def _parent(meta: Mapping[str, Any]) -> str:
     spawned = mapping(mapping(mapping(meta.get("source")).get("subagent")).get("thread_spawn"))
     return str(meta.get("parent_thread_id") or spawned.get("parent_thread_id") or "")
+
+
+FORMAT = Format(NAME, "Codex rollouts", recognises, runs)

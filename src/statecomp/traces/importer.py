@@ -17,8 +17,8 @@ from typing import Any
 from statecomp.errors import BadInput
 from statecomp.history.identity import canonical, digest
 from statecomp.history.trajectory import Trajectory
-from statecomp.traces import openhands
-from statecomp.traces.detect import Format, format_of
+from statecomp.traces.format import Format, Source
+from statecomp.traces.formats import FORMATS, format_of
 from statecomp.traces.jsonl import read_records, run_of
 from statecomp.traces.records import as_record, mapping
 from statecomp.traces.secrets import Masker
@@ -27,14 +27,6 @@ from statecomp.wire.providers import wire_named
 HEAD = 64  # values looked at to tell a format
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _JSON_STARTS = (b"{", b"[", b"\x1f\x8b", _ZSTD)
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """The files of one recording: one, or a folder with a file an event."""
-
-    path: Path
-    files: tuple[Path, ...]
 
 
 @dataclass(slots=True)
@@ -80,24 +72,17 @@ class Importer:
             ]
 
     def _folder(self, folder: Path) -> Iterator[Source]:
-        events: dict[Path, list[Path]] = {}
         files = sorted((p for p in folder.rglob("*") if p.is_file()), key=_natural)
-        for path in files:
-            if not _starts_as_json(path):
-                self.tally.passed_over += 1
-            elif _is_cached(path):
-                self.tally.repeated += 1
-            elif _is_event_file(path):
-                events.setdefault(path.parent, []).append(path)
-        grouped = {path for paths in events.values() for path in paths}
-        for parent, paths in events.items():
-            state = parent.parent / "base_state.json"
-            beside = (state,) if state in files else ()
-            grouped.update(beside)
-            yield Source(parent, (*beside, *paths))
-        for path in files:
-            if path not in grouped and _starts_as_json(path) and not _is_cached(path):
-                yield Source(path, (path,))
+        readable = [path for path in files if _starts_as_json(path)]
+        self.tally.passed_over += len(files) - len(readable)
+        taken: set[Path] = set()
+        for form in FORMATS:
+            gathered = form.gather([path for path in readable if path not in taken])
+            self.tally.repeated += len(gathered.repeated)
+            taken |= {path for source in gathered.sources for path in source.files}
+            taken |= gathered.repeated
+            yield from gathered.sources
+        yield from (Source(path, (path,)) for path in readable if path not in taken)
 
     def _runs(self, source: Source) -> Iterator[tuple[str, Trajectory]]:
         values = self._values(source)
@@ -117,7 +102,7 @@ class Importer:
                 if isinstance(outcome, BadInput):
                     self.tally.refuse(outcome.at(file=name))
                 else:
-                    yield chosen.NAME, outcome
+                    yield chosen.name, outcome
         except BadInput as problem:
             self.tally.refuse(problem.at(file=name))
 
@@ -186,18 +171,6 @@ def _starts_as_json(path: Path) -> bool:
             return file.read(256).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(_JSON_STARTS)
     except OSError:
         return True  # reading it says what is wrong
-
-
-def _is_event_file(path: Path) -> bool:
-    """A file that is one OpenHands event and nothing else."""
-    values = [value for _, value in islice(read_records(path), 2)]
-    return len(values) == 1 and not isinstance(values[0], list) and openhands.recognises(values)
-
-
-def _is_cached(path: Path) -> bool:
-    """The OpenHands app keeps pages of the events that stand in the folder beside them."""
-    folder = path.parent
-    return folder.name == "event_cache" and (folder.parent / "events").is_dir()
 
 
 def _read(path: Path) -> Iterator[tuple[int, Any]]:

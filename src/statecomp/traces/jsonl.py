@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, cast
 
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
+from statecomp.traces.format import Format
 from statecomp.wire.providers import BY_NAME, detect
 
 MAX_RECORD_BYTES = 64 * 1024 * 1024
@@ -191,3 +192,6 @@ def read_all(
 ) -> Iterator[Trajectory | BadInput]:
     for path in paths:
         yield from read_runs(path, max_record_bytes=max_record_bytes)
+
+
+FORMAT = Format(NAME, "runs in our own layout", recognises, runs)

@@ -14,6 +14,7 @@ from typing import Any
 from statecomp.errors import BadInput
 from statecomp.history.identity import canonical, digest
 from statecomp.history.trajectory import Trajectory
+from statecomp.traces.format import Format
 from statecomp.traces.records import Origin, build, listed, mapping, only, without
 from statecomp.wire.openai_chat.wire import REASONING_KEYS
 from statecomp.wire.pairing import Entry
@@ -125,3 +126,6 @@ def _beside(message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _READERS = {"openai-responses": _response_entries}
+
+
+FORMAT = Format(NAME, "mini-swe-agent trajectories", recognises, runs)

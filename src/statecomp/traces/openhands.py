@@ -13,12 +13,15 @@ delegating run.  What is no message (state changes, recalls, statistics) is in `
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.traces import openhands_app, openhands_sdk
+from statecomp.traces.format import Format, Gathered, Source
+from statecomp.traces.jsonl import read_records
 from statecomp.traces.openhands_view import View
 from statecomp.traces.records import Origin, listed, mapping, only, without
 
@@ -111,3 +114,34 @@ def _origin(
         model=str(model),
         outcome=only(("test_result", "resolved", "error", "execution_status"), about) or None,
     )
+
+
+def gather(files: Sequence[Path]) -> Gathered:
+    """A folder with a file an event is one recording, with the state that lies beside it.
+
+    The app keeps pages of the events that stand in the folder beside them.
+    """
+    repeated = frozenset(path for path in files if _is_cached(path))
+    events: dict[Path, list[Path]] = {}
+    for path in files:
+        if path not in repeated and _is_event_file(path):
+            events.setdefault(path.parent, []).append(path)
+    sources = []
+    for folder, paths in events.items():
+        state = folder.parent / "base_state.json"
+        sources.append(Source(folder, ((state,) if state in files else ()) + tuple(paths)))
+    return Gathered(tuple(sources), repeated)
+
+
+def _is_event_file(path: Path) -> bool:
+    """A file that is one event and nothing else."""
+    values = [value for _, value in islice(read_records(path), 2)]
+    return len(values) == 1 and not isinstance(values[0], list) and recognises(values)
+
+
+def _is_cached(path: Path) -> bool:
+    folder = path.parent
+    return folder.name == "event_cache" and (folder.parent / "events").is_dir()
+
+
+FORMAT = Format(NAME, "OpenHands event streams", recognises, runs, gather)

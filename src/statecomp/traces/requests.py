@@ -16,6 +16,7 @@ from typing import Any
 from statecomp.errors import BadInput
 from statecomp.history.identity import canonical, digest
 from statecomp.history.trajectory import Trajectory
+from statecomp.traces.format import Format
 from statecomp.traces.records import Origin, build, listed, mapping, only, without
 from statecomp.wire.anthropic.thinking import THINKING
 from statecomp.wire.content import blocks, strip_markers
@@ -196,3 +197,6 @@ def _told(messages: int, record: Mapping[str, Any]) -> dict[str, Any]:
     answer = mapping(_answer_in(record))
     found = {"messages": messages, **only(_TIMES, record)}
     return found | only(("usage", "model", "stop_reason", "status"), answer)
+
+
+FORMAT = Format(NAME, "logs of OpenAI and Anthropic requests", recognises, runs)

@@ -17,6 +17,7 @@ from statecomp.errors import BadInput
 from statecomp.history.identity import canonical, digest
 from statecomp.history.interaction import JsonObject
 from statecomp.history.trajectory import Trajectory
+from statecomp.traces.format import Format
 from statecomp.traces.records import Origin, build, listed, mapping, only, without
 from statecomp.wire.openai_chat.pairing import paired
 from statecomp.wire.pairing import Entry
@@ -137,3 +138,6 @@ def _settings(document: Mapping[str, Any]) -> Mapping[str, Any]:
         except (ValueError, RecursionError):
             return {"replay_config": told}
     return mapping(told)
+
+
+FORMAT = Format(NAME, "SWE-agent trajectories", recognises, runs)

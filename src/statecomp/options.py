@@ -8,10 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
-from statecomp.baselines.rewriting import Budget
 from statecomp.controller.prices import PriceBook, Prices
 from statecomp.errors import BadInput
 from statecomp.llm.client import Chat, open_chat
+from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.strategy import StrategyFactory
 from statecomp.tokens import ESTIMATE, TokenCounter
 
@@ -105,6 +105,10 @@ def chat_of(options: Options, settings: Settings) -> Chat | None:
     return settings.chat(rest) if name == "chat" else None
 
 
-def budget_of(options: Options, default: float) -> Budget:
-    """`budget=`: tokens, or a share up to 1 of a whole that the method names."""
-    return Budget(options.real("budget", default))
+def extract_of(options: Options, usual: ExtractiveSummarizer) -> ExtractiveSummarizer:
+    """An extract as long as the `usual` one, unless the options say otherwise."""
+    return ExtractiveSummarizer(
+        budget=options.real("budget", usual.budget),
+        name_worth=options.whole("name_worth", usual.name_worth),
+        dense=options.whole("dense", usual.dense),
+    )
