@@ -11,15 +11,14 @@ from statecomp.checkpoint import Checkpoint, Pins, as_it_came, first_change
 from statecomp.controller.circumstances import JUST_AFTER, Circumstances
 from statecomp.controller.controller import Controller, chain_to, decided_at, last_seen, tip
 from statecomp.controller.holds import NO_HOLDS, holds_of
+from statecomp.controller.judging import Judge, Judging
 from statecomp.controller.prices import PriceBook
 from statecomp.controller.replaying import Replayer
 from statecomp.controller.spans import Rule
-from statecomp.controller.sparing import Sparing
 from statecomp.errors import InvalidHistory, StateCompError
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, JsonObject
 from statecomp.ledger.commits import Commit, CommitLog, MemoryLog
-from statecomp.llm.record import Record
 from statecomp.llm.side import SideAccount
 from statecomp.recent import Recent, Weighed
 from statecomp.recipes import DEFAULT, Recipe, recipe_named, shipped_scorer
@@ -52,6 +51,10 @@ def _always() -> bool:
     return True
 
 
+def _here(judge: Judge) -> Judge:
+    return judge
+
+
 def _none_secret(conversation: Iterable[str]) -> Callable[[str], bool]:
     return lambda text: False
 
@@ -68,7 +71,7 @@ class StateComp(Strategy):
     `shelf`, which engines may share.  A summary that holds one of the `secrets` of its conversation
     is not committed: a log keeps it for good, and masked it would not be what the agent needs.
     With a `mark_key` only its holder can make the mark a record ends with; without one, whoever
-    knows the whole history can try.
+    knows the whole history can try.  `judged_by` may put another judge before the engine's own.
     """
 
     def __init__(
@@ -90,6 +93,7 @@ class StateComp(Strategy):
         shelf: Shelf | None = None,
         secrets: Secrets = _none_secret,
         mark_key: bytes = b"",
+        judged_by: Callable[[Judge], Judge] = _here,
     ) -> None:
         chosen = recipe_named(recipe) if isinstance(recipe, str) else recipe
         self.wire: Wire = wire_named(protocol, placement)
@@ -102,7 +106,7 @@ class StateComp(Strategy):
         self.account = account or SideAccount()
         self._reader = Reader(self.wire, count, shelf=shelf)
         self._replayer = Replayer(self.wire, count)
-        self._controller = Controller(
+        controller = Controller(
             scorer if scorer is not None else shipped_scorer(chosen.router),
             summarizer or chosen.extract,
             self.wire,
@@ -110,15 +114,13 @@ class StateComp(Strategy):
             count,
             mark_key,
         )
+        self.judge = judged_by(Judging(controller))
         # States at which nothing was worth doing: the same request sent again decides nothing new.
         self._idle: Weighed[str, View] = Weighed(1024, lambda view: 1000 + 350 * len(view.scores))
         # Interactions that put a secret into a summary: they stay, and those around them can go.
         self._telling: Recent[str, str] = Recent(4096)
-        self._paused: Recent[tuple[str, ...], float] = Recent(1024)
         # What a record's writer wants kept, and until which step: then it may be asked again.
         self._objected: Recent[str, tuple[int, str]] = Recent(4096)
-        # What was written and is not committed: it did not pay yet, or came too late.
-        self._written: Recent[tuple[str, ...], Record] = Recent(256)
 
     def checkpoint(
         self,
@@ -322,19 +324,15 @@ class StateComp(Strategy):
         refetches: int,
         summarizer: Summarizer | None = None,
     ) -> View:
-        """Algorithm 1, asking for no summary that is known to fail."""
-        writer = summarizer or self._controller.summarizer
-        asked = Sparing(writer, self._log, self._paused, self._written)
-        replaced = sum(len(summary.sources) for summary in effective.summaries)
-        rule = self._controller.rule.stricter(refetches, replaced)
+        """Algorithm 1; what comes of it for later decisions is remembered."""
         if now.window_tokens is None:
             now = replace(now, window_tokens=self._window)
-        view = replace(self._controller, summarizer=asked, rule=rule).rewrite(effective, now)
-        until = effective.checkpoint + OBJECTION_STEPS
-        for name, reason in asked.objections.items():
+        found = self.judge.judged(effective, now, refetches, self._log.refused, summarizer)
+        view, until = found.view, effective.checkpoint + OBJECTION_STEPS
+        for name, reason in found.objections.items():
             self._objected.put(name, (until, reason))
         taken = {commit.sources for commit in view.commits}
-        for sources, first, last in asked.answered:
+        for sources, first, last in found.answered:
             refused = [r for r in view.refusals if (r.first, r.last) == (first, last)]
             # A summary that was good but did not pay yet may pay later.
             if sources not in taken and all(r.kind != "economics" for r in refused):

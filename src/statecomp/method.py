@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from statecomp.checkpoint import Pins
 from statecomp.compressor import Secrets, StateComp
+from statecomp.controller.judging import Judge
 from statecomp.controller.spans import Rule
 from statecomp.ledger.commits import CommitLog
 from statecomp.llm.side import SideAccount
@@ -70,6 +71,7 @@ class Method:
         shelf: Shelf | None = None,
         secrets: Secrets = _nothing_secret,
         mark_key: bytes = b"",
+        judged_by: Callable[[Judge], Judge] = lambda here: here,
     ) -> StateComp:
         account = account or SideAccount()
         return StateComp(
@@ -87,4 +89,5 @@ class Method:
             shelf=shelf,
             secrets=secrets,
             mark_key=mark_key,
+            judged_by=judged_by,
         )

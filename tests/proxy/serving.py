@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import count
@@ -104,13 +104,14 @@ def proxied(
     *,
     method: Method = EAGER,
     ledger: Ledger | None = None,
+    opens: Callable[[], Method] | None = None,
     **settings: Any,
 ) -> Iterator[Proxied]:
     """By default every decision is made at once, so that a test knows when."""
     model, store = upstream or scripted(), ledger or open_ledger(":memory:")
     with serving(model.app) as direct:
         chosen = ProxySettings(**{"upstream": direct, "commit": "now", **settings})
-        with serving(build_app(chosen, store, method)) as url:
+        with serving(build_app(chosen, store, method, opens=opens)) as url:
             yield Proxied(url, direct, model, store)
 
 

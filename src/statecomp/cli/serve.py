@@ -12,6 +12,7 @@ import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from math import isfinite
@@ -159,6 +160,12 @@ def _said(option: str) -> str:
 @click.option("--allow-host", "hosts", multiple=True, help="A further name of this machine.")
 @click.option("--max-body", default=64, show_default=True, type=click.IntRange(1), metavar="MB")
 @click.option(
+    "--processes",
+    type=click.IntRange(0, 64),
+    help="Processes that judge, so that requests do not wait; 0 judges in threads."
+    "  [default: one for each core but one, at most 4]",
+)
+@click.option(
     "--memory",
     default=512,
     show_default=True,
@@ -187,6 +194,7 @@ def serve(
     admin_token: str,
     hosts: tuple[str, ...],
     max_body: int,
+    processes: int | None,
     memory: int,
     timeout: float,
     **method: str | float | None,
@@ -216,7 +224,8 @@ def serve(
     for name in ONE_THREAD:
         os.environ.setdefault(name, "1")
     book = read_price_book(prices)
-    decides = _method({**method, "pin_tools": "+".join(pin_tools) or None}, book)
+    opens = partial(_method, {**method, "pin_tools": "+".join(pin_tools) or None}, book)
+    decides = opens()
     named = dict(_named(upstream) for upstream in upstreams)
     where = store_url(store, os.environ)
     settings = ProxySettings(
@@ -231,13 +240,16 @@ def serve(
         salt=salt_of(where, data_folder(os.environ)),
         local_store=not where.startswith("postgres"),
         limits=Limits(
-            body_bytes=max_body * MEGABYTE, silence_s=timeout, memory_bytes=memory * MEGABYTE
+            body_bytes=max_body * MEGABYTE,
+            silence_s=timeout,
+            memory_bytes=memory * MEGABYTE,
+            processes=_spare_cores() if processes is None else processes,
         ),
     )
     _refuse_circles(settings, port)
     ledger = open_store(store, os.environ)
     try:
-        _run(settings, port, ledger, decides, book)
+        _run(settings, port, ledger, decides, book, opens)
     finally:
         ledger.close()
 
@@ -248,13 +260,14 @@ def _run(
     ledger: Ledger,
     method: Method,
     book: PriceBook,
+    opens: Callable[[], Method],
 ) -> None:
     import uvicorn
 
     sockets = listening(settings.host, port)
     build_app: Callable[..., Any] = import_module("statecomp.proxy.app").build_app
     pages: Sequence[Any] = import_module("statecomp.dashboard.app").routes(ledger)
-    app = build_app(settings, ledger, method, prices=book, pages=pages)
+    app = build_app(settings, ledger, method, prices=book, pages=pages, opens=opens)
     _log_as_json()
     sys.setswitchinterval(SWITCH_S)
     # What is loaded by now stays, and what requests leave behind holds few circles.
@@ -340,6 +353,10 @@ def _method(given: Mapping[str, object], book: PriceBook) -> Method:
     options.done()
     method.scorer()  # one that cannot be opened should be known before the first request
     return method
+
+
+def _spare_cores() -> int:
+    return max(0, min(4, (os.cpu_count() or 1) - 1))
 
 
 def _refuse_circles(settings: ProxySettings, port: int) -> None:

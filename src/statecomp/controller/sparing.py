@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from time import monotonic
 
 from statecomp.errors import SummaryFailed
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
-from statecomp.ledger.commits import CommitLog
 from statecomp.llm.chat import ChatFailed
 from statecomp.llm.record import Objection, Record
 from statecomp.recent import Recent
@@ -28,12 +27,12 @@ class Sparing:
     def __init__(
         self,
         inner: Summarizer,
-        log: CommitLog,
+        refused: Callable[[Sequence[str]], bool],
         paused: Recent[tuple[str, ...], float],
         written: Recent[tuple[str, ...], Record],
     ) -> None:
         self._inner = inner
-        self._log = log
+        self._refused = refused
         self._paused = paused
         self._written = written
         self.answered: list[tuple[tuple[str, ...], int, int]] = []
@@ -63,7 +62,7 @@ class Sparing:
         return self._written.put(sources, record)
 
     def _not_to_ask(self, sources: tuple[str, ...]) -> str:
-        if self._log.refused(sources):
+        if self._refused(sources):
             return "its summary was refused before"
         if (until := self._paused.get(sources)) is not None and monotonic() < until:
             return "the summariser could not be reached a moment ago"

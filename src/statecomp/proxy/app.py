@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
@@ -20,6 +20,8 @@ from statecomp.proxy.background import Background
 from statecomp.proxy.door import Door
 from statecomp.proxy.engines import Engines
 from statecomp.proxy.horizons import Horizons
+from statecomp.proxy.judging.asked import Opening
+from statecomp.proxy.judging.processes import Judges
 from statecomp.proxy.metrics import Metrics
 from statecomp.proxy.security import PAGES, Guard, is_page
 from statecomp.proxy.settings import ProxySettings
@@ -46,6 +48,17 @@ class Proxy:
         await (self._pages if own else self.door)(scope, receive, send)
 
 
+def _judges(
+    settings: ProxySettings, method: Method, opens: Callable[[], Method] | None
+) -> Judges | None:
+    """Half of the memory is theirs."""
+    limits = settings.limits
+    if opens is None or not limits.processes or not method.scores_at_once:
+        return None
+    share = limits.memory_bytes // (2 * limits.processes)
+    return Judges(Opening(opens, settings.salt, share), limits.processes, limit_s=limits.decision_s)
+
+
 def build_app(
     settings: ProxySettings,
     ledger: Ledger,
@@ -53,31 +66,36 @@ def build_app(
     *,
     prices: PriceBook | None = None,
     pages: Sequence[BaseRoute] = (),
+    opens: Callable[[], Method] | None = None,
 ) -> Proxy:
     """An application that serves; its threads end with its lifespan, the ledger is the caller's.
 
-    `pages` are shown under /statecomp/.
+    `pages` are shown under /statecomp/.  A process that judges `opens` the same method for itself;
+    without that, or where a language model is read for scores, this process judges.
     """
     book = prices or shipped_prices()
     metrics, limits = Metrics(), settings.limits
+    decides = method or Method()
+    judges = _judges(settings, decides, opens)
     background: Background[View] = Background(
-        threads=limits.threads,
+        threads=max(limits.threads, 1 + limits.processes),
         waiting=limits.waiting,
         deadline_s=limits.decision_s,
-        busy=lambda: views.busy,
+        busy=lambda: judges is None and views.busy,  # others take nothing from requests
     )
     failed = lambda: metrics.add("statecomp_ledger_failures_total")  # noqa: E731
-    decides = method or Method()
-    engines = Engines(settings, decides, ledger, failed)
+    engines = Engines(settings, decides, ledger, failed, judges)
     views = Views(settings, engines, background, book, Horizons(ledger))
     accountant = Accountant(ledger, metrics, book, most_waiting=limits.records, count=decides.count)
     door = Door(settings, ledger, views, accountant, metrics)
     metrics.gauge("statecomp_open_requests", lambda: door.open_requests)
     metrics.gauge("statecomp_decisions_waiting", lambda: background.waiting)
     metrics.gauge("statecomp_records_waiting", lambda: accountant.waiting)
-    MEMORY.most_bytes = limits.memory_bytes
-    metrics.gauge("statecomp_memory_bytes", lambda: MEMORY.bytes)
-    metrics.gauge("statecomp_memory_limit_bytes", lambda: MEMORY.most_bytes)
+    MEMORY.most_bytes = limits.memory_bytes // (2 if judges is not None else 1)
+    away = judges or Judges(Opening(Method), 0, 0.0)
+    metrics.gauge("statecomp_memory_bytes", lambda: MEMORY.bytes + away.memory_bytes)
+    metrics.gauge("statecomp_memory_limit_bytes", lambda: limits.memory_bytes)
+    metrics.gauge("statecomp_judges_lost", lambda: away.lost)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

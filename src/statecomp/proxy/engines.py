@@ -9,18 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from threading import Lock, get_ident, local
 from time import monotonic
 from typing import TypeVar
 
 from statecomp.compressor import StateComp
+from statecomp.controller.judging import Judge
 from statecomp.errors import StateCompError
 from statecomp.ledger.audit import Ledger, LedgerFailed
 from statecomp.ledger.commits import Commit, CommitLog
 from statecomp.llm.side import SideAccount
 from statecomp.method import Method
+from statecomp.proxy.judging.processes import Judges
 from statecomp.proxy.settings import ProxySettings
 from statecomp.recent import Recent, Weighed
 from statecomp.traces.secrets import Masker
@@ -56,6 +58,10 @@ def secrets_among(texts: Iterable[str]) -> Callable[[str], bool]:
 
 def _names_weight(names: Sequence[str]) -> int:
     return 300 + 80 * len(names)
+
+
+def _here(judge: Judge) -> Judge:
+    return judge
 
 
 class ThreadAccount(local, SideAccount):
@@ -195,6 +201,7 @@ class Engines:
     method: Method
     ledger: Ledger
     ledger_failed: Callable[[], None] = lambda: None
+    judges: Judges | None = None
     _lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
@@ -222,17 +229,31 @@ class Engines:
     def close(self) -> None:
         if self._asking is not None:
             self._asking.shutdown(wait=False, cancel_futures=True)
+        if self.judges is not None:
+            self.judges.close()
+
+    def _judged(self, key: tuple[str, str]) -> tuple[Method, Callable[[Judge], Judge]]:
+        """Where a model writes records, which it is asked for from here, others only score."""
+        method, judges = self.method, self.judges
+        if judges is None:
+            return method, _here
+        if method.writes_at_once:
+            return method, judges.judging(key)
+        return replace(method, scorer=lambda: judges.scorer(key, method.scorer())), _here
 
     def _new(self, tenant: str, protocol: str) -> StateComp:
         account = ThreadAccount()
         observes = self.settings.mode == "observe"
         store = self.ledger.commits(OBSERVED + tenant if observes else tenant)
         log = RememberingLog(store, self.ledger_failed, self._asking)
-        return self.method.engine(
+        key = (tenant, protocol)
+        method, judged_by = self._judged(key)
+        return method.engine(
             protocol,
-            log=self._logs.put((tenant, protocol), log),
+            log=self._logs.put(key, log),
             account=account,
             shelf=self._shelf,
             secrets=secrets_among,
             mark_key=self.settings.salt,
+            judged_by=judged_by,
         )

@@ -44,6 +44,7 @@ class Limits:
     cold_s: float = 2.0  # to wait for one where the provider's cache has run out anyway
     decision_s: float = 120.0  # after which a decision is discarded
     threads: int = 2  # that decide
+    processes: int = 0  # that judge for them
     waiting: int = 64  # sessions waiting for a decision
     views: int = 256  # requests waiting for their view; more than that go out as they came
     records: int = 256  # requests, with their histories, waiting to be written to the ledger

@@ -1,0 +1,72 @@
+"""Judging one state: all of a decision that takes long and needs nothing but the history itself.
+
+It may therefore be done elsewhere.  What was committed before, what is secret, whether anybody
+still wants to know, and the commit stay with the engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol, TypeAlias
+
+from statecomp.controller.circumstances import Circumstances
+from statecomp.controller.controller import Controller
+from statecomp.controller.sparing import Sparing
+from statecomp.history.history import History
+from statecomp.llm.record import Record
+from statecomp.recent import Recent
+from statecomp.strategy import Summarizer, View
+
+Refused: TypeAlias = Callable[[Sequence[str]], bool]
+"""Whether a summary of these sources was refused before."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A view, the spans a summary was had for (sources, first, last), and what its writer objected.
+
+    The objections are by interaction: why it is wanted kept.
+    """
+
+    view: View
+    answered: tuple[tuple[tuple[str, ...], int, int], ...] = ()
+    objections: Mapping[str, str] = field(default_factory=dict)
+
+
+class Judge(Protocol):
+    def judged(
+        self,
+        history: History,
+        now: Circumstances,
+        refetches: int,
+        refused: Refused,
+        summarizer: Summarizer | None = None,
+    ) -> Judgement:
+        """Algorithm 1; a `summarizer` stands in for the usual one."""
+        ...
+
+
+class Judging:
+    """Judges here, asking for no summary that is known to fail."""
+
+    def __init__(self, controller: Controller) -> None:
+        self.controller = controller
+        self._paused: Recent[tuple[str, ...], float] = Recent(1024)
+        # What was written and is not committed: it did not pay yet, or came too late.
+        self._written: Recent[tuple[str, ...], Record] = Recent(256)
+
+    def judged(
+        self,
+        history: History,
+        now: Circumstances,
+        refetches: int,
+        refused: Refused,
+        summarizer: Summarizer | None = None,
+    ) -> Judgement:
+        writer = summarizer or self.controller.summarizer
+        asked = Sparing(writer, refused, self._paused, self._written)
+        replaced = sum(len(summary.sources) for summary in history.summaries)
+        rule = self.controller.rule.stricter(refetches, replaced)
+        view = replace(self.controller, summarizer=asked, rule=rule).rewrite(history, now)
+        return Judgement(view, tuple(asked.answered), asked.objections)

@@ -1,0 +1,1 @@
+"""Judging in processes of its own, so that requests never wait for it."""
