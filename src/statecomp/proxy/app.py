@@ -24,7 +24,7 @@ from statecomp.proxy.judging.asked import Opening
 from statecomp.proxy.judging.processes import Judges
 from statecomp.proxy.metrics import Metrics
 from statecomp.proxy.security import PAGES, Guard, is_page
-from statecomp.proxy.settings import ProxySettings
+from statecomp.proxy.settings import Limits, ProxySettings
 from statecomp.proxy.views import Views
 from statecomp.recent import MEMORY
 from statecomp.strategy import View
@@ -59,6 +59,15 @@ def _judges(
     return Judges(Opening(opens, settings.salt, share), limits.processes, limit_s=limits.decision_s)
 
 
+def _remember(metrics: Metrics, limits: Limits, judges: Judges | None) -> None:
+    """Within bounds that can be seen."""
+    MEMORY.most_bytes = limits.memory_bytes // (2 if judges is not None else 1)
+    away = judges or Judges(Opening(Method), 0, 0.0)
+    metrics.gauge("statecomp_memory_bytes", lambda: MEMORY.bytes + away.memory_bytes)
+    metrics.gauge("statecomp_memory_limit_bytes", lambda: limits.memory_bytes)
+    metrics.gauge("statecomp_judges_lost", lambda: away.lost)
+
+
 def build_app(
     settings: ProxySettings,
     ledger: Ledger,
@@ -91,11 +100,7 @@ def build_app(
     metrics.gauge("statecomp_open_requests", lambda: door.open_requests)
     metrics.gauge("statecomp_decisions_waiting", lambda: background.waiting)
     metrics.gauge("statecomp_records_waiting", lambda: accountant.waiting)
-    MEMORY.most_bytes = limits.memory_bytes // (2 if judges is not None else 1)
-    away = judges or Judges(Opening(Method), 0, 0.0)
-    metrics.gauge("statecomp_memory_bytes", lambda: MEMORY.bytes + away.memory_bytes)
-    metrics.gauge("statecomp_memory_limit_bytes", lambda: limits.memory_bytes)
-    metrics.gauge("statecomp_judges_lost", lambda: away.lost)
+    _remember(metrics, limits, judges)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
