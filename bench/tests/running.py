@@ -14,6 +14,7 @@ from statecomp_bench.agent import Agent, Run
 from statecomp_bench.environment import Environment
 from statecomp_bench.habits import VARIANTS
 from statecomp_bench.models import Model
+from statecomp_bench.outside import Outside
 from statecomp_bench.plan import Fact, Plan, Rule, Step
 from statecomp_bench.sandbox import Limits, Sandbox, SandboxFailed
 from statecomp_bench.suite import checked
@@ -39,9 +40,10 @@ def scripted(case: Case, seed: int = 0, variant: str = "") -> ScriptedModel:
 def run_case(case: Case, model: Model, strategy: Strategy | None = None) -> tuple[Run, Score]:
     with sandbox() as box:
         case.write(box.root)
-        agent = Agent(model, strategy or NoCompression(), Environment(box), OpenAIChat())
+        environment = Environment(box, Outside(case.scenes))
+        agent = Agent(model, strategy or NoCompression(), environment, OpenAIChat())
         run = agent.run(case.instruction, case.max_steps)
-        return run, checked(case, box)
+        return run, checked(case, box, environment.outside.calls)
 
 
 def small_case() -> Case:

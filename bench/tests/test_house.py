@@ -17,7 +17,7 @@ HOUSE = House(
         ["tasks", "agent", "asking", "results"],
         ["task", "steps", "sight", "readers"],
         ["plan", "habits", "models", "environment", "study", "workbuddy", "desk"],
-        ["sandbox", "inside"],
+        ["sandbox", "inside", "outside"],
     ],
 )
 # Doors that a user of the product goes through; a bench measures what stands behind them.

@@ -40,7 +40,7 @@ class RecordedTools(Environment):
     """The bench's tools, but for pages: the web run reads other views than the bench offers."""
 
     def __init__(self, workspace: Workspace) -> None:
-        super().__init__(workspace.sandbox, MOST_CHARS)
+        super().__init__(workspace.sandbox, most_chars=MOST_CHARS)
         self._root = workspace.root
 
     def call(self, call: Call) -> str:

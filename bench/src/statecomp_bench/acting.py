@@ -238,12 +238,13 @@ class ScriptedModel:
         return Move(said, (self._call(self._plan.step[source], sight),))
 
     def _reread(self, goal: Step, sight: Sight) -> Move | None:
-        sources = [self._plan.fact[n].source for n in self._needs(goal, sight)]
-        if not goal.writes or not any(sources):
+        found = (self._plan.fact[n].source for n in self._needs(goal, sight))
+        sources = [name for name in found if name and not self._plan.step[name].once]
+        if not goal.writes or not sources:
             return None
         if self._drawn("reread", goal.id) >= self._habits.reread:
             return None
-        source = self._plan.step[next(filter(None, sources))]
+        source = self._plan.step[sources[0]]
         said = f"To be sure, before I {AIM} {goal.title}: I {source.title}."
         if mentions([turn.said for turn in sight.turns], said) or self._missing(source, sight):
             return None

@@ -22,7 +22,7 @@ from statecomp.wire.incremental import Reader
 from statecomp.wire.openai_chat.wire import calls_of
 from statecomp.wire.placement import render
 from statecomp.wire.protocol import Wire
-from statecomp_bench.environment import NAMES, TOOLS, Environment
+from statecomp_bench.environment import NAMES, Environment
 from statecomp_bench.models import Model, ModelFailed, Reply, usable
 from statecomp_bench.plan import WRITERS
 
@@ -147,7 +147,10 @@ class Agent:
     def _tools(self) -> list[JsonObject]:
         """The environment's tools, those that read with the strategy's arguments, and its own."""
         adapt = self._strategy.adapted
-        own = [t if _name(t) in WRITERS else _guarded("strategy", partial(adapt, t)) for t in TOOLS]
+        own = [
+            t if _name(t) in WRITERS else _guarded("strategy", partial(adapt, t))
+            for t in self._environment.tools
+        ]
         extra = {_name(t): t for t in _guarded("strategy", self._strategy.extra_tools)}
         return [*(extra.pop(_name(tool), tool) for tool in own), *extra.values()]
 
@@ -175,7 +178,7 @@ class Agent:
         same, cached = common_prefix(self._previous, view.history)
         changed, _ = common_prefix(history, view.history)
         whole = changed == len(history.segments) == len(view.history.segments)
-        schemas, plain = self._schema_tokens(tools), self._schema_tokens(TOOLS)
+        schemas, plain = self._schema_tokens(tools), self._schema_tokens(self._environment.tools)
         usage = reply.usage
         first = not self._previous.segments
         return Request(

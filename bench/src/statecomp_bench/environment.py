@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from statecomp.history.interaction import Call, JsonObject
+from statecomp_bench.outside import ASK, HTTP, Outside
 from statecomp_bench.sandbox import Sandbox, SandboxFailed
 
 SHOWN_ROOT = "/workspace"
@@ -68,16 +69,41 @@ TOOLS: tuple[JsonObject, ...] = (
         view="tree, outline, links, images, forms or styles.",
     ),
 )
-NAMES = frozenset(str(tool["function"]["name"]) for tool in TOOLS)
+# Offered only where a case has somebody to ask or something to call.
+OUTSIDE: tuple[JsonObject, ...] = (
+    _tool(
+        ASK,
+        "Ask the person you work for, who is busy: one question, once.",
+        ["question"],
+        question="The question.",
+    ),
+    _tool(
+        HTTP,
+        "Send a request to a service of the house.",
+        ["method", "url"],
+        method="GET, POST or DELETE.",
+        url="The address.",
+        body="What to send.",
+    ),
+)
+NAMES = frozenset(str(tool["function"]["name"]) for tool in (*TOOLS, *OUTSIDE))
 
 
 class Environment:
-    """Calls against one sandbox, with the machine's own paths kept out of sight."""
+    """Calls against one sandbox and what lies outside, with this machine's paths out of sight."""
 
-    def __init__(self, sandbox: Sandbox, most_chars: int = MOST_CHARS) -> None:
+    def __init__(
+        self, sandbox: Sandbox, outside: Outside | None = None, most_chars: int = MOST_CHARS
+    ) -> None:
         self._sandbox = sandbox
+        self.outside = outside or Outside()
         self._most_chars = most_chars
         self._hung = 0
+
+    @property
+    def tools(self) -> tuple[JsonObject, ...]:
+        known = self.outside.tools
+        return (*TOOLS, *(tool for tool in OUTSIDE if tool["function"]["name"] in known))
 
     def call(self, call: Call) -> str:
         """What the agent reads; raises SandboxFailed where the run cannot go on."""
@@ -89,6 +115,8 @@ class Environment:
             return "error: the arguments are no JSON object"
         if call.name not in NAMES:
             return f"error: there is no tool named {call.name!r}"
+        if call.name in (ASK, HTTP):
+            return self.shown(self.outside.call(call.name, arguments))
         answer = self._sandbox.call(call.name, self._real(arguments))
         if answer.hung:
             self._hung += 1

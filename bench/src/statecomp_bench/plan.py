@@ -66,7 +66,8 @@ class Step:
     """One tool call.  `title` completes "Now I ..."; no other step has it, nor the instruction.
 
     Neighbours with the same `group` are independent: seeds shuffle them.  A step that `writes`
-    leaves an artefact; file writing tools always do.
+    leaves an artefact; file writing tools always do.  What a step does or shows `once` nobody does
+    again just to be sure.
     """
 
     id: str
@@ -75,6 +76,7 @@ class Step:
     title: str
     group: str = ""
     leaves: bool = False
+    once: bool = False
 
     @property
     def writes(self) -> bool:

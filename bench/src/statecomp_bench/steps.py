@@ -7,8 +7,16 @@ from textwrap import dedent
 from statecomp_bench.plan import Step
 
 
-def shell(id: str, command: str, title: str, *, group: str = "", leaves: bool = False) -> Step:  # noqa: A002
-    return Step(id, "shell", {"command": command}, title, group, leaves)
+def shell(
+    id: str,  # noqa: A002
+    command: str,
+    title: str,
+    *,
+    group: str = "",
+    leaves: bool = False,
+    once: bool = False,
+) -> Step:
+    return Step(id, "shell", {"command": command}, title, group, leaves, once)
 
 
 def python(id: str, code: str, title: str, *, group: str = "", leaves: bool = False) -> Step:  # noqa: A002
@@ -35,3 +43,22 @@ def edit(id: str, path: str, old: str, new: str, title: str, *, group: str = "")
 
 def inspect(id: str, path: str, view: str, title: str, *, group: str = "") -> Step:  # noqa: A002
     return Step(id, "inspect_html", {"path": path, "view": view}, title, group)
+
+
+def ask(id: str, question: str, title: str, *, group: str = "") -> Step:  # noqa: A002
+    return Step(id, "ask_user", {"question": question}, title, group, once=True)
+
+
+def http(
+    id: str,  # noqa: A002
+    method: str,
+    url: str,
+    title: str,
+    *,
+    body: str = "",
+    group: str = "",
+    once: bool = False,
+) -> Step:
+    # The address first: it is what tells one step from the next.
+    given = {"url": url, "method": method, **({"body": body} if body else {})}
+    return Step(id, "http", given, title, group, once=once)

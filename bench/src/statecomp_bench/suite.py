@@ -22,6 +22,7 @@ from statecomp.wire.providers import wire_named
 from statecomp_bench.agent import Agent, Run
 from statecomp_bench.environment import NAMES, Environment
 from statecomp_bench.models import Model
+from statecomp_bench.outside import Outside
 from statecomp_bench.results import TRAJECTORIES, Key, Result
 from statecomp_bench.sandbox import Limits, Sandbox
 from statecomp_bench.task import Artefacts, Case, Score, Task
@@ -134,19 +135,22 @@ def _attempt(
         case.write(sandbox.root)
         strategy = factory(Trajectory(order.file_name, (), group=task.id), wire)
         model = open_model(case, order.seed, strategy)
-        agent = Agent(model, strategy, Environment(sandbox), wire, conditions.count)
+        environment = Environment(sandbox, Outside(case.scenes))
+        agent = Agent(model, strategy, environment, wire, conditions.count)
         agent.run(case.instruction, conditions.max_steps or case.max_steps, attempt.run)
         attempt.reason = attempt.run.ended
-        attempt.score = checked(case, sandbox)
+        attempt.score = checked(case, sandbox, environment.outside.calls)
 
 
-def checked(case: Case, sandbox: Sandbox) -> Score:
+def checked(case: Case, sandbox: Sandbox, calls: Iterable[str] = ()) -> Score:
     """The checker's word on what a run left; only plain files and folders are looked at."""
     for path in sandbox.root.rglob("*"):
         if not stat.S_ISREG(mode := path.lstat().st_mode) and not stat.S_ISDIR(mode):
             path.unlink()  # a pipe would block its reader, a link lead out of the workspace
     return case.check(
-        Artefacts(sandbox.root, lambda code: sandbox.call("python", {"code": code}).text)
+        Artefacts(
+            sandbox.root, lambda code: sandbox.call("python", {"code": code}).text, tuple(calls)
+        )
     )
 
 

@@ -24,12 +24,13 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from statecomp.errors import BadInput
+from statecomp_bench.outside import Scene
 from statecomp_bench.plan import Plan
 
 DOMAINS = ("Code", "Office", "Security", "Web")
@@ -93,10 +94,12 @@ class Artefacts:
 
     `python` runs a program inside the sandbox and returns what it prints, for artefacts that must
     be executed to be judged (hidden tests); nothing an agent wrote ever runs outside of it.
+    `calls` is the log of what was asked outside the workspace, one line each.
     """
 
     root: Path
     python: Callable[[str], str]
+    calls: tuple[str, ...] = ()
 
     def text(self, name: str) -> str:
         return (self.root / name).read_text("utf-8")
@@ -112,7 +115,8 @@ class Artefacts:
 class Case:
     """One task for one seed and level.  `files` are written into an empty workspace.
 
-    `max_steps` ends a run that does not end itself.
+    `scenes` are what can be reached outside of it.  `seen` has the true values of facts that were
+    shown once only, for who asks for them later.  `max_steps` ends a run that does not end itself.
     """
 
     files: Mapping[str, str | bytes]
@@ -120,6 +124,8 @@ class Case:
     plan: Plan
     check: Callable[[Artefacts], Score]
     max_steps: int = 150
+    scenes: tuple[Scene, ...] = ()
+    seen: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         told = self.instruction.lower()

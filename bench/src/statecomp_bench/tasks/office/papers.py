@@ -11,50 +11,15 @@ from decimal import Decimal
 from random import Random
 
 from statecomp_bench.task import Artefacts, Question, part, share
+from statecomp_bench.tasks.filler.output import mixed
 
 CENT = Decimal("0.01")
-_OPENINGS = (
-    "As agreed in the last meeting",
-    "After a word with the people concerned",
-    "Until further notice",
-    "In line with last year's practice",
-    "Where nothing else was arranged",
-    "For the sake of good order",
-    "Because the question keeps coming up",
-    "Following the visit of the auditors",
-)
-_SUBJECTS = (
-    "the post room",
-    "the front desk",
-    "the works council",
-    "the facility team",
-    "the archive",
-    "every head of section",
-    "the service partner",
-    "the canteen committee",
-    "the finance desk",
-)
-_DEEDS = (
-    "keeps a copy of the paper form",
-    "reports the matter once a quarter",
-    "answers questions within three working days",
-    "hands over the keys in person",
-    "sends the list back with a signature",
-    "checks the entries before they are filed",
-    "names a deputy for the time of absence",
-    "collects the papers on the last day of the week",
-    "takes care that nothing is left on the desks",
-)
-
-
-def sentence(rng: Random) -> str:
-    return f"{rng.choice(_OPENINGS)}, {rng.choice(_SUBJECTS)} {rng.choice(_DEEDS)}."
+SENTENCE_CHARS = 75
 
 
 def prose(rng: Random, sentences: int) -> str:
-    """Sentences that say nothing a task asks for, two on a line."""
-    lines = (f"{sentence(rng)} {sentence(rng)}" for _ in range((sentences + 1) // 2))
-    return "\n".join(lines)
+    """Notes and mails that say nothing a task asks for."""
+    return mixed(rng, sentences * SENTENCE_CHARS).rstrip("\n")
 
 
 def retired(reason: str) -> str:

@@ -12,17 +12,10 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
-from statecomp_bench.tasks.invented import inside, joined, moments, nouns, people
+from statecomp_bench.tasks.filler.output import event
+from statecomp_bench.tasks.invented import joined, moments, nouns, people
 
 DAEMONS = ("systemd[1]", "cron[811]", "chronyd[402]", "dbus[377]", "agent[1290]", "rsyslogd[590]")
-NOTES = (
-    "started session {n} of user {who}",
-    "job backup-rotate finished with status 0 after {n} ms",
-    "reached target timers, {n} units loaded",
-    "connection from {where} closed after {n} bytes",
-    "configuration of {who} reloaded, {n} entries",
-    "queue flushed to {where}, {n} messages",
-)
 
 
 def hosts(rng: Random, count: int) -> list[str]:
@@ -51,14 +44,8 @@ def database(schema: str, insert: str = "", rows: Iterable[Sequence[object]] = (
 
 def chatter(rng: Random, start: datetime, hours: float, count: int) -> list[tuple[datetime, str]]:
     """What daemons write all day; none of it matters."""
-    names = [name.split()[1].lower() for name in people(rng, 9)]
-    lines = []
-    for at in moments(rng, start, hours, count):
-        note = rng.choice(NOTES).format(
-            n=rng.randrange(10, 90000), who=rng.choice(names), where=inside(rng)
-        )
-        lines.append((at, f"{rng.choice(DAEMONS)}: {note}"))
-    return lines
+    times = moments(rng, start, hours, count)
+    return [(at, f"{rng.choice(DAEMONS)}: {event(rng)}") for at in times]
 
 
 def revisions(rng: Random, count: int) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
+from statecomp_bench.tasks.filler.words import sentence
 from statecomp_bench.tasks.invented import NOUNS, joined, person
-from statecomp_bench.tasks.office.papers import prose, sentence
+from statecomp_bench.tasks.office.papers import prose
 
 KINDS = ("staff", "travel", "goods")
 MEMOS = ("first", "second", "third")

@@ -8,6 +8,7 @@ from random import Random
 from statecomp_bench.plan import Fact, Plan, Step
 from statecomp_bench.steps import edit, python, read, shell
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part, share
+from statecomp_bench.tasks.filler.words import sentence
 from statecomp_bench.tasks.invented import joined
 from statecomp_bench.tasks.office.budget.data import (
     KINDS,
@@ -27,12 +28,7 @@ from statecomp_bench.tasks.office.each import (
     rules_about,
     rules_of,
 )
-from statecomp_bench.tasks.office.papers import (
-    prose,
-    put,
-    retired,
-    sentence,
-)
+from statecomp_bench.tasks.office.papers import prose, put, retired
 
 SUM = """
     # sum of NAME

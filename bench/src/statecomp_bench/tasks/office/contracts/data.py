@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from random import Random
 
+from statecomp_bench.tasks.filler.words import sentence
 from statecomp_bench.tasks.invented import NOUNS, joined, person
-from statecomp_bench.tasks.office.papers import prose, sentence
+from statecomp_bench.tasks.office.papers import prose
 
 KINDS = ("cleaning", "leasing", "licence", "maintenance", "security", "supply")
 DEPARTMENTS = ("Buildings", "Catering", "Finance", "Fleet", "Network", "Workshop")

@@ -8,6 +8,7 @@ from random import Random
 from statecomp_bench.plan import Fact, Plan, Step
 from statecomp_bench.steps import edit, python, read, shell
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part, share
+from statecomp_bench.tasks.filler.words import sentence
 from statecomp_bench.tasks.invented import joined, person
 from statecomp_bench.tasks.office.contracts.data import (
     DEPARTMENTS,
@@ -20,7 +21,7 @@ from statecomp_bench.tasks.office.contracts.data import (
     story,
 )
 from statecomp_bench.tasks.office.each import facts_about, lines_of, reads, rules_of
-from statecomp_bench.tasks.office.papers import column, prose, put, sentence
+from statecomp_bench.tasks.office.papers import column, prose, put
 
 REGISTER = "register/register.csv"
 LINE = (

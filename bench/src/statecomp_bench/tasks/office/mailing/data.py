@@ -7,13 +7,9 @@ from datetime import date, timedelta
 from importlib.resources import files
 from random import Random
 
+from statecomp_bench.tasks.filler.words import sentence
 from statecomp_bench.tasks.invented import FIRST, LAST, joined, person
-from statecomp_bench.tasks.office.papers import (
-    database,
-    prose,
-    retired,
-    sentence,
-)
+from statecomp_bench.tasks.office.papers import database, prose, retired
 
 TIERS = ("gold", "silver", "plain")
 TEAM = ("Agnes", "Boris", "Celia", "Doran")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
+from statecomp_bench.tasks.filler.words import sentence
 from statecomp_bench.tasks.invented import FIRST, joined, nouns, person
 from statecomp_bench.tasks.office.meetings.slots import DAYS, blocks, clock, find
-from statecomp_bench.tasks.office.papers import prose, sentence
+from statecomp_bench.tasks.office.papers import prose
 
 ROOMS = ("Linden", "Aspen", "Rowan", "Alder")
 Calendar = dict[str, str]

@@ -8,6 +8,7 @@ from random import Random
 from statecomp_bench.plan import Fact, Plan, Rule, Step
 from statecomp_bench.steps import python, read, shell
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part, share
+from statecomp_bench.tasks.filler.words import sentence
 from statecomp_bench.tasks.invented import joined, person
 from statecomp_bench.tasks.office.each import ROW_START, facts_about, lines_of, reads, rules_of
 from statecomp_bench.tasks.office.meetings.data import (
@@ -19,13 +20,7 @@ from statecomp_bench.tasks.office.meetings.data import (
     story,
 )
 from statecomp_bench.tasks.office.meetings.slots import DAYS
-from statecomp_bench.tasks.office.papers import (
-    holds,
-    prose,
-    put,
-    retired,
-    sentence,
-)
+from statecomp_bench.tasks.office.papers import holds, prose, put, retired
 
 BOOK = """
     # slot for NAME

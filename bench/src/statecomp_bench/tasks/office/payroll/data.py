@@ -8,8 +8,9 @@ from decimal import ROUND_HALF_UP, Decimal
 from importlib.resources import files
 from random import Random
 
+from statecomp_bench.tasks.filler.words import sentence
 from statecomp_bench.tasks.invented import FIRST, LAST, joined, person
-from statecomp_bench.tasks.office.papers import CENT, prose, sentence, table_text
+from statecomp_bench.tasks.office.papers import CENT, prose, table_text
 
 GROUPS = ("E3", "E5", "E8", "E9")
 CENTRES = ("Dock", "Foundry", "Garage", "Kitchen", "Stores")

@@ -6,14 +6,9 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from random import Random
 
+from statecomp_bench.tasks.filler.words import sentence
 from statecomp_bench.tasks.invented import NOUNS, joined, person
-from statecomp_bench.tasks.office.papers import (
-    database,
-    prose,
-    retired,
-    sentence,
-    table_text,
-)
+from statecomp_bench.tasks.office.papers import database, prose, retired, table_text
 
 CURRENCIES = ("CHF", "SEK", "PLN")
 LEVELS = {"CHF": 1.05, "SEK": 0.088, "PLN": 0.232}

@@ -8,6 +8,7 @@ from random import Random
 from statecomp_bench.plan import Fact, Plan, Step
 from statecomp_bench.steps import python, read, sql
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part
+from statecomp_bench.tasks.filler.words import sentence
 from statecomp_bench.tasks.office.each import (
     facts_about,
     lines_of,
@@ -22,7 +23,6 @@ from statecomp_bench.tasks.office.papers import (
     holds,
     prose,
     put,
-    sentence,
     stored_rows,
     table_text,
 )

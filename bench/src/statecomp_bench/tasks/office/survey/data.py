@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from importlib.resources import files
 from random import Random
 
+from statecomp_bench.tasks.filler.words import sentence
 from statecomp_bench.tasks.invented import LAST, joined, person
-from statecomp_bench.tasks.office.papers import prose, retired, sentence
+from statecomp_bench.tasks.office.papers import prose, retired
 
 WORDS = {
     "parking": ("garage", "kerb"),

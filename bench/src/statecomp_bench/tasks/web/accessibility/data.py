@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from random import Random
 
 from statecomp_bench.tasks.invented import NOUNS, hexadecimal, joined, nouns
-from statecomp_bench.tasks.web.pages import boxes, document, scattered
+from statecomp_bench.tasks.shared import scattered
+from statecomp_bench.tasks.web.pages import boxes, document
 
 AUDIT = """import pathlib, re
 for page in sorted(pathlib.Path('pages').glob('*.html')):

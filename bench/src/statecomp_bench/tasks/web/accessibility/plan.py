@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from statecomp_bench.plan import Fact, Plan, Rule, Step
 from statecomp_bench.steps import inspect, python, read, shell
-from statecomp_bench.tasks.web.pages import named, rules_of
+from statecomp_bench.tasks.shared import named, rules_of
 
 CAPTION = """
     # caption for the NAME page

@@ -7,9 +7,10 @@ from random import Random
 from statecomp_bench.inside.html_view import Element, elements
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part, share
 from statecomp_bench.tasks.invented import NOUNS, joined, person
+from statecomp_bench.tasks.shared import each, scattered
 from statecomp_bench.tasks.web.accessibility.data import AUDIT, Page, markup, pages_of, table
 from statecomp_bench.tasks.web.accessibility.plan import plan_of
-from statecomp_bench.tasks.web.pages import each, guide, instruction, prose, scattered, text_of
+from statecomp_bench.tasks.web.pages import guide, instruction, prose, text_of
 
 
 def check(

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
 
+from statecomp_bench.tasks.filler.words import sentence
 from statecomp_bench.tasks.invented import NOUNS, hexadecimal, joined, nouns, person
-from statecomp_bench.tasks.web.pages import prose, scattered, sentence
+from statecomp_bench.tasks.shared import scattered
+from statecomp_bench.tasks.web.pages import prose
 
 VENUES = ("pier", "library", "foundry", "museum")
 OLD = """import glob

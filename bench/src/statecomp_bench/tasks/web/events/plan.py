@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from statecomp_bench.plan import Fact, Plan, Rule, Step
 from statecomp_bench.steps import python, read, shell
+from statecomp_bench.tasks.shared import rules_of
 from statecomp_bench.tasks.web.events.data import VENUES, Event
-from statecomp_bench.tasks.web.pages import rules_of
 
 FIND = """
     # feed entry NAME

@@ -6,9 +6,10 @@ from random import Random
 
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part
 from statecomp_bench.tasks.invented import NOUNS, joined, nouns, person
+from statecomp_bench.tasks.shared import each, scattered
 from statecomp_bench.tasks.web.events.data import OLD, VENUES, Event, bulletin, events_of, feed
 from statecomp_bench.tasks.web.events.plan import plan_of
-from statecomp_bench.tasks.web.pages import each, guide, instruction, prose, scattered
+from statecomp_bench.tasks.web.pages import guide, instruction, prose
 
 
 def check(events: list[Event], programme: str, desk: str, left: Artefacts) -> Score:

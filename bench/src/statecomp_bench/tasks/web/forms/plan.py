@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from statecomp_bench.plan import Fact, Plan, Step
 from statecomp_bench.steps import inspect, python, read, shell, sql
+from statecomp_bench.tasks.shared import rules_of
 from statecomp_bench.tasks.web.forms.data import Field
-from statecomp_bench.tasks.web.pages import rules_of
 
 CATALOGUE = """
     # messages of FORM

@@ -9,18 +9,10 @@ from random import Random
 from statecomp_bench.inside.html_view import elements
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part
 from statecomp_bench.tasks.invented import NOUNS, hexadecimal, joined
+from statecomp_bench.tasks.shared import each, scattered
 from statecomp_bench.tasks.web.forms.data import FIELDS, LINT, Field, fields_of, schema
 from statecomp_bench.tasks.web.forms.plan import facts_of, plan_of
-from statecomp_bench.tasks.web.pages import (
-    boxes,
-    document,
-    each,
-    guide,
-    instruction,
-    prose,
-    scattered,
-    text_of,
-)
+from statecomp_bench.tasks.web.pages import boxes, document, guide, instruction, prose, text_of
 
 
 def check(fields: list[Field], left: Artefacts) -> Score:

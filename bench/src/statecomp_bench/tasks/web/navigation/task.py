@@ -8,9 +8,10 @@ from random import Random
 
 from statecomp_bench.inside.html_view import elements
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part, share
+from statecomp_bench.tasks.shared import each
 from statecomp_bench.tasks.web.navigation.data import MINUTES, OLD, Page, Tree, source_text, tree_of
 from statecomp_bench.tasks.web.navigation.plan import plan_of
-from statecomp_bench.tasks.web.pages import each, guide, instruction, prose, text_of
+from statecomp_bench.tasks.web.pages import guide, instruction, prose, text_of
 
 
 def check(tree: Tree, left: Artefacts) -> Score:

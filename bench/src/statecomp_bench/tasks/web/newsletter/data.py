@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
+from statecomp_bench.tasks.filler.words import sentence
 from statecomp_bench.tasks.invented import hexadecimal, nouns, person
-from statecomp_bench.tasks.web.pages import prose, sentence
+from statecomp_bench.tasks.web.pages import prose
 
 EDITIONS = ("morning", "evening", "weekend")
 SLOTS = (1, 2, 3, 4)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from statecomp_bench.plan import Fact, Plan, Rule, Step
 from statecomp_bench.steps import python, read, shell
+from statecomp_bench.tasks.shared import named, rules_of
 from statecomp_bench.tasks.web.newsletter.data import EDITIONS, SLOTS, Issue
-from statecomp_bench.tasks.web.pages import named, rules_of
 
 BLOCK = """
     # block on NAME

@@ -8,6 +8,7 @@ from textwrap import shorten
 
 from statecomp_bench.inside.html_view import elements
 from statecomp_bench.task import Artefacts, Case, Question, Score, Task, grade, part
+from statecomp_bench.tasks.shared import each
 from statecomp_bench.tasks.web.newsletter.data import (
     EDITIONS,
     WEIGH,
@@ -18,7 +19,7 @@ from statecomp_bench.tasks.web.newsletter.data import (
     thread,
 )
 from statecomp_bench.tasks.web.newsletter.plan import plan_of
-from statecomp_bench.tasks.web.pages import each, guide, instruction, prose, text_of
+from statecomp_bench.tasks.web.pages import guide, instruction, prose, text_of
 
 LIMIT = 640
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from statecomp_bench.plan import Fact, Plan, Step
 from statecomp_bench.steps import python, read, shell
-from statecomp_bench.tasks.web.pages import named, rules_of
+from statecomp_bench.tasks.shared import named, rules_of
 from statecomp_bench.tasks.web.prices.data import MARKETS
 
 LANDED = """

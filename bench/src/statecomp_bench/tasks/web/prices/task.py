@@ -6,7 +6,8 @@ from random import Random
 
 from statecomp_bench.inside.html_view import elements
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part
-from statecomp_bench.tasks.web.pages import each, instruction
+from statecomp_bench.tasks.shared import each
+from statecomp_bench.tasks.web.pages import instruction
 from statecomp_bench.tasks.web.prices.data import (
     MARKETS,
     Market,

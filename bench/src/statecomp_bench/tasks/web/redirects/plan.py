@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from statecomp_bench.plan import Fact, Plan, Step
 from statecomp_bench.steps import python, read, shell, sql
-from statecomp_bench.tasks.web.pages import named, rules_of
+from statecomp_bench.tasks.shared import named, rules_of
 
 MOVED = "grep -n -C 9 '^/old/NAME.php' moves/2019.tsv | cut -c1-150 | head -n {lines}"
 NODE = (

@@ -6,16 +6,8 @@ from random import Random
 
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part, share
 from statecomp_bench.tasks.invented import NOUNS, hexadecimal, joined, nouns
-from statecomp_bench.tasks.web.pages import (
-    boxes,
-    document,
-    each,
-    guide,
-    instruction,
-    prose,
-    scattered,
-    text_of,
-)
+from statecomp_bench.tasks.shared import each, scattered
+from statecomp_bench.tasks.web.pages import boxes, document, guide, instruction, prose, text_of
 from statecomp_bench.tasks.web.redirects.data import VERIFY, Move, database, moves_of
 from statecomp_bench.tasks.web.redirects.plan import plan_of
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
+from statecomp_bench.tasks.filler.words import sentence
 from statecomp_bench.tasks.invented import NOUNS, hexadecimal, joined, nouns
-from statecomp_bench.tasks.web.pages import scattered, sentence
+from statecomp_bench.tasks.shared import scattered
 
 TEAMS = ("Print", "Kiosk", "Checkout", "Search")
 BUILD = """import pathlib, re, sys

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from statecomp_bench.plan import Fact, Plan, Step
 from statecomp_bench.steps import python, read, shell
-from statecomp_bench.tasks.web.pages import named, rules_of
+from statecomp_bench.tasks.shared import named, rules_of
 
 GREP = "cat css/NAME.css | grep -n -C 11 'NAME-panel' | cut -c1-140 | head -n {lines}"
 LOOK = """

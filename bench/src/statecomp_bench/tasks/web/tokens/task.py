@@ -6,7 +6,8 @@ from random import Random
 
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part
 from statecomp_bench.tasks.invented import NOUNS, hexadecimal, joined
-from statecomp_bench.tasks.web.pages import each, guide, instruction, prose, scattered, text_of
+from statecomp_bench.tasks.shared import each, scattered
+from statecomp_bench.tasks.web.pages import guide, instruction, prose, text_of
 from statecomp_bench.tasks.web.tokens.data import (
     BUILD,
     TEAMS,

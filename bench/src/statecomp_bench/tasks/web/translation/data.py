@@ -10,7 +10,8 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 from statecomp_bench.tasks.invented import NOUNS, hexadecimal, nouns, person
-from statecomp_bench.tasks.web.pages import boxes, document, scattered
+from statecomp_bench.tasks.shared import scattered
+from statecomp_bench.tasks.web.pages import boxes, document
 
 COMPARE = """import pathlib, sys
 missing = 0
