@@ -52,6 +52,11 @@ def prepared(
     """Every hand-off of an occasion that is not known; the files are there when it comes out."""
     there = {(h.moment, h.strategy) for h in known}
     case = task_named(occasion.task).case(occasion.seed, occasion.level)
+    if case.scenes:
+        # A reader works on a copy of the workspace, and whom the case would ask is not in it.
+        raise BadInput(
+            "asks people or services outside its workspace; hand over another", field=occasion.task
+        )
     steps = 0
     for point in occasion.points:
         name = moment_name(occasion.task, occasion.seed, occasion.level, point)
