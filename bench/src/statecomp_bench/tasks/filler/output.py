@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
+from itertools import accumulate
 from random import Random
 
 from statecomp_bench.tasks.filler.shape import Shape, shapes
@@ -119,11 +120,14 @@ def output(rng: Random, kind: str) -> str:
 
 
 def mixed(rng: Random, chars: int, kinds: tuple[str, ...] = ("notes", "mail")) -> str:
-    """Pieces of these kinds with blank lines between them, about so many characters."""
+    """Pieces of these kinds with blank lines between them, so many characters to the next line."""
     made: list[str] = []
-    while sum(map(len, made)) < chars:
-        made.append(OUTPUTS[rng.choice(kinds)](rng, rng.randrange(5, 15)).strip("\n"))
-    return "\n\n".join(made) + "\n"
+    while sum(len(line) + 1 for line in made) < chars:
+        piece = OUTPUTS[rng.choice(kinds)](rng, rng.randrange(5, 15)).strip("\n")
+        made += ["", *piece.splitlines()] if made else piece.splitlines()
+    ends = accumulate(len(line) + 1 for line in made)
+    whole = next(place for place, end in enumerate(ends, start=1) if end >= chars)
+    return "\n".join(made[:whole]) + "\n"
 
 
 def _text(rng: Random, kind: str, lines: int, line: Callable[[Random, Shape], str]) -> str:

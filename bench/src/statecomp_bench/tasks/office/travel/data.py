@@ -8,6 +8,7 @@ from decimal import Decimal
 from importlib.resources import files
 from random import Random
 
+from statecomp_bench.tasks.filler.words import sentence
 from statecomp_bench.tasks.invented import FIRST, LAST, joined, person
 from statecomp_bench.tasks.office.papers import (
     money,
@@ -134,8 +135,8 @@ def surroundings(rng: Random, audit: Audit) -> dict[str, str | bytes]:
             mine.append((old, rng.choice((f"W-{rng.randrange(1000, 9999)}", "no waiver"))))
         rng.shuffle(mine)
         register += [
-            f"{claim.first}: trip {t} | {sentence} | {w}"
-            for t, w, sentence in ((t, w, prose(rng, 1)) for t, w in mine)
+            f"{claim.first}: trip {t} | {said} | {w}"
+            for t, w, said in ((t, w, sentence(rng)) for t, w in mine)
         ]
     rng.shuffle(rows)
     rng.shuffle(cities)

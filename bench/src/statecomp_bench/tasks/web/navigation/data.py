@@ -71,4 +71,4 @@ def source_text(rng: Random, page: Page) -> str:
         f"title: {page.title}\nlabel: {page.label}\nweight: {page.weight}\n"
         f"status: {'draft' if page.draft else 'published'}\nchanged: {page.changed}\n"
     )
-    return f"{prose(rng, 5, 9)}\n{head}\n{prose(rng, 6, 9)}"
+    return f"{prose(rng, 1, 9)}\n{head}\n{prose(rng, 10, 9)}"

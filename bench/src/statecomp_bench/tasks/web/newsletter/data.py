@@ -83,7 +83,7 @@ def thread(rng: Random, story: Story) -> str:
     for number in range(5):
         mails.append(
             f"From: {person(rng)}\nDraft {number} of the {story.name} headline: {sentence(rng)}\n\n"
-            f"{prose(rng, 1, 18)}"
+            f"{prose(rng, 1, 16)}"
         )
     final = (
         f'From: {person(rng)}\nFinal headline on {story.name}: "{story.headline}"\n'
