@@ -1,4 +1,7 @@
-"""Sentences as they stand in notes, mails and tickets; slots are filled from the rng."""
+"""Sentences as they stand in notes, mails and tickets; slots are filled from the rng.
+
+No quotation marks: tasks put them into programs.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ SENTENCES = (
     "{Who} thinks this can wait, {who2} thinks it cannot, so it is on the list for {day}.",
     "Update: the parcel with the {thing} samples came back, address unknown.",
     "Moved to the archive after {n} days without a reply.",
-    "See also the thread with the subject 'Re: Re: {thing}', third mail from below.",
+    "See also the thread with the subject Re: Re: {thing}, third mail from below.",
     "Spell checker off, names of places are meant to be like this.",
 )
 TAILS = (
