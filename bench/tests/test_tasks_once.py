@@ -2,16 +2,181 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
+from pathlib import Path
+
 import pytest
 
-from bench.tests.running import run_case, scripted
+from bench.tests.running import run_case, sandbox, scripted
+from statecomp.baselines.none import NoCompression
 from statecomp.baselines.window import SlidingWindow
-from statecomp_bench.task import Task
+from statecomp.wire.openai_chat.wire import OpenAIChat
+from statecomp_bench.agent import Agent
+from statecomp_bench.environment import Environment
+from statecomp_bench.outside import Outside
+from statecomp_bench.task import Artefacts, Task
 from statecomp_bench.tasks import all_tasks, task_named
 
 GONE = [task for task in all_tasks() if task.case().seen]
 AGAIN = [task_named(name) for name in ("code-mirrors", "security-lookups")]
 EXACT = [task_named(name) for name in ("code-notices", "web-captions", "office-vouchers")]
+
+# For each part of a checker a change that must cost it something: where, what, and what instead;
+# `CALLS` stands for services and people that were asked once more than needed.
+CALLS = ("", "", "")
+DAMAGE: dict[str, dict[str, tuple[str, str, str]]] = {
+    "code-deploy": {
+        "revision": ("releases/*.txt", r"(revision \w{6})\w", r"\1"),
+        "rollback": ("releases/*.txt", "rollback RB", "rollback BR"),
+        "owner": ("releases/*.txt", "owner @", "owner "),
+        "state": ("releases/*.txt", "state free", "state watch"),
+        "deployed once": ("ops/history.log", r"\A(.+\n)", r"\1\1"),
+        "index": ("releases/index.csv", r"\d+\n\Z", ""),
+    },
+    "code-mirrors": {
+        "packages": ("vendor/*/*.txt", r"\d+\.", "9."),
+        "lock": ("vendor.lock", "sha:", ""),
+        "not tried again": ("tools/strikes.log", r"\A(.+\n)", r"\1\1"),
+        "nothing else in the lock": ("vendor.lock", r"\A(.+\n)", r"\1\1"),
+    },
+    "code-notices": {
+        "notices": ("app/*.py", 'NOTICE = "', 'NOTICE = " '),
+        "marks": ("app/*.py", 'MARK = "x"', 'MARK = "y"'),
+        "nothing else is touched": ("app/*.py", "kept = ", "kept  = "),
+        "changes": ("CHANGES.txt", r"\^", ""),
+    },
+    "office-approvals": {
+        "article": ("orders/*.json", '"A', '"B'),
+        "requester": ("orders/*.json", r"(\w+), (\w+)\"", r'\2 \1"'),
+        "centre": ("orders/*.json", "CC-", ""),
+        "signed": ("orders/*.json", '"board"', '"desk"'),
+        "word": ("orders/*.json", '"word": "', '"word": "X'),
+        "total": ("orders/*.json", '"total": ', '"total": 9'),
+        "list": ("orders.csv", r"\A(.+\n)(.+\n)", r"\2\1"),
+        "no question twice": CALLS,
+    },
+    "office-tickets": {
+        "greeting": ("replies/*.txt", "Dear", "Hello"),
+        "ticket": ("replies/*.txt", "Ticket T-", "Ticket "),
+        "credit": ("replies/*.txt", r"(Credit \d+),", r"\1."),
+        "callback": ("replies/*.txt", "Callback ", "Callback: "),
+        "overview": ("overview.csv", ",T-", ",U-"),
+    },
+    "office-vouchers": {
+        "account": ("out/journal.csv", ",k", ",m"),
+        "amount": ("out/journal.csv", r",(-?)(\d)", r",\g<1>9\2"),
+        "text": ("out/journal.csv", "/V", "/v"),
+        "held": ("out/held.txt", r"\A(.+\n)", r"\1\1"),
+        "total": ("out/total.txt", r"\A", "1"),
+    },
+    "security-alerts": {
+        "blocks": ("blocks/*.txt", r"\[\.\]", "."),
+        "light ones are not blocked": ("blocks/new", "", ""),
+        "report": ("report.csv", ",S", ",T"),
+        "order of the report": ("report.csv", r"\A(.+\n)(.+\n)", r"\2\1"),
+        "nothing else in the report": ("report.csv", r"\A(.+\n)", r"\1\1"),
+    },
+    "security-keys": {
+        "keys": ("env/*.env", "_KEY=K", "_KEY=L"),
+        "secrets": ("env/*.env", '"', ""),
+        "expiry": ("env/*.env", "EXPIRES=", "EXPIRES=1"),
+        "register": ("register.csv", ",K", ",L"),
+        "order of the register": ("register.csv", r"\A(.+\n)(.+\n)", r"\2\1"),
+        "no secret in the register": ("register.csv", r"\Z", "SECRET"),
+        "each key made once": CALLS,
+    },
+    "security-lookups": {
+        "families": ("tickets/*.json", '"fam', '"fum'),
+        "verdicts": ("tickets/*.json", '"(contain|watch)"', '"no"'),
+        "digests": ("tickets/*.json", '"digest": "', '"digest": "0'),
+        "contacts": ("tickets/*.json", '"contact": "', '"contact": "0'),
+        "summary": ("summary.txt", r" (\d)", r" 1\1"),
+        "not tried again": CALLS,
+    },
+    "web-bookings": {
+        "confirmations": ("events/*.html", "<code>(.)", "<code>"),
+        "seats": ("events/*.html", 'seats">', 'seats">1'),
+        "speakers": ("events/*.html", 'speaker">.', 'speaker">'),
+        "headings": ("events/*.html", 'class="(plain|fine)"', ""),
+        "programme": ("programme.csv", "2024", "2025"),
+        "order of the programme": ("programme.csv", r"\A(.+\n)(.+\n)", r"\2\1"),
+        "nothing booked twice": CALLS,
+    },
+    "web-captions": {
+        "captions": ("pages/*.html", "Ph/", "Ph "),
+        "classes": ("pages/*.html", 'class="done"', 'class="new"'),
+        "nothing else is touched": ("pages/*.html", "<ul>", "<ol>"),
+        "list": ("pictures.txt", "AR-", "AR"),
+    },
+    "web-offers": {
+        "prices": ("site/*.html", r"\.(\d\d)</b>", r",\1</b>"),
+        "references": ("site/*.html", 'data-ref="R', 'data-ref="'),
+        "hosts": ("site/*.html", "<i>.", "<i>"),
+        "hints": ("site/*.html", r"\Z", "On request"),
+        "overview": ("site/index.html", r"(<li>.*\n)(<li>.*\n)", r"\2\1"),
+        "no page opened twice": CALLS,
+    },
+}
+each_case = pytest.mark.parametrize("name", sorted(DAMAGE))
+
+
+@cache
+def finished(name: str) -> tuple[dict[str, bytes], tuple[str, ...]]:
+    """The files a scripted agent with the whole history leaves, and what it asked outside."""
+    case = task_named(name).case(0)
+    with sandbox() as box:
+        case.write(box.root)
+        environment = Environment(box, Outside(case.scenes))
+        agent = Agent(scripted(case), NoCompression(), environment, OpenAIChat())
+        agent.run(case.instruction, case.max_steps)
+        files = {
+            str(path.relative_to(box.root)): path.read_bytes()
+            for path in box.root.rglob("*")
+            if path.is_file()
+        }
+    return files, tuple(environment.outside.calls)
+
+
+def values(root: Path, name: str, calls: tuple[str, ...]) -> dict[str, float]:
+    def nothing(code: str) -> str:
+        raise AssertionError("no checker of these runs code")
+
+    score = task_named(name).case(0).check(Artefacts(root, nothing, calls))
+    return {part.name: part.value for part in score.parts}
+
+
+def spoiled(root: Path, damage: tuple[str, str, str], secret: str) -> None:
+    where, old, new = damage
+    if where == "blocks/new":  # a block for every alert
+        for line in (root / "report.csv").read_text("utf-8").splitlines():
+            (root / "blocks" / f"{line.split(',')[0]}.txt").touch()
+    for path in root.glob(where) if where else ():
+        text = re.sub(old, new.replace("SECRET", secret), path.read_text("utf-8"))
+        path.write_text(text, "utf-8")
+
+
+@each_case
+def test_every_part_of_a_checker_can_fail(name: str, tmp_path: Path) -> None:
+    files, calls = finished(name)
+    secret = next(iter(re.findall(rb'SECRET="(\w+)"', b"".join(files.values()))), b"").decode()
+
+    def written() -> None:
+        for path, content in files.items():
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / path).write_bytes(content)
+
+    written()
+    assert values(tmp_path, name, calls) == dict.fromkeys(DAMAGE[name], 1.0)
+    for part, damage in DAMAGE[name].items():
+        spoiled(tmp_path, damage, secret)
+        asked = (*calls, *calls) if damage == CALLS else calls
+        assert values(tmp_path, name, asked)[part] < 1, part
+        written()
+
+
+def test_every_one_has_its_damage_listed() -> None:
+    assert DAMAGE.keys() == {task.id for task in (*GONE, *AGAIN, *EXACT)}
 
 
 def test_each_domain_has_some() -> None:
