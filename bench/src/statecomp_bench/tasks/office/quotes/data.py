@@ -134,7 +134,7 @@ def second_round(rng: Random, tender: Tender) -> str:
             if offer.revised
             else "We have gone as far as we can and stand by our offer."
         )
-        mails.append(f"From: {offer.vendor}\n{prose(rng, 4)}\n{news}\n{prose(rng, 4)}\n")
+        mails.append(f"From: {offer.vendor}\n{prose(rng, 2)}\n{news}\n{prose(rng, 2)}\n")
     rng.shuffle(mails)
     return "\n-----\n".join(mails)
 
