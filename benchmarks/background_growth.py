@@ -32,9 +32,9 @@ from statecomp.llm.record import Record
 from statecomp.method import Method
 from statecomp.proxy.account.accountant import Accountant
 from statecomp.proxy.account.exchange import Exchange
-from statecomp.proxy.engines import Engines
 from statecomp.proxy.metrics import Metrics
 from statecomp.proxy.settings import ProxySettings
+from statecomp.proxy.tenants import TenantCompressors
 from statecomp.recipes import recipe_named
 from statecomp.traces.secrets import Masker
 
@@ -87,7 +87,7 @@ def grown(count: int) -> Cost:
         rule=recipe_named("balanced").rule(ratio=0.25),
     )
     ledger = open_ledger(":memory:", mask=Masker().masked)
-    engine = Engines(ProxySettings(), method, ledger).of("t", "anthropic")
+    engine = TenantCompressors(ProxySettings(), method, ledger).of("t", "anthropic")
     accountant = Accountant(ledger, Metrics(), shipped_prices(), most_waiting=count)
     decided = told = 0.0
     for number in range(1, count + 1):

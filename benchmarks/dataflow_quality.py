@@ -22,11 +22,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from statecomp.annotate.compare import compare
-from statecomp.annotate.dataflow import Dataflow
-from statecomp.annotate.labels import Label, Labels, read_labels
-from statecomp.annotate.pipeline import RuleAnnotator, annotate
-from statecomp.annotate.records import Reading
+from statecomp.annotation.compare import compare
+from statecomp.annotation.dataflow import Dataflow
+from statecomp.annotation.labels import Label, Labels, read_labels
+from statecomp.annotation.pipeline import RuleAnnotator, annotate
+from statecomp.annotation.records import Reading
 from statecomp.history.trajectory import Trajectory
 from statecomp.traces.jsonl import read_runs
 

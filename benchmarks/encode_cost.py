@@ -33,7 +33,7 @@ from typing import Any, cast
 import numpy as np
 import torch
 
-from statecomp.annotate.records import Reading
+from statecomp.annotation.records import Reading
 from statecomp.features import view
 from statecomp.features.encoder import EncoderSettings, FrozenEncoder, open_encoder
 from statecomp.features.states import StateReader, read_views, views_of

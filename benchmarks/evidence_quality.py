@@ -30,8 +30,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from statecomp.annotate.labels import Labels, read_labels
-from statecomp.annotate.records import Reading
+from statecomp.annotation.labels import Labels, read_labels
+from statecomp.annotation.records import Reading
 from statecomp.features.evidence import GROUPS, NAMES, EvidenceReader
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction

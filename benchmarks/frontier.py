@@ -16,17 +16,17 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
-from statecomp.annotate.labels import read_labels
+from statecomp.annotation.labels import read_labels
 from statecomp.config import Settings, strategy_factory
 from statecomp.controller.prices import shipped_prices
-from statecomp.engines.local import map_runs
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.recipes import RECIPES
-from statecomp.replay.run import RunReplay, replay_run, used_identifiers
-from statecomp.replay.safety import common_identifiers
-from statecomp.replay.table import Row, hindsight_share, rows
+from statecomp.replays.run import RunReplay, replay_run, used_identifiers
+from statecomp.replays.safety import common_identifiers
+from statecomp.replays.table import Row, hindsight_share, rows
 from statecomp.traces.jsonl import read_runs
+from statecomp.workers.local import map_runs
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 TERSE = "budget=0.04,dense=0"

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-from statecomp.annotate.labels import read_labels
-from statecomp.annotate.records import Reading
-from statecomp.baselines.lre import Weights, features, fit, labels, look
+from statecomp.annotation.labels import read_labels
+from statecomp.annotation.records import Reading
+from statecomp.baselines.lre import EvictionWeights, features, fit, labels, look
 from statecomp.history.trajectory import Trajectory
 from statecomp.router.folds import Run, rotations
 from statecomp.router.metrics import auroc
@@ -38,7 +38,7 @@ def together(
     return rows, [label for name in names for label in tables[name][1]]
 
 
-def judged(weights: Weights, rows: Rows, reused: Sequence[bool]) -> float:
+def judged(weights: EvictionWeights, rows: Rows, reused: Sequence[bool]) -> float:
     scores = np.array([weights.score(row) for row in rows])  # (steps,)
     return auroc(scores, np.array(reused)) or 0.0
 

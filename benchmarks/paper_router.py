@@ -36,7 +36,7 @@ from unittest import mock
 
 import torch
 
-from statecomp.annotate.records import Reading
+from statecomp.annotation.records import Reading
 from statecomp.features import shortcut, view
 from statecomp.features.constructions import budget_of
 from statecomp.features.encoder import EncoderSettings, FrozenEncoder, open_encoder

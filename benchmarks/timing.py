@@ -27,18 +27,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from statecomp.annotate.labels import Labels, read_labels
+from statecomp.annotation.labels import Labels, read_labels
 from statecomp.config import Settings, strategy_factory
 from statecomp.config.folds import SameRouters
 from statecomp.controller.prices import shipped_prices
-from statecomp.engines.local import map_runs
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
-from statecomp.replay.run import RunReplay, replay_run, used_identifiers
-from statecomp.replay.safety import common_identifiers
-from statecomp.replay.sessions import joined
-from statecomp.replay.table import Row, rows, rows_by_domain
+from statecomp.replays.run import RunReplay, replay_run, used_identifiers
+from statecomp.replays.safety import common_identifiers
+from statecomp.replays.sessions import joined
+from statecomp.replays.table import Row, rows, rows_by_domain
 from statecomp.traces.jsonl import read_runs
+from statecomp.workers.local import map_runs
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 LABELS = DATA / "expert_labels.jsonl"

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from statecomp.errors import BadInput
-from statecomp_bench.cli.sheet import Cell, Sheet, written
+from statecomp_bench.cli.sheet import Cell, TableDocument, written
 from statecomp_bench.cli.sheets import main_sheet, models_sheet, published_sheets
 from statecomp_bench.cli.tables import chosen_runs, pictures, tables, trajectory_of
 from statecomp_bench.tables import Bench, read_bench, rows, rows_by_model
@@ -73,7 +73,9 @@ python docs/generate_bench.py --results bench-runs/ --matched bench-matched/ --s
 """
 
 
-def measured(bench: Bench, matched: Bench | None, seeds: Bench | None = None) -> list[Sheet]:
+def measured(
+    bench: Bench, matched: Bench | None, seeds: Bench | None = None
+) -> list[TableDocument]:
     """Every table of the page, in the order it is read."""
     own = bench.of(bench.models[:1])
     sheets = tables(own, BASELINE, matched, published=False)
@@ -85,15 +87,15 @@ def measured(bench: Bench, matched: Bench | None, seeds: Bench | None = None) ->
     return [*sheets, *published_sheets(rows(own.results, BASELINE))]
 
 
-def kept(sheets: Sequence[Sheet], simulated: bool) -> str:
+def kept(sheets: Sequence[TableDocument], simulated: bool) -> str:
     records = [{**asdict(sheet), "ours": sorted(sheet.ours)} for sheet in sheets]
     return json.dumps({"simulated": simulated, "sheets": records}, indent=1) + "\n"
 
 
-def sheet_of(record: dict[str, Any]) -> Sheet:
+def sheet_of(record: dict[str, Any]) -> TableDocument:
     cells = tuple(tuple(Cell(**cell) for cell in row) for row in record["rows"])
     lists = {name: tuple(record[name]) for name in ("columns", "notes")}
-    return Sheet(**{**record, **lists, "rows": cells, "ours": frozenset(record["ours"])})
+    return TableDocument(**{**record, **lists, "rows": cells, "ours": frozenset(record["ours"])})
 
 
 def page(docs: Path) -> str:

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from statecomp.annotate.labels import Labels, read_labels
+from statecomp.annotation.labels import Labels, read_labels
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.router.trees import SHIPPED

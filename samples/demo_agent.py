@@ -29,7 +29,7 @@ from statecomp.history.interaction import JsonObject
 from statecomp.proxy.scripted.app import Received, ScriptedUpstream
 from statecomp.proxy.scripted.serving import free_port, serving
 from statecomp.proxy.scripted.turns import Body, Turn, recorded
-from statecomp.replay.accounting import Bill, dollars_of
+from statecomp.replays.accounting import Bill, dollars_of
 from statecomp_bench.models import Reply
 from statecomp_bench.sessions.acting import SessionModel
 from statecomp_bench.sessions.day import SEED, day

@@ -224,13 +224,13 @@ def test_without_deciding_only_what_was_committed_before_is_put_back() -> None:
     looked = comp.checkpoint(chat_of("prrrr"), decide=False)
     assert looked.raw is not None
     assert not looked.rewritten
-    assert not looked.settled
+    assert not looked.decided
     view = comp.prepare(looked.raw)
     assert len(view.commits) == 1
     again = comp.checkpoint(chat_of("prrrr"), decide=False)
     assert again.applied == view.commits
     assert again.rewritten
-    assert again.settled
+    assert again.decided
     assert again.messages == comp.checkpoint(chat_of("prrrr")).messages
 
 
@@ -313,7 +313,7 @@ def test_a_summariser_that_could_not_be_reached_is_asked_again_later(
     for word in ("prrrrk", "prrrrkk"):
         comp.checkpoint(chat_of(word))
     assert failing.calls == 1  # left alone for a moment
-    monkeypatch.setattr("statecomp.controller.sparing.PAUSE_S", -1.0)
+    monkeypatch.setattr("statecomp.controller.cached_summarizer.PAUSE_S", -1.0)
     comp = StateComp(WordScorer(), rule=Gates(), summarizer=failing, log=log)
     for word in ("prrrrkkk", "prrrrkkkk"):
         comp.checkpoint(chat_of(word))

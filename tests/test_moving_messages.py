@@ -59,7 +59,7 @@ def test_the_same_request_again_decides_nothing_new_whoever_is_asked() -> None:
     first = aged(log).checkpoint(messages)
     assert first.commits
     looked = aged(log).checkpoint(messages, decide=False)
-    assert looked.settled
+    assert looked.decided
     again = aged(log, after=0).checkpoint(messages)
     assert (again.note, again.commits) == ("decided before at this state", ())
     assert json.dumps(again.messages) == json.dumps(first.messages)
@@ -79,10 +79,10 @@ def test_when_the_user_speaks_again_it_is_decided_anew_and_holds_from_there(stor
         rule=Gates(longer_than=0, min_source_tokens=0),
     )
     spoken = [*first, NOTICE]
-    assert not other.checkpoint(spoken, decide=False).settled
+    assert not other.checkpoint(spoken, decide=False).decided
     anew = other.checkpoint(spoken)
     assert [(c.first, c.last) for c in anew.commits] == [(5, 5)]
-    assert other.checkpoint(spoken, decide=False).settled
+    assert other.checkpoint(spoken, decide=False).decided
     assert comp.checkpoint(spoken).note == "decided before at this state"
     for later, expected in (([*spoken, *chat_of("k")], "psspk"), (first, "psk")):
         view = comp.checkpoint(later, decide=False).view

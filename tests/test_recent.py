@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import gc
 
-from statecomp.recent import Budget, Weighed
+from statecomp.recent import MemoryBudget, Weighed
 
 
-def memories(most: int, number: int = 2) -> tuple[Budget, list[Weighed[str, bytes]]]:
-    budget = Budget(most)
+def memories(most: int, number: int = 2) -> tuple[MemoryBudget, list[Weighed[str, bytes]]]:
+    budget = MemoryBudget(most)
     return budget, [Weighed(100, len, budget) for _ in range(number)]
 
 
@@ -41,7 +41,7 @@ def test_a_memory_that_is_gone_weighs_nothing() -> None:
 
 
 def test_a_memory_keeps_no_more_entries_than_its_own_bound() -> None:
-    budget = Budget(1000)
+    budget = MemoryBudget(1000)
     memory: Weighed[int, bytes] = Weighed(3, len, budget)
     for number in range(5):
         memory.put(number, b"..")
@@ -56,7 +56,7 @@ def test_something_larger_than_the_budget_is_not_kept() -> None:
 
 
 def test_many_small_things_stay_within_the_budget() -> None:
-    budget = Budget(1000)
+    budget = MemoryBudget(1000)
     memory: Weighed[int, bytes] = Weighed(10_000, len, budget)
     for number in range(10_000):
         memory.put(number, b"." * 10)

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from bench.tests.running import sandbox
-from statecomp.annotate.labels import Label, read_labels
+from statecomp.annotation.labels import Label, read_labels
 from statecomp.baselines.none import NoCompression
 from statecomp.errors import BadInput
 from statecomp.history.history import History

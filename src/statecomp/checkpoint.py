@@ -56,7 +56,7 @@ class Checkpoint:
     `body` and `headers` are what a proxy forwards; unless `rewritten`, the body is the very one
     that came in.  `note` says what stood in the way of a decision: the messages then hold what was
     committed before or, without a `view`, are those that came in.  `raw` is the history as it was
-    read, `applied` are the commits that stand in the view, `settled` says that nothing is left to
+    read, `applied` are the commits that stand in the view, `decided` says that nothing is left to
     be decided at this state, `sent` that this history went out before, as it does now.
     """
 
@@ -70,7 +70,7 @@ class Checkpoint:
     rewritten: bool = False
     raw: History | None = None
     applied: tuple[Commit, ...] = ()
-    settled: bool = False
+    decided: bool = False
     sent: bool = False
 
     @property

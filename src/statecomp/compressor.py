@@ -20,11 +20,11 @@ from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, JsonObject
 from statecomp.ledger.commits import Commit, CommitLog, MemoryLog
 from statecomp.llm.side import SideAccount
-from statecomp.recent import Recent, Weighed
+from statecomp.recent import LruCache, Weighed
 from statecomp.recipes import DEFAULT, Recipe, recipe_named, shipped_scorer
 from statecomp.strategy import Card, Refusal, Scorer, Strategy, Summarizer, View
 from statecomp.tokens import ESTIMATE, TokenCounter
-from statecomp.wire.incremental import Reader, Shelf
+from statecomp.wire.incremental import ConversationCache, IncrementalReader
 from statecomp.wire.placement import lead_in_tokens, rehome_markers, render
 from statecomp.wire.protocol import Placement, Wire
 from statecomp.wire.providers import wire_named
@@ -90,7 +90,7 @@ class StateComp(Strategy):
         count: TokenCounter = ESTIMATE,
         log: CommitLog | None = None,
         account: SideAccount | None = None,
-        shelf: Shelf | None = None,
+        shelf: ConversationCache | None = None,
         secrets: Secrets = _none_secret,
         mark_key: bytes = b"",
         judged_by: Callable[[Judge], Judge] = _here,
@@ -104,7 +104,7 @@ class StateComp(Strategy):
         self._window = window
         self._count = count
         self.account = account or SideAccount()
-        self._reader = Reader(self.wire, count, shelf=shelf)
+        self._reader = IncrementalReader(self.wire, count, shelf=shelf)
         self._replayer = Replayer(self.wire, count)
         controller = Controller(
             scorer if scorer is not None else shipped_scorer(chosen.router),
@@ -118,9 +118,9 @@ class StateComp(Strategy):
         # States at which nothing was worth doing: the same request sent again decides nothing new.
         self._idle: Weighed[str, View] = Weighed(1024, lambda view: 1000 + 350 * len(view.scores))
         # Interactions that put a secret into a summary: they stay, and those around them can go.
-        self._telling: Recent[str, str] = Recent(4096)
+        self._telling: LruCache[str, str] = LruCache(4096)
         # What a record's writer wants kept, and until which step: then it may be asked again.
-        self._objected: Recent[str, tuple[int, str]] = Recent(4096)
+        self._objected: LruCache[str, tuple[int, str]] = LruCache(4096)
 
     def checkpoint(
         self,
@@ -146,9 +146,11 @@ class StateComp(Strategy):
             if not decide:
                 return self._rendered(body, raw, *self._standing(raw))
             view, applied = self._decided(raw, now)
-            return self._rendered(body, raw, *self._as_sent(raw, self._settled(view), applied))
+            return self._rendered(
+                body, raw, *self._as_sent(raw, self._with_side_calls(view), applied)
+            )
         except Exception as error:  # noqa: BLE001  nothing here may stop a user's agent
-            return as_it_came(body, self.wire.key, _told(error), raw)
+            return as_it_came(body, self.wire.key, _described(error), raw)
 
     async def acheckpoint(
         self,
@@ -167,7 +169,7 @@ class StateComp(Strategy):
             return self._decide(raw, now, _always)
         except Exception as error:  # noqa: BLE001  a broken scorer must not undo what was good
             view, applied, _ = self._standing(raw)
-            return replace(view, note=_told(error)), applied
+            return replace(view, note=_described(error)), applied
 
     def _readable(self, body: Mapping[str, Any]) -> History | None:
         """The history of a request that is not ours to touch, if it has one: for the account."""
@@ -195,7 +197,7 @@ class StateComp(Strategy):
             body=body,
             raw=raw,
             applied=applied,
-            settled=known or self._idle.get(last_seen(raw)) is not None,
+            decided=known or self._idle.get(last_seen(raw)) is not None,
             sent=sent,
         )
         if not view.history.summaries:
@@ -228,11 +230,11 @@ class StateComp(Strategy):
         The commits hold from the next request on whose history still contains this state.
         """
         view, _ = self._decide(raw, now, wanted, summarizer)
-        return self._settled(view)
+        return self._with_side_calls(view)
 
-    def _settled(self, view: View) -> View:
+    def _with_side_calls(self, view: View) -> View:
         """With what was asked of models for it, and what is to be said of that."""
-        return replace(view, side_calls=self.account.settle(), remarks=self.account.heard())
+        return replace(view, side_calls=self.account.drain(), remarks=self.account.heard())
 
     def seal(self, checkpoint: Checkpoint) -> bool:
         """Write down what goes out for this history; false where something else did before.
@@ -378,7 +380,7 @@ def _locked(history: History, held: Mapping[str, str]) -> History:
     )
 
 
-def _told(error: Exception) -> str:
+def _described(error: Exception) -> str:
     """Ours say what is wrong; of others the kind must be told too."""
     if isinstance(error, InvalidHistory):
         return f"this history is left as it is: {error}"

@@ -15,7 +15,7 @@ from statecomp.recipes import DEFAULT, RECIPES, shipped_scorer
 from statecomp.records import ModelRecords
 from statecomp.strategy import Scorer, Summarizer
 from statecomp.tokens import ESTIMATE, TokenCounter
-from statecomp.wire.incremental import Shelf
+from statecomp.wire.incremental import ConversationCache
 from statecomp.wire.protocol import Placement
 
 
@@ -68,7 +68,7 @@ class Method:
         *,
         log: CommitLog | None = None,
         account: SideAccount | None = None,
-        shelf: Shelf | None = None,
+        shelf: ConversationCache | None = None,
         secrets: Secrets = _nothing_secret,
         mark_key: bytes = b"",
         judged_by: Callable[[Judge], Judge] = lambda here: here,

@@ -18,7 +18,7 @@ Value = TypeVar("Value")
 _clock = count(1)
 
 
-class Recent(Generic[Key, Value]):
+class LruCache(Generic[Key, Value]):
     """The `size` most recently used values by key; safe to share between threads."""
 
     def __init__(self, size: int) -> None:
@@ -67,7 +67,7 @@ class Weighty(Protocol):
     def forget_oldest(self) -> None: ...
 
 
-class Budget:
+class MemoryBudget:
     """Bytes that memories hold together; what was used longest ago goes first, whosever it is.
 
     Bytes are estimates.  Memories that are gone, with the engine they belonged to, count no more.
@@ -111,7 +111,7 @@ class Budget:
             return list(self._members)
 
 
-MEMORY = Budget(512 << 20)
+MEMORY = MemoryBudget(512 << 20)
 """What this process may remember; a service sets its own bound."""
 
 
@@ -119,7 +119,7 @@ class Weighed(Generic[Key, Value]):
     """Values by key within a budget, and at most `size` of them; safe to share between threads."""
 
     def __init__(
-        self, size: int, bytes_of: Callable[[Value], int], budget: Budget | None = None
+        self, size: int, bytes_of: Callable[[Value], int], budget: MemoryBudget | None = None
     ) -> None:
         self.bytes = 0
         self._size = size

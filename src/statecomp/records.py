@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from math import inf
 
 from statecomp.controller.prices import PriceBook, Prices, shipped_prices
-from statecomp.llm.chat import Chat, Usage
+from statecomp.llm.chat import Chat, ChatUsage
 from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.side import SideAccount
 from statecomp.llm.writing.credit import Credit, Purse
@@ -50,7 +50,7 @@ class ModelRecords:
     def writer(self, account: SideAccount, chat: Chat, credit: Credit) -> ModelWriter:
         prices = self.book.nearest(chat.model)
 
-        def price(usage: Usage) -> float:
+        def price(usage: ChatUsage) -> float:
             return prices.side_dollars(usage.input_tokens, usage.output_tokens)
 
         return ModelWriter(

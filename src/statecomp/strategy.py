@@ -142,7 +142,7 @@ class Strategy(Protocol):
         """A fresh observation, before it enters the history."""
         return text
 
-    def adapted(self, tool: JsonObject) -> JsonObject:
+    def adapt_tool(self, tool: JsonObject) -> JsonObject:
         """One of the agent's own reading tools, as it is offered with this strategy."""
         return tool
 

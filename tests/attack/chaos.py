@@ -23,7 +23,7 @@ from typing import Any
 
 import httpx
 
-from statecomp.proxy.scripted.app import Fault, ScriptedUpstream
+from statecomp.proxy.scripted.app import ScriptedFault, ScriptedUpstream
 from statecomp.proxy.scripted.serving import serving
 from tests.attack.traffic import Conversation, named
 from tests.attack.watch import NAME, Watch, page, secrets_in
@@ -103,7 +103,13 @@ class Chaos:
             body = random.choice(conversation.bodies) if old else conversation.grown()
             if self.plan.faults and random.random() < 0.1:
                 self.upstream.faults.append(
-                    random.choice([Fault(status=529), Fault(delay_s=0.3), Fault(status=500)])
+                    random.choice(
+                        [
+                            ScriptedFault(status=529),
+                            ScriptedFault(delay_s=0.3),
+                            ScriptedFault(status=500),
+                        ]
+                    )
                 )
             first, *second = random.sample(list(self.workers), random.choice([1, 2]))
             beside = [pool.submit(self.send, conversation, body, worker) for worker in second]

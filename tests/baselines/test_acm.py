@@ -10,7 +10,7 @@ import pytest
 from statecomp.baselines.acm import CARD, POLICY, AgenticContextManagement
 from statecomp.errors import BadInput
 from statecomp.history.history import History
-from statecomp.llm.client import ChatFailed, Usage
+from statecomp.llm.client import ChatFailed, ChatUsage
 from statecomp.llm.scripted import Asked, Reply, ScriptedChat
 from tests.baselines.steps import (
     TASK,
@@ -117,7 +117,7 @@ def test_a_malformed_block_is_asked_for_once_more_and_then_taken_as_it_is(
 
 def test_an_empty_range_and_a_failing_model_change_nothing() -> None:
     assert "no work since the last boundary" in opened([TASK]).handle_tool(FOLD)
-    chat = ScriptedChat([ChatFailed("away", usage=Usage(7, 0))])
+    chat = ScriptedChat([ChatFailed("away", usage=ChatUsage(7, 0))])
     strategy = opened(run_of(3), chat)
     answer = strategy.handle_tool(FOLD)
     assert "Nothing was done" in answer
@@ -246,7 +246,7 @@ def test_forced_folds_are_ten_at_most_failed_ones_included() -> None:
     for prefix in growing(40):
         view = strategy.before_request(prefix).history
     assert len(view.summaries) == 10
-    chat = ScriptedChat(lambda asked: ChatFailed("away", usage=Usage(1, 0)))
+    chat = ScriptedChat(lambda asked: ChatFailed("away", usage=ChatUsage(1, 0)))
     failing = built("acm:window=16600", chat)
     whole = growing(40)
     assert [failing.before_request(prefix).history for prefix in whole] == whole

@@ -10,7 +10,7 @@ from statecomp.baselines.comem import sifted
 from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.interaction import Pinned
-from statecomp.llm.client import ChatFailed, Usage
+from statecomp.llm.client import ChatFailed, ChatUsage
 from statecomp.llm.scripted import Asked, Reply, ScriptedChat
 from tests.baselines.steps import built, bulky, growing, history, run_of, sent, step
 from tests.words import history_of
@@ -88,7 +88,7 @@ def test_a_fork_does_not_see_the_memory_of_the_other_branch() -> None:
 
 
 def test_a_memory_that_fails_leaves_the_one_before_it_in_place() -> None:
-    bad = ChatFailed("the server is away", usage=Usage(50, 0))
+    bad = ChatFailed("the server is away", usage=ChatUsage(50, 0))
     chat = ScriptedChat(['{"facts": ["the first memory"]}', bad])
     strategy = built("comem:recent=raw", chat)
     views = [strategy.before_request(prefix) for prefix in growing(8)]

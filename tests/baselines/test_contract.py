@@ -22,7 +22,7 @@ from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.interaction import Call, Pinned
 from statecomp.history.trajectory import Trajectory
-from statecomp.llm.client import ChatFailed, Usage
+from statecomp.llm.client import ChatFailed, ChatUsage
 from statecomp.llm.scripted import Asked, Reply, ScriptedChat
 from statecomp.strategy import Strategy, View
 from statecomp.wire.assemble import parse
@@ -69,7 +69,7 @@ CHATTY = (
     "acm:chat=scripted",
 )
 SPECS = (*BUILDERS, *EAGER)
-COST = Usage(7, 3)
+COST = ChatUsage(7, 3)
 
 
 def sense(asked: Asked) -> Reply:

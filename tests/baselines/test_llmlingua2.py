@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from statecomp.baselines.llmlingua2 import Lingua, chunks, percentile
-from statecomp.baselines.token_models import Piece, open_token_model
+from statecomp.baselines.token_models import TokenPiece, open_token_model
 from statecomp.config import Settings, strategy_factory
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
@@ -33,12 +33,12 @@ class Told:
     def __init__(self, **chances: float) -> None:
         self._chances = chances
 
-    def pieces(self, chunk: str) -> Sequence[Piece]:
+    def pieces(self, chunk: str) -> Sequence[TokenPiece]:
         found, place = [], 0
         for word in chunk.split():
             start = chunk.index(word, place)
             place = start + len(word)
-            found.append(Piece(start, place, self._chances.get(word, 0.1)))
+            found.append(TokenPiece(start, place, self._chances.get(word, 0.1)))
         return found
 
 

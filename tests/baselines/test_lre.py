@@ -9,7 +9,7 @@ import pytest
 
 from statecomp.baselines.lre import (
     FEATURES,
-    Weights,
+    EvictionWeights,
     features,
     fit,
     labels,
@@ -62,7 +62,7 @@ def test_the_score_per_token_decides_what_stays(tmp_path: Path) -> None:
     request = history(run_of(8, lambda n: outputs.get(n, "ok")))
     for slope, best in ((5.0, 1), (-5.0, 2)):
         slopes = tuple(slope if name == "digits" else 0.0 for name in FEATURES)
-        weights = Weights((3.0,) * len(FEATURES), (1.0,) * len(FEATURES), slopes, 0.0)
+        weights = EvictionWeights((3.0,) * len(FEATURES), (1.0,) * len(FEATURES), slopes, 0.0)
         file = tmp_path / f"weights{best}.json"
         file.write_text(weights.document(), "utf-8")
         room = max(i.tokens for i in request.interactions) + 40

@@ -16,7 +16,7 @@ from statecomp.config import Settings, strategy_factory
 from statecomp.errors import BadInput
 from statecomp.history.interaction import Call
 from statecomp.history.trajectory import Trajectory
-from statecomp.llm.client import ChatFailed, Usage
+from statecomp.llm.client import ChatFailed, ChatUsage
 from statecomp.llm.scripted import ScriptedChat
 from statecomp.strategy import Strategy
 from tests.baselines.steps import WIRE, bulky, growing, history, run_of, step
@@ -61,7 +61,7 @@ def test_each_large_step_costs_one_call_when_it_appears_and_small_ones_none() ->
 
 
 def test_where_no_levels_were_written_rules_stand_in() -> None:
-    chat = ScriptedChat(lambda asked: ChatFailed("busy", usage=Usage(5, 0)))
+    chat = ScriptedChat(lambda asked: ChatFailed("busy", usage=ChatUsage(5, 0)))
     view = pace("", chat).before_request(history(run_of(4)))
     assert len(view.side_calls) == 4
     assert view.history.shape() == "psii"

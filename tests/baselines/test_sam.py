@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from statecomp.baselines.sam import CARD, StateAdaptiveMemory, chunks, paged
 from statecomp.errors import BadInput
 from statecomp.history.interaction import Interaction, Observation
-from statecomp.llm.client import ChatFailed, Usage
+from statecomp.llm.client import ChatFailed, ChatUsage
 from statecomp.llm.scripted import Asked, Reply, ScriptedChat
 from statecomp.tokens import ESTIMATE
 from tests.baselines.steps import built, bulky, call, growing, history, run_of, sent, step
@@ -118,7 +118,7 @@ def test_a_page_stays_readable_where_the_recalling_model_fails() -> None:
 
 
 def test_a_flush_without_cues_does_not_happen_and_is_tried_seven_times() -> None:
-    chat = ScriptedChat(lambda asked: ChatFailed("away", usage=Usage(9, 0)))
+    chat = ScriptedChat(lambda asked: ChatFailed("away", usage=ChatUsage(9, 0)))
     strategy = built(SPEC, chat)
     views = [strategy.before_request(prefix) for prefix in growing(30)]
     assert [view.history for view in views] == growing(30)

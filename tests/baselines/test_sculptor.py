@@ -13,7 +13,7 @@ from statecomp.baselines.sculptor import CARD, Sculptor
 from statecomp.baselines.sculptor_tools import POLICY
 from statecomp.history.history import History
 from statecomp.history.interaction import JsonObject
-from statecomp.llm.client import ChatFailed, Usage
+from statecomp.llm.client import ChatFailed, ChatUsage
 from statecomp.llm.scripted import ScriptedChat
 from tests.baselines.steps import (
     TASK,
@@ -150,7 +150,7 @@ def test_a_summary_by_the_model_stands_in_place_and_is_paid() -> None:
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_without_a_model_or_where_it_fails_the_focus_chooses_lines(fails: bool) -> None:
-    chat = ScriptedChat(lambda asked: ChatFailed("away", usage=Usage(5, 0))) if fails else None
+    chat = ScriptedChat(lambda asked: ChatFailed("away", usage=ChatUsage(5, 0))) if fails else None
     messages = [TASK, *step(1, f"{bulky(1)}\nthe port is 8123\n{bulky(2)}")]
     strategy = opened(messages, chat)
     (name,) = ids(strategy.handle_tool(call("fragment_context")))

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from statecomp.baselines.selfcompact import RuleJudge, Verdict
+from statecomp.baselines.selfcompact import ProbeVerdict, RuleJudge
 from statecomp.config import Settings, strategy_factory
 from statecomp.history.history import History
 from statecomp.history.interaction import Call
@@ -118,7 +118,7 @@ def test_a_summary_that_cannot_be_had_leaves_the_context_and_says_so() -> None:
 
 
 def test_the_rules_that_stand_in_answer_the_four_questions() -> None:
-    def judged(outputs: list[str]) -> Verdict:
+    def judged(outputs: list[str]) -> ProbeVerdict:
         read = [f"cat /srv/data/{n}.txt" for n in range(1, len(outputs) + 1)]
         steps = [m for n, o in enumerate(outputs) for m in step(n, o, command=read[n])]
         return RuleJudge().judge("", "", history([*run_of(0), *steps]).interactions)

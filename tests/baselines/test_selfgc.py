@@ -10,7 +10,7 @@ from statecomp.baselines.selfgc import is_log, masked, pointer
 from statecomp.config import Settings, strategy_factory
 from statecomp.history.interaction import Call
 from statecomp.history.trajectory import Trajectory
-from statecomp.llm.client import ChatFailed, Usage
+from statecomp.llm.client import ChatFailed, ChatUsage
 from statecomp.llm.scripted import ScriptedChat
 from statecomp.strategy import Strategy
 from tests.baselines.steps import WIRE, bulky, growing, history, run_of, step
@@ -111,7 +111,7 @@ def test_what_was_collected_stays_collected_and_the_next_time_waits_for_new_grow
 
 
 @pytest.mark.parametrize(
-    "reply", ["I would rather not.", "<plan></plan>", ChatFailed("busy", usage=Usage(9, 1))]
+    "reply", ["I would rather not.", "<plan></plan>", ChatFailed("busy", usage=ChatUsage(9, 1))]
 )
 def test_a_planner_without_a_plan_changes_nothing_and_is_charged(reply: str | Exception) -> None:
     strategy = gc("budget=1000", ScriptedChat([reply]))

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from statecomp.annotate.labels import read_labels
+from statecomp.annotation.labels import read_labels
 from tests.cli.test_cli import ROOT, statecomp
 from tests.words import BULK, chat_of
 

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import pytest
 
-from statecomp.annotate.forecasts import read_forecasts
+from statecomp.annotation.forecasts import read_forecasts
 from tests.cli.test_cli import statecomp
 from tests.words import BULK, chat_of
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from statecomp.annotate.labels import read_labels
+from statecomp.annotation.labels import read_labels
 from statecomp.cli.app import main
 from statecomp.cli.ledger import seconds
 from statecomp.config.places import data_folder, open_store, store_url

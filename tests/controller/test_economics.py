@@ -24,7 +24,7 @@ from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
 from statecomp.llm.record import Record
-from statecomp.replay.accounting import common_prefix
+from statecomp.replays.accounting import common_prefix
 from statecomp.strategy import View
 from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp.wire.placement import render

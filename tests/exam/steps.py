@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from statecomp.exam.facts import Kind
+from statecomp.exam.facts import FactKind
 from statecomp.exam.questions import Question, questions_of
 from statecomp.exam.spans import Exam
 from statecomp.history.interaction import Interaction
@@ -57,6 +57,6 @@ def exam_of(
     )
 
 
-def asked(exam: Exam, kind: Kind) -> dict[str, Question]:
+def asked(exam: Exam, kind: FactKind) -> dict[str, Question]:
     """The questions of one kind by what they are about."""
     return {q.entity: q for q in questions_of(exam) if q.kind is kind}

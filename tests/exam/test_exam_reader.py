@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from statecomp.exam.facts import Kind
+from statecomp.exam.facts import FactKind
 from statecomp.exam.lines import Outcome, RecordText
 from statecomp.exam.questions import Question
 from statecomp.exam.reader import find
@@ -26,12 +26,12 @@ def outcome(question: Question, record: str) -> Outcome:
 def waiver() -> Question:
     """Which waiver belongs to TR-70611?  W-4103."""
     later = (('{"command": "file W-4103 and W-4120"}', "ok"),)
-    return asked(exam_of(("{}", REGISTER), later=later), Kind.ROW)["tr-70611"]
+    return asked(exam_of(("{}", REGISTER), later=later), FactKind.ROW)["tr-70611"]
 
 
 @pytest.fixture
 def amount() -> Question:
-    return asked(exam_of(("{}", REGISTER)), Kind.ROW)["tr-70625"]
+    return asked(exam_of(("{}", REGISTER)), FactKind.ROW)["tr-70625"]
 
 
 def test_the_question_names_owner_and_field(waiver: Question) -> None:
@@ -93,27 +93,27 @@ def test_the_row_as_the_source_has_it_is_right_whatever_stands_around_it(amount:
 
 def test_a_value_that_breaks_off_in_the_middle_misleads() -> None:
     pages = '[{"name": "Ada", "code": "K-170045"}, {"name": "Bob", "code": "K-180046"}]'
-    question = asked(exam_of(("{}", pages)), Kind.OBJECT)["ada"]
+    question = asked(exam_of(("{}", pages)), FactKind.OBJECT)["ada"]
     assert outcome(question, "Facts:\n- 1: Ada: K-1700") is Outcome.MISLEADING
     assert outcome(question, "Facts:\n- 1: Ada: K-1700 ...") is Outcome.MISSING
 
 
 def test_an_everyday_word_counts_only_beside_the_name_of_its_field() -> None:
     orders = "order | status\nORD-17 | shipped\nORD-18 | open\nORD-19 | open\n"
-    question = asked(exam_of(("{}", orders)), Kind.ROW)["ord-17"]
+    question = asked(exam_of(("{}", orders)), FactKind.ROW)["ord-17"]
     assert outcome(question, "Facts:\n- ORD-17: I will open it next") is Outcome.MISSING
     assert outcome(question, "Facts:\n- ORD-17: status open") is Outcome.MISLEADING
 
 
 def test_nothing_is_asked_that_still_stands_in_sight() -> None:
     again = ("{}", REGISTER)
-    assert not asked(exam_of(("{}", REGISTER), kept=(again,)), Kind.ROW)
+    assert not asked(exam_of(("{}", REGISTER), kept=(again,)), FactKind.ROW)
 
 
 def test_another_number_in_the_place_of_a_rules_own_misleads() -> None:
     rule = "Hotels must not cost more than 140 euros a night for anybody."
     exam = exam_of(("{}", rule))
-    (question,) = asked(exam, Kind.RULE).values()
+    (question,) = asked(exam, FactKind.RULE).values()
     assert outcome(question, f"Constraints:\n- 1: {rule}") is Outcome.RIGHT
     assert (
         outcome(question, f"Constraints:\n- 1: {rule.replace('140', '35')}") is Outcome.MISLEADING
@@ -140,7 +140,7 @@ def test_an_old_line_misleads_where_nothing_says_that_it_was_changed(
         '{"path": "a.py", "old_str": "LIMIT = Decimal(\'13.3\')", '
         '"new_str": "LIMIT = Decimal(\'14\')"}'
     )
-    (question,) = asked(exam_of((edit, "done")), Kind.EDIT).values()
+    (question,) = asked(exam_of((edit, "done")), FactKind.EDIT).values()
     assert outcome(question, record) == expected
 
 
@@ -165,13 +165,15 @@ def test_an_old_line_misleads_where_nothing_says_that_it_was_changed(
 )
 def test_a_verdict_is_what_the_record_says_in_its_own_words(record: str, expected: str) -> None:
     suite = ('{"command": "pytest"}', "test_error ... ok\n12 tests were run\nReturn code: 0")
-    (question,) = asked(exam_of(suite), Kind.VERDICT).values()
+    (question,) = asked(exam_of(suite), FactKind.VERDICT).values()
     assert question.answer == "succeeded"
     assert outcome(question, record) == expected
 
 
 def test_a_failure_that_is_shown_but_not_named_is_missing_not_misleading() -> None:
-    (question,) = asked(exam_of(('{"command": "x"}', "all\nexit code: 2")), Kind.VERDICT).values()
+    (question,) = asked(
+        exam_of(('{"command": "x"}', "all\nexit code: 2")), FactKind.VERDICT
+    ).values()
     assert outcome(question, "Facts:\n- 1. shell x -> all (2 lines)") is Outcome.MISSING
     assert outcome(question, "Facts:\n- 1. shell x -> worked") is Outcome.MISLEADING
     assert outcome(question, "Facts:\n- 1. shell x -> failed") is Outcome.RIGHT

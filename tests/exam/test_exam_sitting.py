@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from statecomp.annotate.labels import Label
-from statecomp.annotate.records import Reading
+from statecomp.annotation.labels import Label
+from statecomp.annotation.records import Reading
 from statecomp.baselines.llmlingua2 import Lingua
 from statecomp.cli.app import app
 from statecomp.exam.answers import grade
-from statecomp.exam.facts import Kind
+from statecomp.exam.facts import FactKind
 from statecomp.exam.lines import RecordText
 from statecomp.exam.measures import Labelled, false_failures
 from statecomp.exam.questions import groups_of, questions_of, verdict_questions
 from statecomp.exam.sitting import sit
 from statecomp.exam.spans import by_labels, exams, half_of
-from statecomp.exam.writers import Cut, RecordWriter, TokenChoice, Writer
+from statecomp.exam.writers import Cut, ExamWriter, RecordWriter, TokenChoice
 from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.tokens import ESTIMATE
 from statecomp.wire.assemble import parse
@@ -63,7 +63,7 @@ def test_the_same_run_is_always_asked_the_same() -> None:
 
 
 def test_baselines_are_as_long_as_the_record_they_stand_beside() -> None:
-    writers: dict[str, Writer] = {
+    writers: dict[str, ExamWriter] = {
         "extract": RecordWriter(ExtractiveSummarizer()),
         "cut": Cut(ESTIMATE),
         "tokens": TokenChoice(Lingua()),
@@ -107,7 +107,7 @@ def test_a_step_called_failed_though_it_succeeded_is_counted() -> None:
     ],
 )
 def test_answers_are_graded_by_the_value_they_say_first(answer: str, expected: str) -> None:
-    question = asked(exam_of(("{}", ROWS)), Kind.ROW)["cooks night"]
+    question = asked(exam_of(("{}", ROWS)), FactKind.ROW)["cooks night"]
     assert grade(question, answer) == expected
 
 

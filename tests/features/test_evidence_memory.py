@@ -13,9 +13,9 @@ import pytest
 from statecomp import recent
 from statecomp.features.evidence import EvidenceReader
 from statecomp.features.evidence_look import Looks
-from statecomp.features.evidence_state import Standing
+from statecomp.features.evidence_state import HistoryState
 from statecomp.history.history import History
-from statecomp.recent import Budget
+from statecomp.recent import MemoryBudget
 from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat.wire import OpenAIChat
 from tests.words import chat_of
@@ -34,9 +34,9 @@ def history(number: int, steps: int = 8) -> History:
 
 
 @pytest.fixture
-def budget(monkeypatch: pytest.MonkeyPatch) -> Budget:
+def budget(monkeypatch: pytest.MonkeyPatch) -> MemoryBudget:
     """One of its own: what other tests left in that of the process is older and would go first."""
-    small = Budget(8 * MEGABYTE)
+    small = MemoryBudget(8 * MEGABYTE)
     monkeypatch.setattr(recent, "MEMORY", small)
     return small
 
@@ -45,11 +45,11 @@ def test_a_standing_takes_what_it_says_it_weighs() -> None:
     read, looks = history(1, steps=30), Looks(100)
     for interaction in read.interactions:
         looks.of(interaction)
-    Standing(looks).follow(read)  # what is made on first use, and readings, are made by now
+    HistoryState(looks).follow(read)  # what is made on first use, and readings, are made by now
     gc.collect()
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
-    standing = Standing(looks)
+    standing = HistoryState(looks)
     standing.follow(read)
     gc.collect()
     took = tracemalloc.get_traced_memory()[0] - before
@@ -57,7 +57,7 @@ def test_a_standing_takes_what_it_says_it_weighs() -> None:
     assert took / 2 < standing.weight() < took * 2
 
 
-def test_all_readers_together_keep_within_one_budget(budget: Budget) -> None:
+def test_all_readers_together_keep_within_one_budget(budget: MemoryBudget) -> None:
     readers = [EvidenceReader() for _ in range(3)]
     for number in range(30):
         readers[number % 3].read(history(number))
@@ -65,7 +65,7 @@ def test_all_readers_together_keep_within_one_budget(budget: Budget) -> None:
     assert all(len(reader._standing) < 10 for reader in readers)
 
 
-def test_what_was_forgotten_is_read_anew_and_is_the_same(budget: Budget) -> None:
+def test_what_was_forgotten_is_read_anew_and_is_the_same(budget: MemoryBudget) -> None:
     reader = EvidenceReader()
     ids, rows = reader.read(history(0))
     for number in range(1, 20):

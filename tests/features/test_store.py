@@ -13,13 +13,13 @@ import pytest
 from numpy.typing import NDArray
 
 from statecomp.errors import BadInput
-from statecomp.features.assemble import AssembleSettings, Evidence, assemble, nearest_mean
-from statecomp.features.store import FeatureStore, Recipe
+from statecomp.features.assemble import AssembleSettings, EvidenceColumns, assemble, nearest_mean
+from statecomp.features.store import FeatureStore, StoreRecipe
 from statecomp.history.trajectory import Trajectory
 
 RUN = Trajectory("one", ({"role": "user", "content": "hello \ud800"},))
 OTHER = Trajectory("two", ({"role": "user", "content": "bye"},))
-RECIPE = Recipe("smollm2-135m", 12, "stream")
+RECIPE = StoreRecipe("smollm2-135m", 12, "stream")
 ARRAYS: dict[str, NDArray[Any]] = {
     "candidates": np.eye(3, dtype=np.float32),
     "numbers": np.arange(3),
@@ -102,7 +102,7 @@ def test_the_context_is_the_mean_of_the_nearest_by_cosine() -> None:
 def test_a_row_is_candidate_current_context_and_what_was_counted() -> None:
     candidates = np.array([[1, 2], [3, 4]], np.float32)
     current = np.array([5, 6], np.float32)
-    age = Evidence(np.array([[7], [8]], np.float32), ("age",))
+    age = EvidenceColumns(np.array([[7], [8]], np.float32), ("age",))
     made = assemble(candidates, current, age, AssembleSettings(top=1, pairwise=True))
     assert made.values.shape == (2, len(made.names))
     row = dict(zip(made.names, made.values[0].tolist(), strict=True))
@@ -111,4 +111,4 @@ def test_a_row_is_candidate_current_context_and_what_was_counted() -> None:
     assert assemble(candidates, current).values.shape == (2, 6)
     assert assemble(candidates[:0], current).values.shape == (0, 6)
     with pytest.raises(BadInput, match="does not fit 2 candidates"):
-        assemble(candidates, current, Evidence(age.values[:1], ("age",)))
+        assemble(candidates, current, EvidenceColumns(age.values[:1], ("age",)))

@@ -11,7 +11,7 @@ from statecomp.ledger import schema, sql_ledger
 from statecomp.ledger.audit import LedgerFailed, Regret, Sums, Totals
 from statecomp.ledger.log import body_of
 from statecomp.ledger.open import open_ledger
-from statecomp.ledger.retention import Limits
+from statecomp.ledger.retention import RetentionLimits
 from statecomp.ledger.sql_ledger import SqlLedger
 from statecomp.tokens.usage import Usage
 from tests.ledger.conftest import Opener
@@ -209,7 +209,7 @@ def test_what_was_only_observed_is_no_commit_and_can_still_be_forbidden(ledger: 
 
 
 def test_deleting_the_account_never_changes_what_goes_out(store: str) -> None:
-    limits = Limits(max_age_days=1)
+    limits = RetentionLimits(max_age_days=1)
     ledger = open_ledger(store, mask=masked, limits=limits)
     log = ledger.commits("t")
     kept, undone = transaction("s1")
@@ -231,7 +231,9 @@ def test_deleting_the_account_never_changes_what_goes_out(store: str) -> None:
 
 
 def test_the_oldest_sessions_go_when_there_is_too_much(store: str) -> None:
-    ledger = open_ledger(store, mask=masked, limits=Limits(max_age_days=1e6, max_bytes=60_000))
+    ledger = open_ledger(
+        store, mask=masked, limits=RetentionLimits(max_age_days=1e6, max_bytes=60_000)
+    )
     for number in range(10):
         name = f"run{number}"
         noise = random.Random(number).randbytes(8_000).hex()  # which no compression makes small
@@ -247,7 +249,7 @@ def test_the_oldest_sessions_go_when_there_is_too_much(store: str) -> None:
 
 
 def test_a_commit_goes_only_when_nothing_has_used_it_for_long(store: str) -> None:
-    ledger = open_ledger(store, mask=masked, limits=Limits(idle_commit_days=30))
+    ledger = open_ledger(store, mask=masked, limits=RetentionLimits(idle_commit_days=30))
     log = ledger.commits("t")
     for at in ("used", "idle"):
         log.append(at, [commit(at)])
@@ -263,7 +265,7 @@ def test_a_commit_goes_only_when_nothing_has_used_it_for_long(store: str) -> Non
 
 def test_recording_sweeps_now_and_then(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sql_ledger, "SWEEP_EVERY", 3)
-    ledger = open_ledger(store, mask=masked, limits=Limits(max_age_days=1))
+    ledger = open_ledger(store, mask=masked, limits=RetentionLimits(max_age_days=1))
     for number in range(1, 3):
         ledger.record(session(), request(number=number))
     assert len(ledger.sessions()) == 1

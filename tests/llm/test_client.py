@@ -21,8 +21,8 @@ from statecomp.llm.client import (
     AnthropicChat,
     Chat,
     ChatFailed,
-    OpenAIChat,
-    Usage,
+    ChatUsage,
+    CompletionsChat,
     open_chat,
 )
 
@@ -169,8 +169,8 @@ def text_block(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
-def openai(server: Server, **options: Any) -> OpenAIChat:
-    return OpenAIChat("m", f"{server.url}/v1", KEY, trust_env=False, **options)
+def openai(server: Server, **options: Any) -> CompletionsChat:
+    return CompletionsChat("m", f"{server.url}/v1", KEY, trust_env=False, **options)
 
 
 def anthropic(server: Server, **options: Any) -> AnthropicChat:
@@ -197,7 +197,7 @@ def test_openai_answers_with_its_usage() -> None:
     with serving(answering(openai_says("blue"))) as server:
         completion = openai(server).ask("be brief", "which colour?", max_tokens=50)
     assert (completion.text, completion.stop, completion.model) == ("blue", "stop", "served-model")
-    assert completion.usage == Usage(input_tokens=100, output_tokens=7, cached_tokens=60)
+    assert completion.usage == ChatUsage(input_tokens=100, output_tokens=7, cached_tokens=60)
     (seen,) = server.seen
     assert seen.path == "/v1/chat/completions"
     assert seen.headers["authorization"] == f"Bearer {KEY}"
@@ -216,7 +216,7 @@ def test_anthropic_answers_with_its_usage_and_without_its_thinking() -> None:
     with serving(answering(anthropic_says(thinking, text_block("bl"), text_block("ue")))) as server:
         completion = anthropic(server).ask("be brief", "which colour?", max_tokens=50)
     assert (completion.text, completion.stop) == ("blue", "end_turn")
-    assert completion.usage == Usage(input_tokens=100, output_tokens=7, cached_tokens=60)
+    assert completion.usage == ChatUsage(input_tokens=100, output_tokens=7, cached_tokens=60)
     (seen,) = server.seen
     assert seen.path == "/v1/messages"
     assert seen.headers["x-api-key"] == KEY
@@ -320,7 +320,7 @@ def test_openai_answers_that_cannot_be_used(reply: object, said: str) -> None:
         failed = failure_of(openai(server))
     assert said in str(failed)
     assert not failed.retryable
-    assert failed.usage == Usage(100, 7, 60)
+    assert failed.usage == ChatUsage(100, 7, 60)
     assert len(server.seen) == 1
 
 
@@ -338,7 +338,7 @@ def test_anthropic_answers_that_cannot_be_used(reply: object, said: str) -> None
     with serving(answering(reply)) as server:
         failed = failure_of(anthropic(server))
     assert said in str(failed)
-    assert failed.usage == Usage(100, 7, 60)
+    assert failed.usage == ChatUsage(100, 7, 60)
 
 
 @pytest.mark.parametrize(
@@ -487,7 +487,7 @@ def test_nobody_there() -> None:
 @pytest.mark.parametrize("host", ["a" * 70 + ".example", "a..b"])
 def test_a_host_that_cannot_be_is_not_tried_again(host: str) -> None:
     pauses = Pauses()
-    chat = OpenAIChat("m", f"http://{host}/v1", KEY, trust_env=False, sleep=pauses)
+    chat = CompletionsChat("m", f"http://{host}/v1", KEY, trust_env=False, sleep=pauses)
     assert f"the connection to {host} failed" in str(failure_of(chat))
     assert pauses == []
 
@@ -557,7 +557,7 @@ def test_no_half_of_a_key_shows_where_a_reason_is_cut() -> None:
 def test_a_key_that_no_header_can_carry_is_refused_without_showing_it() -> None:
     for key in (f"{KEY}\nx", f"{KEY} ", f"{KEY}é"):
         with pytest.raises(BadInput) as caught:
-            OpenAIChat("m", "http://localhost", key)
+            CompletionsChat("m", "http://localhost", key)
         assert KEY not in str(caught.value)
 
 
@@ -584,7 +584,7 @@ def test_an_address_with_a_secret_or_without_a_host_is_refused(url: str) -> None
 
 def test_a_spec_names_the_protocol_the_model_and_the_address() -> None:
     chat = open_chat("openai:org/model:7b@http://localhost:8000/v1", environ={})
-    assert chat == OpenAIChat("org/model:7b", "http://localhost:8000/v1")
+    assert chat == CompletionsChat("org/model:7b", "http://localhost:8000/v1")
     chat = open_chat(
         "anthropic:a@2@https://gate.example", environ={"ANTHROPIC_API_KEY": f"{KEY}\n"}
     )
@@ -594,10 +594,10 @@ def test_a_spec_names_the_protocol_the_model_and_the_address() -> None:
 
 def test_addresses_default_to_the_environment_given_then_to_the_public_host() -> None:
     environ = {"OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY}
-    assert open_chat("openai:m", environ=environ) == OpenAIChat("m", api_key=KEY)
+    assert open_chat("openai:m", environ=environ) == CompletionsChat("m", api_key=KEY)
     assert open_chat("anthropic:m", environ=environ) == AnthropicChat("m", api_key=KEY)
     local = {"OPENAI_BASE_URL": "http://localhost:1/v1", "ANTHROPIC_BASE_URL": "http://localhost:2"}
-    assert open_chat("openai:m", environ=local) == OpenAIChat("m", "http://localhost:1/v1")
+    assert open_chat("openai:m", environ=local) == CompletionsChat("m", "http://localhost:1/v1")
     assert open_chat("anthropic:m", environ=local) == AnthropicChat("m", "http://localhost:2")
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from statecomp.llm.client import Chat, ChatFailed, Completion, Usage
+from statecomp.llm.client import Chat, ChatFailed, ChatUsage, Completion
 from statecomp.llm.scripted import Asked, ScriptBroken, ScriptedChat
 
 
@@ -11,7 +11,7 @@ def say(chat: Chat, prompt: str = "which colour?") -> Completion:
 
 
 def test_replies_come_in_their_order() -> None:
-    whole = Completion("green", Usage(1, 2, 3))
+    whole = Completion("green", ChatUsage(1, 2, 3))
     chat = ScriptedChat(["blue", whole])
     assert say(chat).text == "blue"
     assert say(chat) is whole
@@ -46,8 +46,8 @@ def test_replies_left_over_are_reported() -> None:
 
 
 def test_usage_is_counted_as_told() -> None:
-    assert say(ScriptedChat(["blue!"])).usage == Usage(input_tokens=6, output_tokens=2)
-    assert say(ScriptedChat(["blue!"], count=len)).usage == Usage(21, 5)
+    assert say(ScriptedChat(["blue!"])).usage == ChatUsage(input_tokens=6, output_tokens=2)
+    assert say(ScriptedChat(["blue!"], count=len)).usage == ChatUsage(21, 5)
 
 
 def test_questions_are_remembered() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from statecomp.llm.chat import ChatFailed, Usage
+from statecomp.llm.chat import ChatFailed, ChatUsage
 from statecomp.llm.scripted import Reply, ScriptedChat
 from statecomp.llm.side import SideAccount, SideCall, SideChannel
 
@@ -18,19 +18,19 @@ def test_an_answer_is_charged_under_its_kind_and_settled_once() -> None:
     assert side.ask("probe", "system", "prompt", max_tokens=5) == "fine"
     ahead = side.ask_ahead("plan", "system", "prompt", max_tokens=5, checkpoint=3)
     assert [ahead.visible(k) for k in (3, 4)] == [False, True]
-    assert [call.kind for call in side.account.settle()] == ["probe", "plan"]
-    assert side.account.settle() == ()
+    assert [call.kind for call in side.account.drain()] == ["probe", "plan"]
+    assert side.account.drain() == ()
 
 
 def test_a_useless_answer_is_charged_where_its_cost_is_known() -> None:
-    side = channel(ChatFailed("cut off at its token limit", usage=Usage(900, 40)))
+    side = channel(ChatFailed("cut off at its token limit", usage=ChatUsage(900, 40)))
     with pytest.raises(ChatFailed, match="cut off"):
         side.ask("probe", "system", "prompt", max_tokens=40)
-    assert side.account.settle() == (SideCall("probe", 900, 40),)
+    assert side.account.drain() == (SideCall("probe", 900, 40),)
 
 
 def test_a_call_that_never_arrived_is_no_call() -> None:
     side = channel(ChatFailed("could not be reached", retryable=True))
     with pytest.raises(ChatFailed):
         side.ask("probe", "system", "prompt", max_tokens=40)
-    assert side.account.settle() == ()
+    assert side.account.drain() == ()

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from statecomp.errors import SummaryFailed
 from statecomp.history.interaction import Call, Interaction, Observation
 from statecomp.history.situation import Situation
-from statecomp.llm.client import ChatFailed, Completion, OpenAIChat, Usage
+from statecomp.llm.client import ChatFailed, ChatUsage, Completion, CompletionsChat
 from statecomp.llm.record import Record
 from statecomp.llm.scripted import Reply, ScriptedChat
 from statecomp.llm.transcript import cut, transcript, without_media
@@ -158,8 +158,8 @@ def test_a_mistake_in_a_script_is_not_taken_for_a_failing_model() -> None:
         ChatSummarizer(ScriptedChat([])).summarize(SPAN, Situation())
 
 
-def charges(*replies: Reply) -> list[tuple[str, Usage]]:
-    heard: list[tuple[str, Usage]] = []
+def charges(*replies: Reply) -> list[tuple[str, ChatUsage]]:
+    heard: list[tuple[str, ChatUsage]] = []
     summarizer = ChatSummarizer(
         ScriptedChat(replies), on_side_call=lambda kind, usage: heard.append((kind, usage))
     )
@@ -169,7 +169,7 @@ def charges(*replies: Reply) -> list[tuple[str, Usage]]:
 
 
 def test_every_billed_call_is_charged_once() -> None:
-    used = Usage(900, 80, 10)
+    used = ChatUsage(900, 80, 10)
     assert charges(Completion(json.dumps(GOOD), used)) == [("summary", used)]
     assert charges(Completion("no JSON", used)) == [("summary", used)]
     invented = json.dumps({"facts": ["see src/invented/parser_v2.py"]})
@@ -202,7 +202,7 @@ def test_over_the_wire(content: str, said: str) -> None:
     with HTTPServer(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.handle_request)
         thread.start()
-        chat = OpenAIChat("m", f"http://127.0.0.1:{server.server_port}", trust_env=False)
+        chat = CompletionsChat("m", f"http://127.0.0.1:{server.server_port}", trust_env=False)
         summarizer = ChatSummarizer(chat)
         if said:
             with pytest.raises(SummaryFailed, match=re.escape(said)):

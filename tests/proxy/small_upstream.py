@@ -173,7 +173,7 @@ class Running:
     def received(self) -> list[Got]:
         return self.upstream.received
 
-    def settle(self) -> Ledger:
+    def drain(self) -> Ledger:
         """The ledger, when decisions and accounts of the requests so far are in it."""
         limit = 600
         while limit and (self.door.open_requests or not self.door.views.background.idle):

@@ -38,7 +38,7 @@ def requests(proxy: Running, *bodies: dict[str, Any]) -> list[Request]:
     path = "/v1/messages" if "max_tokens" in bodies[0] else "/v1/chat/completions"
     for body in bodies:
         assert proxy.client.post(path, json=body, headers=KEY).status_code == 200
-    ledger = proxy.settle()
+    ledger = proxy.drain()
     return [r for s in ledger.sessions() for r in ledger.requests(s.id)]
 
 

@@ -20,8 +20,8 @@ BY_WORD = replace(EAGER, scorer=WordScorer)
 def notes(proxy: Running, *words: str) -> list[str]:
     for word in words:
         assert proxy.chat(chat_of(word)).status_code == 200
-        proxy.settle()  # a newer request would take the place of a decision that waits
-    ledger = proxy.settle()
+        proxy.drain()  # a newer request would take the place of a decision that waits
+    ledger = proxy.drain()
     return [r.note for s in ledger.sessions() for r in ledger.requests(s.id)]
 
 

@@ -128,7 +128,7 @@ def test_what_is_committed_goes_out_shorter_and_is_accounted(
         for word in ("prrrr", "prrrrr"):
             body = {"model": "small", key: history(word)}
             assert proxy.client.post(path, json=body, headers=KEY).json() == REPLY
-        ledger = proxy.settle()
+        ledger = proxy.drain()
         sent = proxy.received[-1].json[key]
         assert len(sent) < len(history("prrrrr"))
         assert "[Record of past steps 1-2" in json.dumps(sent)
@@ -154,7 +154,7 @@ def test_a_token_count_is_of_the_history_that_would_be_sent() -> None:
         asked, counted = proxy.received
         assert counted.path == "/v1/messages/count_tokens"
         assert counted.json["messages"] == asked.json["messages"] != body["messages"]
-        assert proxy.settle().totals().requests == 1
+        assert proxy.drain().totals().requests == 1
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_a_rewrite_the_upstream_refuses_is_sent_again_raw_and_never_tried_again(
         assert proxy.received[1].json["messages"] == chat_of("prrrr")
         assert proxy.chat(chat_of("prrrr")).status_code == 200
         assert len(proxy.received) == 3
-        ledger = proxy.settle()
+        ledger = proxy.drain()
         (session,) = ledger.sessions()
         (request, _) = ledger.requests(session.id)
         assert request.note == "the upstream refused the rewritten history (400)"
@@ -227,7 +227,7 @@ def test_a_request_that_is_wrong_as_it_came_gets_the_answer_to_what_came() -> No
     with running(SmallUpstream(always)) as proxy:
         answer = proxy.chat(chat_of("prrrr"))
         assert (answer.status_code, answer.content) == (400, b"raw")
-        ledger = proxy.settle()
+        ledger = proxy.drain()
         states = [e.state for s in ledger.sessions() for e in ledger.entries(s.id)]
         assert states == ["live"]
 
@@ -256,7 +256,7 @@ def test_a_history_that_lives_on_the_server_is_not_touched(extra: dict[str, Any]
         body = {"model": "small", "input": responses_of("prrrr"), **extra}
         proxy.client.post("/v1/responses", json=body, headers=KEY)
         assert proxy.received[0].json == body
-        (session,) = proxy.settle().sessions()
+        (session,) = proxy.drain().sessions()
         (request,) = proxy.ledger.requests(session.id)
         assert request.note.startswith("left as it came: the history lives on the server")
 
@@ -335,7 +335,7 @@ def test_observing_sends_what_came_and_counts_what_would_have_been_saved() -> No
         for word in ("prrrr", "prrrrr"):
             proxy.chat(chat_of(word))
             assert proxy.received[-1].json["messages"] == chat_of(word)
-        ledger = proxy.settle()
+        ledger = proxy.drain()
         (session,) = ledger.sessions()
         requests = ledger.requests(session.id)
         assert all(r.mode == "observe" and r.sent_tokens < r.raw_tokens for r in requests)
@@ -345,7 +345,7 @@ def test_observing_sends_what_came_and_counts_what_would_have_been_saved() -> No
 def test_what_was_only_observed_is_not_done_later() -> None:
     with running(mode="observe") as proxy:
         proxy.chat(chat_of("prrrr"))
-        ledger = proxy.settle()
+        ledger = proxy.drain()
         with running(ledger=ledger, commit="background") as later:
             later.chat(chat_of("prrrr"))
             assert later.received[0].json["messages"] == chat_of("prrrr")
@@ -354,7 +354,7 @@ def test_what_was_only_observed_is_not_done_later() -> None:
 def test_tenants_share_no_commits() -> None:
     with running(commit="now") as proxy:
         proxy.chat(chat_of("prrrr"))
-        ledger = proxy.settle()
+        ledger = proxy.drain()
     with running(ledger=ledger, commit="background") as proxy:
         proxy.chat(chat_of("prrrr"), authorization="Bearer somebody-else")
         proxy.chat(chat_of("prrrr"))
@@ -366,7 +366,7 @@ def test_tenants_share_no_commits() -> None:
 def test_health_and_metrics_are_there() -> None:
     with running() as proxy:
         proxy.chat(chat_of("prrrr"))
-        proxy.settle()
+        proxy.drain()
         assert proxy.client.get("/healthz").json() == {"status": "ok", "mode": "compress"}
         text = proxy.client.get("/metrics").text
     name = 'statecomp_requests_total{protocol="openai-chat",mode="compress",status="200"} 1'

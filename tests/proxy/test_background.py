@@ -20,8 +20,8 @@ from statecomp.ledger.commits import Commit, MemoryLog
 from statecomp.ledger.open import open_ledger
 from statecomp.llm.record import Record
 from statecomp.method import Method
-from statecomp.proxy.engines import RememberingLog
 from statecomp.proxy.settings import Limits
+from statecomp.proxy.tenants import RememberingLog
 from tests.proxy.small_upstream import EAGER, Running, SmallUpstream, running
 from tests.rules import paying
 from tests.words import BULK, chat_of
@@ -56,7 +56,7 @@ def test_a_request_never_waits_for_a_decision_and_the_next_one_has_it() -> None:
         assert proxy.chat(chat_of("prrrr")).status_code == 200  # though nothing was decided yet
         assert proxy.received[0].json["messages"] == chat_of("prrrr")
         scorer.go.set()
-        proxy.settle()
+        proxy.drain()
         proxy.chat(chat_of("prrrrr"))
         assert b"[Record of past steps 1-2" in body_of(proxy)
 
@@ -67,7 +67,7 @@ def test_a_retry_goes_out_as_before_though_something_was_decided_meanwhile() -> 
     with running(commit="background", method=method, ledger=ledger) as proxy:
         proxy.chat(chat_of("prrrr"))
         scorer.go.set()
-        proxy.settle()
+        proxy.drain()
         proxy.chat(chat_of("prrrr"))
         assert body_of(proxy, 1) == body_of(proxy, 0)
         with running(ledger=ledger) as other:  # another worker, which would decide at once
@@ -104,7 +104,7 @@ def test_states_that_were_overtaken_are_not_decided() -> None:
         for word in ("prrrrr", "prrrrrr", "prrrrrrr"):
             proxy.chat(chat_of(word))
         scorer.go.set()
-        proxy.settle()
+        proxy.drain()
         assert scorer.asked == [4, 7]
         assert proxy.ledger.totals().requests == 4
 
@@ -112,7 +112,7 @@ def test_states_that_were_overtaken_are_not_decided() -> None:
 def test_a_decision_holds_only_where_its_state_still_stands() -> None:
     with running(commit="background") as proxy:
         proxy.chat(chat_of("prrrrr"))
-        proxy.settle()
+        proxy.drain()
         proxy.chat(chat_of("prrrr"))  # a fork from before the decision
         assert proxy.received[-1].json["messages"] == chat_of("prrrr")
 
@@ -123,16 +123,16 @@ def test_the_same_request_again_is_decided_once() -> None:
     with running(commit="background", method=replace(EAGER, scorer=lambda: scorer)) as proxy:
         for _ in range(3):
             proxy.chat(chat_of("pr"))
-            proxy.settle()
+            proxy.drain()
         assert len(scorer.asked) == 1
 
 
 def test_a_decision_over_its_deadline_commits_nothing() -> None:
     with running(commit="background", limits=Limits(decision_s=0.0)) as proxy:
         proxy.chat(chat_of("prrrr"))
-        proxy.settle()
+        proxy.drain()
         proxy.chat(chat_of("prrrrr"))
-        proxy.settle()
+        proxy.drain()
         assert b"[Record of past" not in body_of(proxy)
         assert proxy.ledger.totals().commits == 0
 
@@ -169,7 +169,7 @@ def test_a_commit_must_pay_and_its_inequality_is_written_down() -> None:
     with running(method=replace(EAGER, rule=paying())) as proxy:
         for place in range(4, 30):
             proxy.chat(chat_of("p" + "r" * place, bulk=BULK * 4))
-        ledger = proxy.settle()
+        ledger = proxy.drain()
         (session,) = ledger.sessions()
         entries = ledger.entries(session.id)
         requests = ledger.requests(session.id)
@@ -187,7 +187,7 @@ def test_too_many_decisions_mean_the_last_good_view_and_no_failure() -> None:
             task = {"role": "user", "content": f"task {number}"}
             assert proxy.chat([task, *chat_of("rrrr")]).status_code == 200
         scorer.go.set()
-        assert proxy.settle().totals().requests == 4
+        assert proxy.drain().totals().requests == 4
 
 
 def test_too_many_requests_at_once_go_out_as_they_came() -> None:
@@ -218,7 +218,7 @@ def test_whatever_breaks_inside_the_request_goes_out(
     with running(commit=commit, method=method) as proxy:
         assert proxy.chat(chat_of("prrrr")).status_code == 200
         assert proxy.received[0].json["messages"] == chat_of("prrrr")
-        assert proxy.settle().totals().requests == 1
+        assert proxy.drain().totals().requests == 1
         assert proxy.door.metrics.value("statecomp_decisions_total", outcome="failed") == 1
     gc.collect()
     assert caplog.records == []  # asyncio complains of exceptions that nobody looked at
@@ -255,14 +255,14 @@ def test_a_store_that_goes_away_fails_no_request_and_changes_no_byte() -> None:
     ledger: Any = Away()
     with running(ledger=ledger) as proxy:
         proxy.chat(chat_of("prrrr"))
-        proxy.settle()
+        proxy.drain()
         ledger.away = True
         assert proxy.chat(chat_of("prrrr")).status_code == 200
         assert body_of(proxy, 1) == body_of(proxy, 0)
         # Nothing new can be decided without the store, and what was decided stays.
         assert proxy.chat(chat_of("prrrrrr")).status_code == 200
         assert body_of(proxy).count(b"[Record of past") == 1
-        proxy.settle()
+        proxy.drain()
         assert proxy.door.metrics.value("statecomp_ledger_failures_total") >= 3
 
 
@@ -329,7 +329,7 @@ class Dawdling(MemoryLog):
 def test_only_a_store_that_finds_slowly_is_slow_for_a_request(
     over: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("statecomp.proxy.engines.SLOW_S", 0.2)
+    monkeypatch.setattr("statecomp.proxy.tenants.SLOW_S", 0.2)
     log = RememberingLog(Dawdling(over))
     log.append("a", [commit_at("a")])
     assert not log.slow

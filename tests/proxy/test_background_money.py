@@ -29,7 +29,7 @@ COLD = Circumstances(now_s=10_000.0, last_s=0.0)
 
 
 def entries(proxy: Running) -> list[Entry]:
-    ledger = proxy.settle()
+    ledger = proxy.drain()
     return [entry for session in ledger.sessions() for entry in ledger.entries(session.id)]
 
 
@@ -42,7 +42,7 @@ def test_a_decision_behind_a_request_expects_the_cache_that_this_one_fills(
     with running(method=method, prices=FORGETFUL, commit="background", limits=limits) as proxy:
         for place in range(1, 30):
             proxy.chat(chat_of("p" + "r" * place, bulk=BULK * 4))
-            proxy.settle()
+            proxy.drain()
         found = entries(proxy)
     assert found
     assert {entry.ruling["cache"] for entry in found} == {cache}
@@ -56,9 +56,9 @@ def test_what_was_judged_for_a_cold_cache_is_not_committed_for_a_warm_one() -> N
         proxy.chat(chat_of("p"))
         proxy.chat(chat_of("prrrr"))  # its decision takes too long to be waited for
         scorer.go.set()
-        assert proxy.settle().totals().commits == 0
+        assert proxy.drain().totals().commits == 0
         proxy.chat(chat_of("prrrrr"))
-        assert proxy.settle().totals().commits == 1
+        assert proxy.drain().totals().commits == 1
 
 
 def test_a_window_that_is_nearly_full_forces_a_commit_that_would_not_pay() -> None:

@@ -37,7 +37,7 @@ def growing(proxy: Running, steps: int, task: str = "go") -> list[str]:
     for count in range(1, steps + 1):
         messages = [*opening, *chat_of("p" + "r" * count)[1:]]
         assert proxy.chat(messages).status_code == 200
-    ledger = proxy.settle()
+    ledger = proxy.drain()
     named = [s for s in ledger.sessions() if s.title == task]
     return [r.note for s in named for r in ledger.requests(s.id)]
 

@@ -10,7 +10,7 @@ import anthropic
 import openai
 import pytest
 
-from statecomp.proxy.scripted.app import Fault
+from statecomp.proxy.scripted.app import ScriptedFault
 from statecomp.proxy.settings import Limits
 from tests.proxy.serving import Proxied, proxied
 from tests.proxy.upstream import (
@@ -165,17 +165,19 @@ def test_errors_of_the_upstream_become_the_errors_the_sdk_knows(proxy: Proxied) 
     with pytest.raises(anthropic.BadRequestError, match="first message"):
         claude.messages.create(model=OLDER, max_tokens=10, messages=opening)
     for status, kind in ((429, openai.RateLimitError), (500, openai.InternalServerError)):
-        proxy.upstream.faults.append(Fault(status=status))
+        proxy.upstream.faults.append(ScriptedFault(status=status))
         with pytest.raises(kind):
             client.chat.completions.create(model="gpt-5", messages=ASKED)
-    proxy.upstream.faults.append(Fault(status=529))
+    proxy.upstream.faults.append(ScriptedFault(status=529))
     with pytest.raises(anthropic.InternalServerError, match="overloaded"):
         claude.messages.create(model=OLDER, max_tokens=10, messages=ASKED)
 
 
 def test_retries_of_the_sdk_reach_the_upstream_and_succeed(proxy: Proxied) -> None:
     quick = {"retry-after-ms": "1"}
-    proxy.upstream.faults.extend([Fault(status=429, headers=quick), Fault(status=503)])
+    proxy.upstream.faults.extend(
+        [ScriptedFault(status=429, headers=quick), ScriptedFault(status=503)]
+    )
     client = openai_client(proxy.url, api_key=proxy.key, max_retries=3)
     done = client.chat.completions.create(model="gpt-5", messages=ASKED, tools=TOOLS)
     assert done.choices[0].finish_reason == "tool_calls"
@@ -184,7 +186,7 @@ def test_retries_of_the_sdk_reach_the_upstream_and_succeed(proxy: Proxied) -> No
 
 
 def test_a_timeout_of_the_client_is_a_timeout_and_the_next_request_works(proxy: Proxied) -> None:
-    proxy.upstream.faults.append(Fault(delay_s=5))
+    proxy.upstream.faults.append(ScriptedFault(delay_s=5))
     client = openai_client(proxy.url, api_key=proxy.key)
     with pytest.raises(openai.APITimeoutError):
         client.with_options(timeout=0.3).chat.completions.create(model="gpt-5", messages=ASKED)
@@ -193,14 +195,14 @@ def test_a_timeout_of_the_client_is_a_timeout_and_the_next_request_works(proxy: 
 
 def test_a_silent_upstream_becomes_a_gateway_timeout_the_sdk_knows() -> None:
     with proxied(upstream(3), limits=Limits(silence_s=0.3)) as proxy:
-        proxy.upstream.faults.append(Fault(delay_s=5))
+        proxy.upstream.faults.append(ScriptedFault(delay_s=5))
         with pytest.raises(openai.InternalServerError, match="in time") as raised:
             openai_client(proxy.url).chat.completions.create(model="gpt-5", messages=ASKED)
     assert raised.value.status_code == 504
 
 
 def test_a_stream_given_up_half_way_leaves_a_proxy_that_serves(proxy: Proxied) -> None:
-    held = Fault(hold_after=3)
+    held = ScriptedFault(hold_after=3)
     proxy.upstream.faults.append(held)
     client = openai_client(proxy.url, api_key=proxy.key)
     stream = client.chat.completions.create(model="gpt-5", messages=ASKED, stream=True)
@@ -212,7 +214,7 @@ def test_a_stream_given_up_half_way_leaves_a_proxy_that_serves(proxy: Proxied) -
 
 
 def test_a_cancelled_async_request_leaves_a_proxy_that_serves(proxy: Proxied) -> None:
-    proxy.upstream.faults.append(Fault(delay_s=3))
+    proxy.upstream.faults.append(ScriptedFault(delay_s=3))
 
     async def cancelled() -> None:
         client = async_openai_client(proxy.url, api_key=proxy.key)

@@ -16,7 +16,7 @@ from statecomp.history.situation import Situation
 from statecomp.ledger.open import open_ledger
 from statecomp.llm.record import Record
 from statecomp.method import Method
-from statecomp.proxy.scripted.app import Fault
+from statecomp.proxy.scripted.app import ScriptedFault
 from statecomp.proxy.scripted.refusals import Strictness
 from statecomp.proxy.settings import Limits
 from statecomp.traces.secrets import Masker
@@ -293,7 +293,7 @@ def test_p14_a_stream_arrives_byte_for_byte(proxy: Proxied, tongue: Tongue) -> N
 
 @each_protocol
 def test_p14_an_event_is_passed_on_before_the_next_one_is_made(tongue: Tongue) -> None:
-    fault = Fault(hold_after=2)
+    fault = ScriptedFault(hold_after=2)
     with proxied() as proxy:
         proxy.upstream.faults.append(fault)
         body = json.dumps(tongue.body(tongue.user(TASK), stream=True))
@@ -406,10 +406,10 @@ def test_p14_errors_of_the_upstream_arrive_as_they_are(proxy: Proxied, tongue: T
     body = tongue.body(tongue.user(TASK))
     page = "<html>Bad gateway</html>"
     for fault in (
-        Fault(status=500),
-        Fault(status=429, headers={"retry-after": "7"}),
-        Fault(status=502, page=page),
-        Fault(status=529),
+        ScriptedFault(status=500),
+        ScriptedFault(status=429, headers={"retry-after": "7"}),
+        ScriptedFault(status=502, page=page),
+        ScriptedFault(status=529),
     ):
         proxy.upstream.faults.extend([fault, fault])
         through, direct = (post(url, tongue, body) for url in (proxy.url, proxy.direct))
@@ -425,7 +425,7 @@ def test_p14_a_refusal_of_a_rewrite_is_tried_again_raw_and_the_commit_is_suspect
     converse(proxy, tongue, messages)
     body = json.dumps(tongue.body(messages)).encode()
     assert proxy.received[-1].raw != body
-    proxy.upstream.faults.append(Fault(status=400))
+    proxy.upstream.faults.append(ScriptedFault(status=400))
     assert proxy.post(tongue, body).status_code == 200
     assert proxy.received[-1].raw == body
     assert any(entry.state in ("suspect", "undone") for entry in proxy.entries)

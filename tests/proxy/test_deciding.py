@@ -56,7 +56,7 @@ def test_what_a_model_writes_is_decided_behind_its_request() -> None:
     method = replace(EAGER, summarizer=lambda account: Asking())
     with running(commit="auto", method=method, limits=Limits(quick_s=PATIENCE_S)) as proxy:
         proxy.chat(chat_of("prrrr"))
-        proxy.settle()
+        proxy.drain()
         proxy.chat(chat_of("prrrrr"))
         assert [RECORD in got.body for got in proxy.received] == [False, True]
 
@@ -67,7 +67,7 @@ def test_a_decision_that_is_not_quick_is_not_waited_for_and_holds_from_the_next_
     with running(commit="auto", method=method, limits=Limits(quick_s=0.05)) as proxy:
         proxy.chat(chat_of("prrrr"))
         slow.go.set()
-        proxy.settle()
+        proxy.drain()
         proxy.chat(chat_of("prrrrr"))
         assert [RECORD in got.body for got in proxy.received] == [False, True]
 

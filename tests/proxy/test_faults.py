@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from statecomp.ledger.open import open_ledger
-from statecomp.proxy.scripted.app import Fault, ScriptedUpstream
+from statecomp.proxy.scripted.app import ScriptedFault, ScriptedUpstream
 from statecomp.proxy.scripted.serving import free_port, serving
 from statecomp.traces.secrets import Masker
 from tests.proxy.conversations import (
@@ -134,7 +134,7 @@ def together(one: Served, two: Served, requests: list[bytes]) -> None:
 def test_an_upstream_that_dies_in_a_stream_is_seen_by_the_client_as_it_is(tongue: Tongue) -> None:
     body = tongue.body(tongue.user(TASK), stream=True)
     with proxied() as proxy:
-        proxy.upstream.faults.extend([Fault(cut_after=3)] * 2)
+        proxy.upstream.faults.extend([ScriptedFault(cut_after=3)] * 2)
         through, direct = (until_cut(url, tongue, body) for url in (proxy.url, proxy.direct))
         assert through == direct
         assert through.count(b"\n\n") == 3
@@ -170,7 +170,7 @@ def test_an_upstream_that_is_not_there_is_an_error_in_the_providers_shape(tongue
 
 @each_protocol
 def test_a_client_that_goes_away_ends_the_request_upstream(tongue: Tongue) -> None:
-    held = Fault(hold_after=2)
+    held = ScriptedFault(hold_after=2)
     with proxied() as proxy:
         proxy.upstream.faults.append(held)
         body = tongue.body(tongue.user(TASK), stream=True)

@@ -12,7 +12,7 @@ import pytest
 
 from statecomp.ledger.commits import Commit, CommitLog, MemoryLog
 from statecomp.ledger.open import open_ledger
-from statecomp.proxy.engines import RememberingLog
+from statecomp.proxy.tenants import RememberingLog
 from tests.proxy.small_upstream import running
 from tests.words import chat_of
 

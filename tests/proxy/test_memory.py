@@ -17,7 +17,7 @@ from statecomp.ledger.open import open_ledger
 from statecomp.proxy.app import build_app
 from statecomp.proxy.settings import MEGABYTE, Limits, ProxySettings
 from statecomp.tokens import ESTIMATE
-from statecomp.wire.incremental import Reader, Shelf
+from statecomp.wire.incremental import ConversationCache, IncrementalReader
 from statecomp.wire.openai_chat.wire import OpenAIChat
 from tests.proxy.small_upstream import EAGER, REPLY, Joined
 from tests.words import chat_of
@@ -51,7 +51,7 @@ def again(messages: list[JsonObject]) -> list[JsonObject]:
 
 def test_many_conversations_that_begin_alike_are_each_read_once() -> None:
     count = Counting()
-    reader = Reader(OpenAIChat(), count, shelf=Shelf(MANY))
+    reader = IncrementalReader(OpenAIChat(), count, shelf=ConversationCache(MANY))
     talks = [conversation(number) for number in range(MANY)]
     first = [reader.read({"messages": talk}) for talk in talks]
     asked = count.asked
@@ -62,7 +62,7 @@ def test_many_conversations_that_begin_alike_are_each_read_once() -> None:
 
 def test_a_fork_stands_beside_the_run_it_came_from() -> None:
     count = Counting()
-    reader = Reader(OpenAIChat(), count)
+    reader = IncrementalReader(OpenAIChat(), count)
     run, fork = conversation(1, "rrrrrr"), conversation(1, "rrrkkk")
     for talk in (run, fork):
         reader.read({"messages": talk})
@@ -73,11 +73,11 @@ def test_a_fork_stands_beside_the_run_it_came_from() -> None:
 
 
 def test_a_shelf_stays_within_its_bounds_and_forgets_the_longest_unread() -> None:
-    one = Reader(OpenAIChat()).read({"messages": conversation(0)}).tokens
-    by_number, by_tokens = Shelf(3), Shelf(100, tokens=3 * one + one // 2)
+    one = IncrementalReader(OpenAIChat()).read({"messages": conversation(0)}).tokens
+    by_number, by_tokens = ConversationCache(3), ConversationCache(100, tokens=3 * one + one // 2)
     for shelf in (by_number, by_tokens):
         count = Counting()
-        reader = Reader(OpenAIChat(), count, shelf=shelf)
+        reader = IncrementalReader(OpenAIChat(), count, shelf=shelf)
         for number in (0, 1, 2, 0, 3):  # 1 was not read for longest
             reader.read({"messages": conversation(number)})
         assert len(shelf) == 3
@@ -90,9 +90,9 @@ def test_a_shelf_stays_within_its_bounds_and_forgets_the_longest_unread() -> Non
 
 
 def test_readers_on_one_shelf_see_nothing_of_each_other() -> None:
-    shelf, counts = Shelf(), [Counting(), Counting()]
+    shelf, counts = ConversationCache(), [Counting(), Counting()]
     for count in counts:
-        Reader(OpenAIChat(), count, shelf=shelf).read({"messages": conversation(1)})
+        IncrementalReader(OpenAIChat(), count, shelf=shelf).read({"messages": conversation(1)})
     assert counts[0].asked == counts[1].asked > 0
     assert len(shelf) == 2
 

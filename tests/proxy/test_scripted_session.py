@@ -11,7 +11,7 @@ import pytest
 
 from statecomp.proxy.scripted.coding.hands import hands_of, tool_names
 from statecomp.proxy.scripted.coding.parts import PARTS
-from statecomp.proxy.scripted.coding.plan import Read, Replace, Run, Search, steps_of
+from statecomp.proxy.scripted.coding.plan import PlannedRun, Read, Replace, Search, steps_of
 from statecomp.proxy.scripted.coding.project import write_project
 from statecomp.proxy.scripted.coding.session import ASIDE, CodingSession
 from statecomp.proxy.scripted.turns import next_step
@@ -70,14 +70,14 @@ def test_a_session_is_a_mix_of_reading_running_searching_and_mending() -> None:
     actions = [action for step in steps_of(LENGTH) for action in step.actions]
     share = {kind: sum(isinstance(a, kind) for a in actions) / len(actions) for kind in KINDS}
     assert 0.3 < share[Read] < 0.5
-    assert 0.25 < share[Run] < 0.5
+    assert 0.25 < share[PlannedRun] < 0.5
     assert 0.05 < share[Search] < 0.2
     assert 0.08 < share[Replace] < 0.2
     reads = [action.path for action in actions if isinstance(action, Read)]
     assert len(set(reads)) < 0.8 * len(reads)  # some are read again
 
 
-KINDS = (Read, Search, Run, Replace)
+KINDS = (Read, Search, PlannedRun, Replace)
 
 
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)

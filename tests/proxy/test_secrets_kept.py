@@ -66,7 +66,7 @@ def test_no_secret_is_stored_shown_or_exported(first: bool, tmp_path: Path) -> N
             messages[0]["content"] = f"task {name}"
             for stop in (9, 15, 19):
                 assert proxy.chat(messages[:stop]).status_code == 200
-        proxy.settle()
+        proxy.drain()
         assert ledger.totals().commits > len(KINDS)
         page = shown(ledger)
     ledger.close()

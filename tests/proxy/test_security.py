@@ -155,7 +155,7 @@ def test_keys_in_the_address_are_told_apart() -> None:
         for key in ("one", "two"):
             path = f"/v1/chat/completions?beta=true&key={key}"
             proxy.client.post(path, json={"messages": chat_of("prrrrr")})
-        ledger = proxy.settle()
+        ledger = proxy.drain()
         assert len({session.tenant for session in ledger.sessions()}) == 2
         assert [got.query for got in proxy.received] == ["beta=true&key=one", "beta=true&key=two"]
 
@@ -175,7 +175,7 @@ def test_nothing_of_a_request_stands_in_the_log(
     with caplog.at_level("INFO", "statecomp.proxy"), running() as proxy:
         for messages in bodies:
             proxy.chat(messages)
-        proxy.settle()
+        proxy.drain()
     shown = [str(getattr(record, "fields", "")) for record in caplog.records]
     assert any("'...'" in line for line in shown)
     assert "a1B2" not in "".join(shown)
@@ -234,7 +234,7 @@ def test_no_credential_is_in_the_store(tmp_path: Path) -> None:
     path = tmp_path / "ledger.db"
     with running(ledger=open_ledger(str(path), mask=lambda message, known: message)) as proxy:
         proxy.chat([{"role": "user", "content": "hello"}], **{"x-api-key": "key-in-a-header"})
-        proxy.settle().close()
+        proxy.drain().close()
     held = b"".join(file.read_bytes() for file in tmp_path.iterdir())
     assert b"key-in-a-header" not in held
     assert b"sk-test" not in held
@@ -246,7 +246,7 @@ def test_a_secret_in_a_tools_output_is_neither_committed_nor_stored(tmp_path: Pa
     with running(ledger=ledger) as proxy:
         messages = chat_of("prrrrrrrr", bulk=f"token={secret}\n" + BULK)
         assert proxy.chat(messages).status_code == 200
-        proxy.settle().close()
+        proxy.drain().close()
     held = b"".join(file.read_bytes() for file in tmp_path.iterdir())
     assert secret.encode() not in held
 

@@ -115,7 +115,7 @@ def titled(proxy: Running, *asked: tuple[dict[str, Any], dict[str, str]]) -> dic
     """The title of each session's parent, by the title of the session."""
     for body, headers in asked:
         proxy.client.post("/v1/messages", json=body, headers={**KEY, **headers})
-        proxy.settle()
+        proxy.drain()
     found = {session.id: session for session in proxy.ledger.sessions()}
     return {s.title: found[s.parent].title if s.parent else "" for s in found.values()}
 
@@ -167,7 +167,7 @@ def test_who_shares_no_run_is_nobodys_sub_agent() -> None:
 def test_a_sub_agent_that_starts_after_a_restart_is_still_known() -> None:
     with running() as proxy:
         titled(proxy, (agent("the task"), RUN))
-        ledger = proxy.settle()
+        ledger = proxy.drain()
     with running(ledger=ledger) as proxy:
         child = {**RUN, "x-claude-code-agent-id": "a1"}
         told = titled(proxy, (agent("look for it"), child), (agent("the task"), RUN))
@@ -179,16 +179,16 @@ def test_commits_are_found_whatever_the_session_is_called() -> None:
         proxy.chat(chat_of("prrrr"), **{"x-statecomp-session": "one"})
         proxy.chat(chat_of("prrrr"), **{"x-statecomp-session": "two"})
         assert proxy.received[0].body == proxy.received[1].body
-        assert len(proxy.settle().sessions()) == 2
+        assert len(proxy.drain().sessions()) == 2
 
 
 def test_a_session_that_the_ledger_has_forgotten_goes_on() -> None:
     with running() as proxy:
         for word in ("pr", "prr"):
             proxy.chat(chat_of(word))
-        assert proxy.settle().purge() == 1
+        assert proxy.drain().purge() == 1
         proxy.chat(chat_of("prrr"))
-        ledger = proxy.settle()
+        ledger = proxy.drain()
         (one,) = ledger.sessions()
         (request,) = ledger.requests(one.id)
         assert (one.totals.requests, request.number) == (1, 3)
@@ -198,9 +198,9 @@ def test_a_session_that_the_ledger_has_forgotten_goes_on() -> None:
 def test_a_session_goes_on_counting_after_a_restart() -> None:
     with running() as proxy:
         proxy.chat(chat_of("pr"))
-        ledger = proxy.settle()
+        ledger = proxy.drain()
     with running(ledger=ledger) as proxy:
         proxy.chat(chat_of("prr"))
-        (one,) = proxy.settle().sessions()
+        (one,) = proxy.drain().sessions()
         assert [request.number for request in ledger.requests(one.id)] == [1, 2]
         assert one.client.startswith("python-httpx/")

@@ -15,7 +15,7 @@ from statecomp.history.interaction import Summary
 from statecomp.history.text import COMMON
 from statecomp.ledger.audit import Regret
 from statecomp.proxy.account.regret import RegretMeter, missing
-from statecomp.replay.safety import Dependencies
+from statecomp.replays.safety import Dependencies
 from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat.wire import OpenAIChat
 from tests.proxy.small_upstream import EAGER, Running, running
@@ -37,7 +37,7 @@ def step(number: int, name: str, arguments: str, result: str = "fine") -> list[d
 def run(proxy: Running, *histories: list[dict[str, Any]]) -> list[Regret]:
     for messages in histories:
         assert proxy.chat(messages).status_code == 200
-    ledger = proxy.settle()
+    ledger = proxy.drain()
     (session,) = ledger.sessions()
     return list(ledger.regrets(session.id))
 

@@ -21,7 +21,7 @@ from statecomp.history.history import History
 from statecomp.ledger.pages import Pages
 from statecomp.proxy.bodies.documents import Documents, Unreadable
 from statecomp.proxy.sessions import title_of
-from statecomp.recent import Budget, Weighed
+from statecomp.recent import MemoryBudget, Weighed
 from statecomp.router.scorer import RouterScorer
 from statecomp.router.shipped import open_bundle
 from statecomp.traces.secrets import Masker
@@ -63,7 +63,7 @@ def decided(given: bytes) -> None:
 @pytest.fixture(autouse=True)
 def nothing_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is read twice must cost twice here."""
-    nothing: Weighed[Any, Any] = Weighed(1, lambda value: 1, Budget(0))
+    nothing: Weighed[Any, Any] = Weighed(1, lambda value: 1, MemoryBudget(0))
     monkeypatch.setattr(facts, "_memory", nothing)
 
 

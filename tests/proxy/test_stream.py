@@ -62,7 +62,7 @@ def test_each_piece_arrives_before_the_upstream_sends_the_next() -> None:
             go.set()
             assert CHAT[0] + b"".join(pieces) == b"".join(CHAT)
             assert answer.headers["x-request-id"] == "7"
-        ledger = proxy.settle()
+        ledger = proxy.drain()
         (session,) = ledger.sessions()
         (request,) = ledger.requests(session.id)
         assert request.usage == Usage(50, 40, 0, 9)
@@ -75,7 +75,7 @@ def test_a_client_that_goes_away_ends_the_call_to_the_upstream() -> None:
         with proxy.client.stream("POST", path, json=body(), headers=KEY) as answer:
             next(answer.iter_raw())
         assert upstream.left.wait(PATIENCE_S)
-        proxy.settle()
+        proxy.drain()
         assert proxy.door.open_requests == 0
         assert proxy.door.metrics.value("statecomp_disconnects_total") == 1
 
@@ -128,7 +128,7 @@ def test_a_stream_that_breaks_off_breaks_off_for_the_client() -> None:
             pytest.raises(httpx.RemoteProtocolError),
         ):
             list(answer.iter_raw())
-        ledger = proxy.settle()
+        ledger = proxy.drain()
         (session,) = ledger.sessions()
         assert ledger.requests(session.id)[0].note == "the upstream broke off"
 
@@ -231,6 +231,6 @@ def test_an_absurd_usage_does_not_keep_a_request_out_of_the_account() -> None:
     upstream = SmallUpstream(lambda got: Answer([json.dumps(absurd).encode()]))
     with running(upstream) as proxy:
         proxy.chat(chat_of("pr"))
-        totals = proxy.settle().totals()
+        totals = proxy.drain().totals()
         assert (totals.requests, totals.usage) == (1, Usage())
         assert 0 < totals.raw_dollars < 1

@@ -26,7 +26,7 @@ from statecomp.router.calibrate import (
 )
 from statecomp.router.metrics import ece, log_loss
 from statecomp.router.pairs import Flags, Floats
-from statecomp.router.threshold import UNWEIGHTED, Weights
+from statecomp.router.threshold import UNWEIGHTED, LossWeights
 
 
 def drawn(slope: float, bias: float, count: int = 40_000) -> tuple[Floats, Flags]:
@@ -44,7 +44,7 @@ def test_platt_finds_slope_and_bias() -> None:
 
 def test_temperature_finds_the_slope_once_the_weights_are_taken_back() -> None:
     logit, ready = drawn(0.4, 0.0)
-    weights = Weights(ready=5.0)
+    weights = LossWeights(ready=5.0)
     found = fit_temperature(logit + np.log(5.0), ready, weights)
     assert found.temperature == pytest.approx(2.5, abs=0.1)
     assert found.shift == pytest.approx(np.log(5.0))

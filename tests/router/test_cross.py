@@ -17,7 +17,7 @@ from statecomp.router.loss import WeightedBce
 from statecomp.router.metrics import measures
 from statecomp.router.pairs import Pairs
 from statecomp.router.tensors import tensors_of
-from statecomp.router.threshold import NOTHING, Costs, TargetPrecision, Weights
+from statecomp.router.threshold import NOTHING, Costs, LossWeights, TargetPrecision
 from statecomp.router.train import TrainSettings
 from statecomp.router.trees import TreeSettings
 from tests.router.synthetic import pairs_of
@@ -25,7 +25,7 @@ from tests.router.synthetic import pairs_of
 LEARNERS: dict[str, Learner] = {
     "linear": TrainSettings(hidden=0, epochs=3, batch=256, learning_rate=1e-2),
     "weighted": TrainSettings(
-        hidden=8, epochs=3, batch=256, learning_rate=1e-2, loss=WeightedBce(Weights(keep=5.0))
+        hidden=8, epochs=3, batch=256, learning_rate=1e-2, loss=WeightedBce(LossWeights(keep=5.0))
     ),
     "trees": TreeSettings(trees=15, leaves=6),
 }

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from statecomp.annotate.records import Reading
+from statecomp.annotation.records import Reading
 from statecomp.controller.controller import Controller
 from statecomp.controller.spans import Gates
 from statecomp.errors import BadInput, ScoringFailed

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from statecomp.annotate.labels import Label
+from statecomp.annotation.labels import Label
 from statecomp.errors import BadInput
 from statecomp.router.pairs import Pairs, ready_flags
 from tests.router.synthetic import pairs_of

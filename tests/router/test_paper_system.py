@@ -14,7 +14,6 @@ from statecomp import StateComp
 from statecomp.cli import train as cli_train
 from statecomp.config.methods import method_of
 from statecomp.controller.spans import Gates
-from statecomp.engines.local import LocalEngine
 from statecomp.errors import BadInput
 from statecomp.features import presets
 from statecomp.options import Options, Settings
@@ -23,6 +22,7 @@ from statecomp.router import learners, shipped
 from statecomp.router.bundle import load, save
 from statecomp.router.hidden.opened import Serving
 from statecomp.router.pipeline import Material, Plan, Workplace, evaluate, train
+from statecomp.workers.local import LocalEngine
 from tests.cli.test_cli import statecomp
 from tests.features.small_model import folder, needs_model
 from tests.proxy.conversations import CHAT

@@ -20,19 +20,19 @@ from statecomp.router.loss import WeightedBce
 from statecomp.router.threshold import (
     NOTHING,
     Costs,
+    LossWeights,
     TargetPrecision,
-    Weights,
     operating_threshold,
 )
 from tests.words import history_of
 
 chances = st.floats(0.01, 0.99)
 amounts = st.floats(0.05, 50.0)
-weights = st.builds(Weights, ready=amounts, keep=amounts)
+weights = st.builds(LossWeights, ready=amounts, keep=amounts)
 costs = st.builds(Costs, unsafe=amounts, miss=amounts)
 
 
-def risk(score: float, posterior: float, weights: Weights) -> float:
+def risk(score: float, posterior: float, weights: LossWeights) -> float:
     """The conditional weighted BCE, through the loss that training uses."""
     logit = torch.tensor([log(score / (1 - score))], dtype=torch.float64)
     loss = WeightedBce(weights)
@@ -46,7 +46,7 @@ def label_cost(posterior: float, costs: Costs, *, select: bool) -> float:
 
 @given(chances, chances, weights)
 def test_the_weighted_optimum_is_the_only_minimiser(
-    posterior: float, other: float, weights: Weights
+    posterior: float, other: float, weights: LossWeights
 ) -> None:
     best = weights.weighted(posterior)
     assume(abs(other - best) > 1e-3)
@@ -54,7 +54,9 @@ def test_the_weighted_optimum_is_the_only_minimiser(
 
 
 @given(chances, chances, weights)
-def test_excess_risk_is_a_scaled_divergence(p: float, posterior: float, weights: Weights) -> None:
+def test_excess_risk_is_a_scaled_divergence(
+    p: float, posterior: float, weights: LossWeights
+) -> None:
     best = weights.weighted(posterior)
     scale = weights.ready * posterior + weights.keep * (1 - posterior)
     divergence = best * log(best / p) + (1 - best) * log((1 - best) / (1 - p))
@@ -64,7 +66,7 @@ def test_excess_risk_is_a_scaled_divergence(p: float, posterior: float, weights:
 
 @given(chances, weights)
 def test_weighting_shifts_the_log_odds_and_its_inverse_shifts_them_back(
-    posterior: float, weights: Weights
+    posterior: float, weights: LossWeights
 ) -> None:
     weighted = weights.weighted(posterior)
     odds = log(posterior / (1 - posterior)) + log(weights.ready / weights.keep)
@@ -89,7 +91,7 @@ def test_the_regret_of_the_other_decision_is_linear(posterior: float, costs: Cos
 
 @given(chances, costs, weights)
 def test_the_weighted_threshold_decides_as_the_posterior_does(
-    posterior: float, costs: Costs, weights: Weights
+    posterior: float, costs: Costs, weights: LossWeights
 ) -> None:
     assume(abs(posterior - costs.threshold) > 1e-9)
     by_score = weights.weighted(posterior) >= costs.weighted_threshold(weights)
@@ -101,7 +103,7 @@ def test_the_weighted_threshold_decides_as_the_posterior_does(
 
 @given(st.floats(-20, 20), st.booleans(), weights)
 def test_the_gradient_of_the_loss_is_the_weighted_residual(
-    z: float, ready: bool, weights: Weights
+    z: float, ready: bool, weights: LossWeights
 ) -> None:
     """First derivative in a logit (appendix B.2)."""
     logit = torch.tensor([z], dtype=torch.float64, requires_grad=True)
@@ -155,7 +157,7 @@ def test_costs_give_the_threshold_whatever_the_scores() -> None:
     scores, ready = np.array([0.2, 0.9]), np.array([False, True])
     aim = Costs(unsafe=9.0, miss=1.0)
     assert operating_threshold(scores, ready, aim) == pytest.approx(0.9)
-    assert operating_threshold(scores, ready, aim, Weights(keep=9.0)) == pytest.approx(0.5)
+    assert operating_threshold(scores, ready, aim, LossWeights(keep=9.0)) == pytest.approx(0.5)
 
 
 def test_a_precision_that_validation_never_reaches_selects_nothing() -> None:
@@ -168,6 +170,6 @@ def test_costs_weights_and_targets_must_make_sense() -> None:
     with pytest.raises(BadInput, match="unsafe-cost: must be positive, not 0"):
         Costs(unsafe=0, miss=1)
     with pytest.raises(BadInput, match="ready_weight: must be positive, not nan"):
-        Weights(ready=float("nan"))
+        LossWeights(ready=float("nan"))
     with pytest.raises(BadInput, match="precision: must lie in"):
         TargetPrecision(1.5)

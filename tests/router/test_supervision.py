@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from statecomp.annotate.labels import Label
+from statecomp.annotation.labels import Label
 from statecomp.errors import BadInput
 from statecomp.features.evidence import EvidenceReader
 from statecomp.router.scorer import reasons
 from statecomp.router.shipped import open_bundle, open_scorer
 from statecomp.router.supervision import features_of, prefixes, supervised_pairs
-from tests.annotate.test_records import reading_of
+from tests.annotation.test_records import reading_of
 
 RUN = reading_of("ls shows a.txt and b.txt", "a.txt holds 4711", "done", "bye")
 LABELS = {"run": {n: Label("run", n, n + 2 if n < 3 else None) for n in range(1, 5)}}

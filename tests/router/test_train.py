@@ -24,7 +24,7 @@ from statecomp.router.metrics import auroc
 from statecomp.router.model import RouterModel, standardisation
 from statecomp.router.network import Network, side_by_side
 from statecomp.router.tensors import tensors_of
-from statecomp.router.threshold import Weights
+from statecomp.router.threshold import LossWeights
 from statecomp.router.train import Epoch, TrainSettings, fit, taught
 from tests.router.synthetic import pairs_of
 
@@ -62,7 +62,7 @@ def test_columns_are_standardised_on_train_and_constant_ones_left_alone() -> Non
     [
         replace(QUICK, hidden=0),
         QUICK,
-        replace(QUICK, loss=WeightedBce(Weights(keep=4.0)), monitor="log_loss"),
+        replace(QUICK, loss=WeightedBce(LossWeights(keep=4.0)), monitor="log_loss"),
         replace(QUICK, loss=BalancedFocal(beta=0.999, gamma=2.0)),
         replace(QUICK, sampling=Oversample()),
         replace(QUICK, sampling=ReadyShare(0.5), monitor="ready_pr_auc"),

@@ -9,7 +9,7 @@ import pytest
 
 from statecomp.errors import BadInput
 from statecomp.router.metrics import auroc
-from statecomp.router.threshold import Weights
+from statecomp.router.threshold import LossWeights
 from statecomp.router.trees import Trees, TreeSettings, bagged, exported, fit_trees, grow
 from tests.router.synthetic import pairs_of
 
@@ -50,11 +50,11 @@ def test_a_monotone_feature_only_raises_the_score() -> None:
 def test_weights_move_all_logits_by_about_their_log_ratio() -> None:
     train, validation = pairs_of(40), pairs_of(8, seed=9)
     plain = fit_trees(train, validation, SMALL).router.logits(validation.x)
-    settings = TreeSettings(Weights(keep=8.0), trees=40, leaves=8, patience=10)
+    settings = TreeSettings(LossWeights(keep=8.0), trees=40, leaves=8, patience=10)
     fitted = fit_trees(train, validation, settings)
     moved = np.median(fitted.router.logits(validation.x) - plain)
     assert moved == pytest.approx(-np.log(8.0), abs=0.7)
-    assert fitted.weights == Weights(keep=8.0)
+    assert fitted.weights == LossWeights(keep=8.0)
 
 
 def test_growing_twice_gives_the_same_bytes() -> None:

@@ -6,7 +6,7 @@ from random import Random
 
 import numpy as np
 
-from statecomp.annotate.labels import Label, Labels
+from statecomp.annotation.labels import Label, Labels
 from statecomp.history.trajectory import Trajectory
 from statecomp.vectors.cost import Cost
 from statecomp.vectors.sample import ALL, Sample

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from statecomp.annotate.records import Reading
+from statecomp.annotation.records import Reading
 from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.trajectory import Trajectory

@@ -17,7 +17,7 @@ from statecomp.errors import BadInput
 from statecomp.history.history import History, Span
 from statecomp.history.interaction import Interaction, Summary
 from statecomp.wire.assemble import parse
-from statecomp.wire.incremental import Reader
+from statecomp.wire.incremental import IncrementalReader
 from statecomp.wire.placement import render
 from statecomp.wire.protocol import Placement, Wire
 from statecomp.wire.providers import BY_NAME, detect, wire_named
@@ -119,7 +119,7 @@ def test_reading_as_a_client_re_sends_gives_what_reading_at_once_gives(
 ) -> None:
     name, messages = given_history
     wire = wire_named(name)
-    reader = Reader(wire)
+    reader = IncrementalReader(wire)
     stop = 0
     for segment in parse(messages, wire).segments:
         stop += len(segment.messages)

@@ -15,10 +15,10 @@ from typing import TypeVar
 from statecomp.errors import StateCompError
 from statecomp.history.history import History
 from statecomp.history.interaction import Call, Interaction, JsonObject
-from statecomp.replay.accounting import Bill, common_prefix
+from statecomp.replays.accounting import Bill, common_prefix
 from statecomp.strategy import Strategy, View
 from statecomp.tokens import ESTIMATE, TokenCounter, count_message
-from statecomp.wire.incremental import Reader
+from statecomp.wire.incremental import IncrementalReader
 from statecomp.wire.openai_chat.wire import calls_of
 from statecomp.wire.placement import render
 from statecomp.wire.protocol import Wire
@@ -89,7 +89,7 @@ class Agent:
         self._wire = wire
         self._count = count
         self._system = system
-        self._reader = Reader(wire, count)
+        self._reader = IncrementalReader(wire, count)
         self._previous = History(())
 
     def run(self, instruction: str, max_steps: int, run: Run | None = None) -> Run:
@@ -146,7 +146,7 @@ class Agent:
 
     def _tools(self) -> list[JsonObject]:
         """The environment's tools, those that read with the strategy's arguments, and its own."""
-        adapt = self._strategy.adapted
+        adapt = self._strategy.adapt_tool
         own = [
             t if _name(t) in WRITERS else _guarded("strategy", partial(adapt, t))
             for t in self._environment.tools

@@ -15,7 +15,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from statecomp.annotate.figures import LOOKS, STYLE, pictures
+from statecomp.annotation.figures import LOOKS, STYLE, pictures
 from statecomp_bench.results import Result
 from statecomp_bench.tables import Row
 

@@ -13,8 +13,8 @@ from typing import Any, Protocol, cast
 
 from statecomp.errors import BadInput, StateCompError
 from statecomp.history.interaction import JsonObject
-from statecomp.llm.chat import NOTHING_USED, Completion, Usage
-from statecomp.llm.client import OpenAIChat, open_chat
+from statecomp.llm.chat import NOTHING_USED, ChatUsage, Completion
+from statecomp.llm.client import CompletionsChat, open_chat
 from statecomp.llm.http import Json, mapping
 
 MOST_OUTPUT_TOKENS = 8192
@@ -30,7 +30,7 @@ class Reply:
     """An assistant message; `usage` is what the server billed, nothing where it did not say."""
 
     message: JsonObject
-    usage: Usage = NOTHING_USED
+    usage: ChatUsage = NOTHING_USED
 
 
 class Model(Protocol):
@@ -40,7 +40,7 @@ class Model(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Turn(OpenAIChat):
+class _Turn(CompletionsChat):
     """One request with tools over the chat client's own deadlines and retries."""
 
     messages: tuple[JsonObject, ...] = ()
@@ -57,7 +57,7 @@ class _Turn(OpenAIChat):
         choice = mapping(choices[0]) if isinstance(choices, list) and choices else {}
         counts = mapping(reply.get("usage"))
         details = mapping(counts.get("prompt_tokens_details"))
-        usage = Usage(
+        usage = ChatUsage(
             int(counts.get("prompt_tokens") or 0),
             int(counts.get("completion_tokens") or 0),
             int(details.get("cached_tokens") or 0),
@@ -68,7 +68,7 @@ class _Turn(OpenAIChat):
 class RemoteModel:
     """An OpenAI-compatible server behind `Model`."""
 
-    def __init__(self, chat: OpenAIChat, deadline_s: float = DEADLINE_S) -> None:
+    def __init__(self, chat: CompletionsChat, deadline_s: float = DEADLINE_S) -> None:
         self._turn = _Turn(chat.model, chat.base_url, chat.api_key, deadline_s)
 
     def reply(self, messages: Sequence[JsonObject], tools: Sequence[JsonObject]) -> Reply:
@@ -86,7 +86,7 @@ def open_remote(
     if not spec.startswith("openai:"):
         raise BadInput("an acting model is named scripted[:VARIANT] or openai:NAME", field="model")
     chat = open_chat(f"{spec}@{base_url}" if base_url else spec, environ=environ)
-    return RemoteModel(cast(OpenAIChat, chat), deadline_s)
+    return RemoteModel(cast(CompletionsChat, chat), deadline_s)
 
 
 def usable(message: object) -> JsonObject:

@@ -14,7 +14,7 @@ from pathlib import Path
 from statecomp.controller.prices import Prices
 from statecomp.errors import StateCompError
 from statecomp.history.trajectory import Trajectory
-from statecomp.replay.accounting import dollars_of
+from statecomp.replays.accounting import dollars_of
 from statecomp.strategy import Strategy, StrategyFactory
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.openai_chat.wire import calls_of

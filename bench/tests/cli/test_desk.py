@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from statecomp.errors import BadInput
-from statecomp.llm.client import OpenAIChat
+from statecomp.llm.client import CompletionsChat
 from statecomp.proxy.scripted.serving import free_port
 from statecomp_bench.cli.app import app
 from statecomp_bench.desk.question import Question
@@ -68,11 +68,13 @@ def test_the_command_serves_the_folder(tmp_path: Path) -> None:
         assert process.stderr is not None
         assert f"http://127.0.0.1:{port}/v1" in process.stderr.readline()
         with pytest.raises(Exception, match="nobody has answered"):
-            OpenAIChat("any", f"http://127.0.0.1:{port}/v1", retries=0).ask("", "hi", max_tokens=9)
+            CompletionsChat("any", f"http://127.0.0.1:{port}/v1", retries=0).ask(
+                "", "hi", max_tokens=9
+            )
         queue = Queue(tmp_path / "desk")
         (standing,) = queue.standings()
         queue.write_answer(standing.name, "hello")
-        chat = OpenAIChat("any", f"http://127.0.0.1:{port}/v1", retries=0)
+        chat = CompletionsChat("any", f"http://127.0.0.1:{port}/v1", retries=0)
         assert chat.ask("", "hi", max_tokens=9).text == "hello"
     finally:
         process.terminate()

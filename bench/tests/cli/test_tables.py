@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from bench.tests.running import sandbox
 from statecomp.errors import BadInput
 from statecomp_bench.cli.app import app
-from statecomp_bench.cli.sheet import BEST, SECOND, Cell, Sheet, ranked, written
+from statecomp_bench.cli.sheet import BEST, SECOND, Cell, TableDocument, ranked, written
 from statecomp_bench.results import append_result, read_results
 
 PNG = b"\x89PNG"
@@ -198,7 +198,7 @@ def test_what_looks_equal_ranks_equal() -> None:
 
 def test_marks_of_the_best_are_the_papers_in_every_format() -> None:
     row = (Cell("a|b"), Cell("1.0", "↑0.5", good=True, rank=BEST), Cell("2", rank=SECOND))
-    sheet = Sheet("T", ("m", "x", "y"), (row,), ("say 5 %",), frozenset({0}))
+    sheet = TableDocument("T", ("m", "x", "y"), (row,), ("say 5 %",), frozenset({0}))
     assert "| **a\\|b** | **1.0** ↑0.5 | <u>2</u> |" in written([sheet], "markdown")
     assert r"\textbf{1.0}\,{\scriptsize\textcolor{teal}{$\uparrow$0.5}}" in written(
         [sheet], "latex"

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from statecomp.llm.client import AnthropicChat, ChatFailed, OpenAIChat, ResponsesChat
+from statecomp.llm.client import AnthropicChat, ChatFailed, CompletionsChat, ResponsesChat
 from statecomp.proxy.scripted.serving import serving
 from statecomp.tokens import ESTIMATE
 from statecomp_bench.desk.queue import Queue
@@ -54,8 +54,8 @@ def answering(queue: Queue, *texts: str) -> Iterator[list[str]]:
         worker.join()
 
 
-def chat(url: str) -> OpenAIChat:
-    return OpenAIChat("any", f"{url}/v1", retries=0)
+def chat(url: str) -> CompletionsChat:
+    return CompletionsChat("any", f"{url}/v1", retries=0)
 
 
 def test_whoever_answers_the_folder_is_the_model(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_whoever_answers_the_folder_is_the_model(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "path"), [(OpenAIChat, "/v1"), (ResponsesChat, "/v1"), (AnthropicChat, "")]
+    ("kind", "path"), [(CompletionsChat, "/v1"), (ResponsesChat, "/v1"), (AnthropicChat, "")]
 )
 def test_a_form_is_asked_for_in_every_protocol(kind: Any, path: str, tmp_path: Path) -> None:
     schema = {"type": "object", "properties": {"text": {"const": "yes"}}}
@@ -92,14 +92,14 @@ def test_a_question_nobody_answered_in_time_is_answered_when_it_is_asked_again(
             queue.write_answer(standing.name, f"answer to {standing.name}")
     # Another server, another model name, other limits: the same question.
     with desk(tmp_path, wait_s=0.0) as (url, queue):
-        completion = OpenAIChat("other", f"{url}/v1").ask("", "hello", max_tokens=99)
+        completion = CompletionsChat("other", f"{url}/v1").ask("", "hello", max_tokens=99)
         assert completion.text.startswith("answer to")
         assert len(list(queue.standings())) == 2
 
 
 def test_a_client_that_tries_again_gets_an_answer_written_in_between(tmp_path: Path) -> None:
     with desk(tmp_path, wait_s=0.0) as (url, queue), answering(queue, "late"):
-        patient = OpenAIChat("any", f"{url}/v1", retries=20)
+        patient = CompletionsChat("any", f"{url}/v1", retries=20)
         assert patient.ask("", "hello", max_tokens=10).text == "late"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from statecomp.annotate.labels import Label, Labels, Veto
+from statecomp.annotation.labels import Label, Labels, Veto
 from statecomp.baselines.none import NoCompression
 from statecomp.baselines.window import SlidingWindow
 from statecomp.errors import BadInput

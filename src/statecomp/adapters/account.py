@@ -15,10 +15,10 @@ from statecomp.ledger.sqlite import MEMORY
 from statecomp.method import Method
 from statecomp.proxy.account.accountant import Accountant
 from statecomp.proxy.account.exchange import Exchange
-from statecomp.proxy.engines import Engines
 from statecomp.proxy.horizons import Horizons
 from statecomp.proxy.metrics import Metrics
 from statecomp.proxy.settings import ProxySettings
+from statecomp.proxy.tenants import TenantCompressors
 from statecomp.strategy import View
 
 CLOSING_S = 5.0
@@ -45,7 +45,7 @@ class Savings(Sums):
 
 
 @dataclass
-class Tally:
+class AdapterTally:
     """Sums up what the accountant tells; `progress` hears of every commit."""
 
     progress: Callable[[str], object] | None = None
@@ -79,13 +79,18 @@ class Books:
     """
 
     def __init__(
-        self, method: Method, settings: ProxySettings, prices: PriceBook, store: str, tally: Tally
+        self,
+        method: Method,
+        settings: ProxySettings,
+        prices: PriceBook,
+        store: str,
+        tally: AdapterTally,
     ) -> None:
         self.tally = tally
         self.pid = os.getpid()
         # Without a store it is all forgotten with the process.
         self.ledger: Ledger = open_store(store or MEMORY, os.environ)
-        self.engines = Engines(settings, method, self.ledger)
+        self.engines = TenantCompressors(settings, method, self.ledger)
         self.horizons = Horizons(self.ledger)
         self._accountant = Accountant(
             self.ledger,

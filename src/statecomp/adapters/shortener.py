@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any, TypeVar
 from weakref import finalize
 
-from statecomp.adapters.account import Books, Savings, Tally
+from statecomp.adapters.account import AdapterTally, Books, Savings
 from statecomp.adapters.catalogue import client_name
 from statecomp.adapters.claims import claimed_by_another, release
 from statecomp.adapters.options import chosen_method, mode_of, on_stderr
@@ -26,7 +26,7 @@ from statecomp.proxy.account.exchange import Exchange
 from statecomp.proxy.account.lines import shown_note
 from statecomp.proxy.sessions import EXPLICIT, session_of
 from statecomp.proxy.settings import ProxySettings, window_of
-from statecomp.recent import Recent
+from statecomp.recent import LruCache
 from statecomp.wire.anthropic.thinking import binds_thinking, has_thinking
 from statecomp.wire.content import markers
 from statecomp.wire.providers import provider_named, wire_named
@@ -65,10 +65,10 @@ class Shortener:
         self._prices = shipped_prices()
         self._store = store
         self._session = session
-        self._tally = Tally(on_stderr if progress is True else progress or None)
+        self._tally = AdapterTally(on_stderr if progress is True else progress or None)
         self._books: Books | None = None
         self._ending: Callable[[], object] | None = None
-        self._last_s: Recent[str, float] = Recent(4096)
+        self._last_s: LruCache[str, float] = LruCache(4096)
         self._said: set[str] = set()
         self._lock = Lock()
 

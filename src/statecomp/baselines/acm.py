@@ -186,7 +186,7 @@ class AgenticContextManagement(Strategy):
         self._raw, self._sent_tokens = history, view.tokens
         refusal = self._refused.here(history)
         refusals = (refusal,) if refusal else ()
-        return View(view, refusals=refusals, side_calls=self.account.settle())
+        return View(view, refusals=refusals, side_calls=self.account.drain())
 
     def _may_force(self, history: History) -> bool:
         """Ten tries a run, failed ones included, and one at each state."""

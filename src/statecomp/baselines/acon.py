@@ -88,7 +88,7 @@ class Acon(Strategy):
         shown = self.compactor.applied(history)
         if self.mode != "history":
             shown = History(tuple(self._refine(s, history) for s in shown.segments))
-        return View(shown, refusals=refusals, side_calls=self.account.settle())
+        return View(shown, refusals=refusals, side_calls=self.account.drain())
 
     def _due(self, history: History) -> Sequence[Interaction]:
         """What a compression would read now, where it is due."""

@@ -34,7 +34,7 @@ from statecomp.llm.extracting.units import Place, units_of
 from statecomp.llm.side import Later, SideAccount, SideChannel, channel_of
 from statecomp.llm.writing.answer import SCHEMA, parse_record
 from statecomp.options import Options, Settings, chat_of
-from statecomp.recent import Recent
+from statecomp.recent import LruCache
 from statecomp.strategy import Card, Refusal, Strategy, StrategyFactory, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.protocol import Wire
@@ -76,8 +76,8 @@ class LocalMemory:
     """
 
     count: TokenCounter = ESTIMATE
-    _sifted: Recent[tuple[str, int], Interaction] = field(
-        default_factory=lambda: Recent(SIFTED), repr=False, compare=False
+    _sifted: LruCache[tuple[str, int], Interaction] = field(
+        default_factory=lambda: LruCache(SIFTED), repr=False, compare=False
     )
 
     def write(self, task: str, before: str, span: Sequence[Interaction], rest: FactIndex) -> str:
@@ -116,8 +116,8 @@ class CoMem(Strategy):
     steps: int = 0
     count: TokenCounter = ESTIMATE
     account: SideAccount = field(default_factory=SideAccount)
-    _memories: Recent[str, Later | Refusal] = field(
-        default_factory=lambda: Recent(REMEMBERED), repr=False, compare=False
+    _memories: LruCache[str, Later | Refusal] = field(
+        default_factory=lambda: LruCache(REMEMBERED), repr=False, compare=False
     )
 
     def __post_init__(self) -> None:
@@ -138,7 +138,7 @@ class CoMem(Strategy):
         return View(
             rewritten,
             refusals=(begun,) if isinstance(begun, Refusal) else (),
-            side_calls=self.account.settle(),
+            side_calls=self.account.drain(),
             note=note,
         )
 

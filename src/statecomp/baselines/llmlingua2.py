@@ -34,8 +34,8 @@ from statecomp.baselines.token_models import (
     CLASSIFIERS,
     LONGEST,
     LexicalModel,
-    Piece,
     TokenModel,
+    TokenPiece,
     open_token_model,
 )
 from statecomp.errors import BadInput
@@ -114,7 +114,7 @@ def chunks(text: str, longest: int = LONGEST) -> Iterator[str]:
 
 
 def word_chances(
-    chunk: str, words: Sequence[re.Match[str]], pieces: Sequence[Piece]
+    chunk: str, words: Sequence[re.Match[str]], pieces: Sequence[TokenPiece]
 ) -> list[float]:
     """The mean over the sub-tokens of each word; forced marks and digits are sure to stay."""
     chances, place = [], 0

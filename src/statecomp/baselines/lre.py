@@ -66,7 +66,7 @@ _CODE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class EvictionWeights:
     """A fitted regression: a standardised feature times its slope, and a bias."""
 
     means: tuple[float, ...]
@@ -88,7 +88,7 @@ class Weights:
         return json.dumps(whole, indent=1) + "\n"
 
 
-def read_weights(text: str, file: str) -> Weights:
+def read_weights(text: str, file: str) -> EvictionWeights:
     """A weight file, checked."""
     try:
         whole = json.loads(text)
@@ -101,11 +101,11 @@ def read_weights(text: str, file: str) -> Weights:
         raise BadInput("is not a weight file of LRE", file=file) from error
     if not all(map(math.isfinite, (*means, *scales, *slopes, bias))) or not all(scales):
         raise BadInput("holds a weight that is no number, or a scale of zero", file=file)
-    return Weights(means, scales, slopes, bias, origin)
+    return EvictionWeights(means, scales, slopes, bias, origin)
 
 
 @cache
-def open_weights(path: str = "") -> Weights:
+def open_weights(path: str = "") -> EvictionWeights:
     """The shipped weights, or those of a file."""
     if not path:
         shipped = files("statecomp").joinpath("bundles", "lre", "weights.json")
@@ -117,7 +117,7 @@ def open_weights(path: str = "") -> Weights:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class StepTraits:
     """What a step shows by itself: its words, and the features that need nothing else."""
 
     words: frozenset[str]
@@ -125,9 +125,9 @@ class Look:
     identifiers: float
 
 
-def look(interaction: Interaction) -> Look:
+def look(interaction: Interaction) -> StepTraits:
     text = interaction.text
-    return Look(
+    return StepTraits(
         frozenset(_WORD.findall(text.lower())),
         (
             min(1.0, interaction.number / NOMINAL_STEPS),
@@ -141,7 +141,7 @@ def look(interaction: Interaction) -> Look:
     )
 
 
-def features(looks: Iterable[Look]) -> Iterator[tuple[float, ...]]:
+def features(looks: Iterable[StepTraits]) -> Iterator[tuple[float, ...]]:
     """A row of FEATURES for each step, from what the run had shown when it ended."""
     seen: set[str] = set()
     previous: frozenset[str] = frozenset()
@@ -173,7 +173,9 @@ def _held(segment: Segment) -> frozenset[str]:
     return facts.own | facts.observed
 
 
-def fit(rows: Sequence[Sequence[float]], reused: Sequence[bool], created_from: str = "") -> Weights:
+def fit(
+    rows: Sequence[Sequence[float]], reused: Sequence[bool], created_from: str = ""
+) -> EvictionWeights:
     """L2 logistic regression, C = 1, balanced classes, by Newton's method."""
     import numpy as np
 
@@ -197,7 +199,7 @@ def fit(rows: Sequence[Sequence[float]], reused: Sequence[bool], created_from: s
         slopes -= step
         if np.abs(step).max() < 1e-10:
             break
-    return Weights(
+    return EvictionWeights(
         tuple(mean.tolist()),
         tuple(scale.tolist()),
         tuple(slopes[:-1].tolist()),
@@ -209,10 +211,10 @@ def fit(rows: Sequence[Sequence[float]], reused: Sequence[bool], created_from: s
 @dataclass(frozen=True)
 class LearnedEviction(Strategy):
     wire: Wire
-    weights: Weights
+    weights: EvictionWeights
     budget: Budget = PUBLISHED_BUDGET
     keep: int = KEEP
-    _looks: dict[str, Look] = field(default_factory=dict, repr=False, compare=False)
+    _looks: dict[str, StepTraits] = field(default_factory=dict, repr=False, compare=False)
     _scores: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -244,7 +244,7 @@ class Pace(Strategy):
         if not no_worse(shown, history, self.wire):
             shown = history
         self._shown.put(history, shown.tokens)
-        return View(shown, side_calls=self.account.settle())
+        return View(shown, side_calls=self.account.drain())
 
     def _written(self, history: History) -> None:
         """Levels for every new chunk; they are written in the background, for later requests."""

@@ -75,7 +75,7 @@ class PeriodicSummary(Strategy):
                 close()
         close()
         return View(
-            History(tuple(segments)), refusals=tuple(refusals), side_calls=self.account.settle()
+            History(tuple(segments)), refusals=tuple(refusals), side_calls=self.account.drain()
         )
 
     def _outcome(self, block: Sequence[Interaction], history: History) -> Summary | Refusal:

@@ -89,7 +89,7 @@ _OPENING = (
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class MemoryPage:
     """A stretch of the raw run, by reference, and what the agent sees of it."""
 
     number: int
@@ -130,7 +130,7 @@ class StateAdaptiveMemory(Strategy):
     policy: Sequence[Use] = POLICY
     account: SideAccount = field(init=False)
     _cues: Writer = field(init=False, repr=False)
-    _pages: dict[int, Page] = field(default_factory=dict, repr=False)
+    _pages: dict[int, MemoryPage] = field(default_factory=dict, repr=False)
     _flushed: Marks[tuple[int, ...]] = field(default_factory=Marks, repr=False)
     _refused: Marks[Refusal] = field(default_factory=Marks, repr=False)
 
@@ -155,7 +155,7 @@ class StateAdaptiveMemory(Strategy):
         return View(
             view if no_worse(view, history, self.wire) else history,
             refusals=(refusal,) if refusal else (),
-            side_calls=self.account.settle(),
+            side_calls=self.account.drain(),
         )
 
     def _may_flush(self, history: History, live: Sequence[Interaction]) -> bool:
@@ -174,7 +174,7 @@ class StateAdaptiveMemory(Strategy):
         task = task_of(history)
         first = len(self._pages) + 1
         pages = [
-            Page(number, span, self._cues.write(task, "", span, rest))
+            MemoryPage(number, span, self._cues.write(task, "", span, rest))
             for number, span in enumerate(paged(live, self.page, self.count), start=first)
         ]
         self._pages.update((page.number, page) for page in pages)
@@ -213,7 +213,7 @@ class StateAdaptiveMemory(Strategy):
             extract = self._read(self._pages[number], goal, extract)
         return extract
 
-    def _read(self, page: Page, goal: str, so_far: str) -> str:
+    def _read(self, page: MemoryPage, goal: str, so_far: str) -> str:
         """What was found so far, with what this page adds to it."""
         if self.channel:
             question = (

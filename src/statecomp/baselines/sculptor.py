@@ -35,8 +35,8 @@ from statecomp.baselines.sculptor_tools import (
     RESULTS,
     ROLES,
     TOOLS,
-    Found,
-    Piece,
+    Fragment,
+    Occurrence,
     apart,
     as_step,
     cut_up,
@@ -58,7 +58,7 @@ from statecomp.llm.client import ChatFailed
 from statecomp.llm.side import SideAccount, SideChannel, channel_of
 from statecomp.llm.transcript import transcript
 from statecomp.options import Options, Settings, chat_of
-from statecomp.recent import Recent
+from statecomp.recent import LruCache
 from statecomp.strategy import Card, Strategy, StrategyFactory, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.protocol import Wire
@@ -89,11 +89,13 @@ class Sculptor(Strategy):
     account: SideAccount = field(init=False)
     _raw: History = field(default=History(()), repr=False)
     _calls: int = field(default=0, repr=False)
-    _pieces: dict[str, Piece] = field(default_factory=dict, repr=False)
+    _pieces: dict[str, Fragment] = field(default_factory=dict, repr=False)
     _stubs: dict[str, str] = field(default_factory=dict, repr=False)
-    _found: Recent[str, Found] = field(default_factory=lambda: Recent(MOST_FOUND), repr=False)
-    _edited: Recent[str, Interaction] = field(
-        default_factory=lambda: Recent(REMEMBERED), repr=False
+    _found: LruCache[str, Occurrence] = field(
+        default_factory=lambda: LruCache(MOST_FOUND), repr=False
+    )
+    _edited: LruCache[str, Interaction] = field(
+        default_factory=lambda: LruCache(REMEMBERED), repr=False
     )
 
     def __post_init__(self) -> None:
@@ -109,17 +111,17 @@ class Sculptor(Strategy):
             view = History(tuple(self._seen(segment, hidden) for segment in history.segments))
         if not no_worse(view, history, self.wire):
             view = history
-        return View(view, side_calls=self.account.settle())
+        return View(view, side_calls=self.account.drain())
 
-    def _hidden(self) -> dict[str, list[Piece]]:
+    def _hidden(self) -> dict[str, list[Fragment]]:
         """What is folded or summarised, by interaction; of overlapping pieces the longest."""
-        by_interaction: dict[str, list[Piece]] = {}
+        by_interaction: dict[str, list[Fragment]] = {}
         for name in self._stubs:
             piece = self._pieces[name]
             by_interaction.setdefault(piece.interaction, []).append(piece)
         return {owner: list(apart(pieces)) for owner, pieces in by_interaction.items()}
 
-    def _seen(self, segment: Segment, hidden: dict[str, list[Piece]]) -> Segment:
+    def _seen(self, segment: Segment, hidden: dict[str, list[Fragment]]) -> Segment:
         if not isinstance(segment, Interaction) or segment.locked or segment.id not in hidden:
             return segment
         pieces = hidden[segment.id]
@@ -130,7 +132,7 @@ class Sculptor(Strategy):
             key, edited(segment, edit, self.wire, self.count, mark)
         )
 
-    def _edit(self, pieces: Sequence[Piece]) -> Callable[[str], str]:
+    def _edit(self, pieces: Sequence[Fragment]) -> Callable[[str], str]:
         def edit(text: str) -> str:
             parts, start = list[str](), 0
             for piece in (piece for piece in pieces if piece.source == text):
@@ -190,7 +192,7 @@ class Sculptor(Strategy):
             self._pieces.setdefault(piece.id, piece)
         return "\n".join(map(listed, pieces))
 
-    def _marked(self, start: str, end: str, many: int) -> Iterator[Piece]:
+    def _marked(self, start: str, end: str, many: int) -> Iterator[Fragment]:
         for member, source in reversed(list(outputs(self._raw))):
             first = source.find(start)
             last = source.find(end, first + len(start)) if end else len(source)
@@ -198,7 +200,7 @@ class Sculptor(Strategy):
                 yield from cut_up(member, source, first, last + len(end), many)
                 return
 
-    def _longest(self, many: int) -> Iterator[Piece]:
+    def _longest(self, many: int) -> Iterator[Fragment]:
         long = [(m, s) for m, s in outputs(self._raw) if len(s) >= SHORTEST_WHOLE]
         visible = (
             (member, source)
@@ -208,7 +210,7 @@ class Sculptor(Strategy):
         for member, source in islice(visible, many):
             yield piece_of(member, source, 0, len(source))
 
-    def _named(self, arguments: Arguments) -> Piece:
+    def _named(self, arguments: Arguments) -> Fragment:
         name = arguments.text("fragment_id").strip()
         if name not in self._pieces:
             self._label(name)
@@ -236,7 +238,7 @@ class Sculptor(Strategy):
             piece, f"[summary of {piece.id}; restore_fragment brings it back]\n{written}\n[end]"
         )
 
-    def _hide(self, piece: Piece, stub: str) -> str:
+    def _hide(self, piece: Fragment, stub: str) -> str:
         if len(stub) >= len(piece.text):
             return f"The fragment {piece.id} is too short: nothing would be saved."
         self._stubs[piece.id] = stub
@@ -248,7 +250,7 @@ class Sculptor(Strategy):
             return f"The fragment {piece.id} is shown already."
         return f"Done: the fragment {piece.id} of step {piece.number} is shown again."
 
-    def _summary(self, piece: Piece, focus: str) -> str:
+    def _summary(self, piece: Fragment, focus: str) -> str:
         """By the model; without one, or where it fails, the lines that share the focus's words."""
         member = as_step(piece)
         if self.channel:
@@ -280,7 +282,7 @@ class Sculptor(Strategy):
         context = arguments.whole("context_size", *CONTEXT)
         lines = []
         for where, source, place in islice(occurrences(self._raw, query, role), most):
-            found = Found(source, place, len(query))
+            found = Occurrence(source, place, len(query))
             name = digest(where, source, str(place), query)[:6]
             self._found.put(name, found)
             lines.append(f"{name} ({where}):\n{found.around(context // 2)}")

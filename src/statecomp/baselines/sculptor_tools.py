@@ -90,7 +90,7 @@ POLICY = (
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Fragment:
     """A stretch of one observation, by the interaction it stands in and its original text."""
 
     id: str
@@ -106,7 +106,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Occurrence:
     source: str
     place: int
     length: int
@@ -127,12 +127,14 @@ def outputs(history: History) -> Iterator[tuple[Interaction, str]]:
             yield from ((member, seen.text) for seen in member.observations)
 
 
-def piece_of(member: Interaction, source: str, start: int, stop: int) -> Piece:
+def piece_of(member: Interaction, source: str, start: int, stop: int) -> Fragment:
     name = digest(member.id, source, str(start), str(stop))[:6]
-    return Piece(name, member.id, member.number, source, start, stop)
+    return Fragment(name, member.id, member.number, source, start, stop)
 
 
-def cut_up(member: Interaction, source: str, start: int, stop: int, many: int) -> Iterator[Piece]:
+def cut_up(
+    member: Interaction, source: str, start: int, stop: int, many: int
+) -> Iterator[Fragment]:
     """The stretch in parts of about one length, each but the last ending with a line."""
     width = -(-(stop - start) // many)
     while start < stop:
@@ -143,9 +145,9 @@ def cut_up(member: Interaction, source: str, start: int, stop: int, many: int) -
         start = end
 
 
-def apart(pieces: Sequence[Piece]) -> Iterator[Piece]:
+def apart(pieces: Sequence[Fragment]) -> Iterator[Fragment]:
     """Pieces that do not overlap, in order of their text; the longer of two that do."""
-    taken: list[Piece] = []
+    taken: list[Fragment] = []
     for piece in sorted(pieces, key=lambda piece: (piece.start - piece.stop, piece.start)):
         if all(
             piece.source != other.source or piece.stop <= other.start or other.stop <= piece.start
@@ -155,15 +157,15 @@ def apart(pieces: Sequence[Piece]) -> Iterator[Piece]:
     yield from sorted(taken, key=lambda piece: piece.start)
 
 
-def listed(piece: Piece) -> str:
+def listed(piece: Fragment) -> str:
     return f"{piece.id}: step {piece.number}, {len(piece.text):,} characters: {head_of(piece)}"
 
 
-def head_of(piece: Piece) -> str:
+def head_of(piece: Fragment) -> str:
     return next((line.strip() for line in piece.text.splitlines() if line.strip()), "")[:60]
 
 
-def as_step(piece: Piece) -> Interaction:
+def as_step(piece: Fragment) -> Interaction:
     seen = (Observation("", piece.text),)
     return Interaction(piece.id, piece.number, (), 0, observations=seen)
 

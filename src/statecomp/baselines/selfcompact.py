@@ -84,7 +84,7 @@ SCHEMA: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ProbeVerdict:
     """The rubric answered: closed unit, summarisable, progress, stuck."""
 
     closed: bool = False
@@ -98,10 +98,10 @@ class Verdict:
         return self.closed and self.summarisable and self.progress and not self.stuck
 
 
-class Judge(Protocol):
+class Prober(Protocol):
     """Answers the rubric about what the agent sees now."""
 
-    def judge(self, task: str, before: str, since: Sequence[Interaction]) -> Verdict: ...
+    def judge(self, task: str, before: str, since: Sequence[Interaction]) -> ProbeVerdict: ...
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class ChatJudge:
 
     channel: SideChannel
 
-    def judge(self, task: str, before: str, since: Sequence[Interaction]) -> Verdict:
+    def judge(self, task: str, before: str, since: Sequence[Interaction]) -> ProbeVerdict:
         question = question_about(task, before, since)
         system = prompt("selfcompact_probe")
         try:
@@ -120,10 +120,10 @@ class ChatJudge:
             said = json_object(answer)
             yes = {name: _is_yes(said.get(name)) for name in QUESTIONS}
         except (ChatFailed, ValueError) as error:
-            return Verdict(note=f"the probe gave no verdict: {error}")
+            return ProbeVerdict(note=f"the probe gave no verdict: {error}")
         if said.get("verdict") != "COMPRESS":
-            return Verdict(note="CONTINUE")
-        return Verdict(yes["C1"], yes["C2"], yes["C3"], yes["N1"])
+            return ProbeVerdict(note="CONTINUE")
+        return ProbeVerdict(yes["C1"], yes["C2"], yes["C3"], yes["N1"])
 
 
 def _is_yes(value: object) -> bool:
@@ -134,9 +134,9 @@ def _is_yes(value: object) -> bool:
 class RuleJudge:
     """The rubric by rules: what was learned, used and repeated, told by identifiers."""
 
-    def judge(self, task: str, before: str, since: Sequence[Interaction]) -> Verdict:
+    def judge(self, task: str, before: str, since: Sequence[Interaction]) -> ProbeVerdict:
         if not since:
-            return Verdict()
+            return ProbeVerdict()
         known: set[str] = set()
         news, own, observed = [], set[str](), set[str]()
         for interaction in since:
@@ -146,7 +146,7 @@ class RuleJudge:
             own |= facts.own
             observed |= facts.observed
         last = since[-1]
-        return Verdict(
+        return ProbeVerdict(
             closed=not last.locked and bool(last.observations) and not failed(last),
             summarisable=len(own & observed) >= 3,
             progress=any(news),
@@ -165,7 +165,7 @@ class _Probe:
 @dataclass(frozen=True)
 class SelfCompact(Strategy):
     compactor: Compactor
-    judge: Judge
+    judge: Prober
     mode: str = "probe"
     every: int = 5
     growth: int = 8_000
@@ -189,7 +189,7 @@ class SelfCompact(Strategy):
             if span:
                 visible = self.compactor.applied(history)
                 self._probes.put(history, _Probe(history.checkpoint, visible.tokens))
-        return View(visible, refusals=refusals, side_calls=self.account.settle(), note=note)
+        return View(visible, refusals=refusals, side_calls=self.account.drain(), note=note)
 
     def _due(self, history: History, visible: History) -> tuple[Sequence[Interaction], str]:
         """What is to be compacted now, and what spoke for or against it."""
@@ -251,7 +251,7 @@ def build(options: Options, settings: Settings) -> StrategyFactory:
     def made(run: Trajectory, wire: Wire) -> Strategy:
         account = SideAccount()
         writer = _writer(chat, account, settings)
-        judge: Judge = RuleJudge()
+        judge: Prober = RuleJudge()
         if chat is not None:
             judge = ChatJudge(SideChannel(chat, account))
         return make(Compactor(wire, writer, settings.count), judge, account=account)

@@ -213,7 +213,7 @@ class SelfGC(Strategy):
         if self._collections.here(history) is None and self._pressed(history, visible.tokens):
             note = self._collect(history, visible.tokens).note
             visible = self._visible(history, self._taken(history))
-        return View(visible, side_calls=self.account.settle(), note=note)
+        return View(visible, side_calls=self.account.drain(), note=note)
 
     def _taken(self, history: History) -> dict[str, str]:
         taken: dict[str, str] = {}

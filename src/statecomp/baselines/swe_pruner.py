@@ -35,7 +35,7 @@ from statecomp.errors import BadInput, ScoringFailed
 from statecomp.history.history import History
 from statecomp.history.interaction import Call, Interaction, JsonObject, Segment
 from statecomp.options import Options, Settings
-from statecomp.recent import Recent
+from statecomp.recent import LruCache
 from statecomp.strategy import Card, Strategy, StrategyFactory, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.protocol import Wire
@@ -106,8 +106,8 @@ class SwePruner(Strategy):
     focus: Literal["argument", "said"] = "argument"
     count: TokenCounter = ESTIMATE
     policy: Sequence[Use] = POLICY
-    _pruned: Recent[str, Interaction] = field(
-        default_factory=lambda: Recent(REMEMBERED), repr=False, compare=False
+    _pruned: LruCache[str, Interaction] = field(
+        default_factory=lambda: LruCache(REMEMBERED), repr=False, compare=False
     )
 
     def __post_init__(self) -> None:
@@ -120,7 +120,7 @@ class SwePruner(Strategy):
     def extra_system_text(self) -> str:
         return GUIDANCE
 
-    def adapted(self, tool: JsonObject) -> JsonObject:
+    def adapt_tool(self, tool: JsonObject) -> JsonObject:
         return with_focus(tool)
 
     def before_request(self, history: History) -> View:

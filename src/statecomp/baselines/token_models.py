@@ -21,7 +21,7 @@ SUBTOKEN = 4
 """Characters of a sub-token where no tokenizer cuts the text."""
 
 
-class Piece(NamedTuple):
+class TokenPiece(NamedTuple):
     """A sub-token of a text, by its characters, and how surely it should be kept."""
 
     start: int
@@ -32,7 +32,7 @@ class Piece(NamedTuple):
 class TokenModel(Protocol):
     """Reads one chunk at a time."""
 
-    def pieces(self, chunk: str) -> Sequence[Piece]: ...
+    def pieces(self, chunk: str) -> Sequence[TokenPiece]: ...
 
 
 _PIECE = re.compile(r"[^\W_]+|[^\w\s]|_+")
@@ -48,7 +48,7 @@ _FUNCTION_WORDS = frozenset(_EVERYWHERE.split())
 class LexicalModel:
     """Rare words of the chunk are kept, function words and marks go; no model is read."""
 
-    def pieces(self, chunk: str) -> Sequence[Piece]:
+    def pieces(self, chunk: str) -> Sequence[TokenPiece]:
         found = list(_PIECE.finditer(chunk))
         words = [match[0].lower() for match in found]
         counts, most = Counter(words), math.log(len(words) + 1.0)
@@ -57,7 +57,7 @@ class LexicalModel:
             for word, n in counts.items()
         }
         return [
-            Piece(start, min(start + SUBTOKEN, match.end()), chances[word])
+            TokenPiece(start, min(start + SUBTOKEN, match.end()), chances[word])
             for match, word in zip(found, words, strict=True)
             for start in range(match.start(), match.end(), SUBTOKEN)
         ]
@@ -83,7 +83,7 @@ class LikelihoodModel:
             self._tokenizer = library.AutoTokenizer.from_pretrained(folder)
         self._model.eval()
 
-    def pieces(self, chunk: str) -> Sequence[Piece]:
+    def pieces(self, chunk: str) -> Sequence[TokenPiece]:
         return _in_windows(self._tokenizer, chunk, self._surprise)
 
     def _surprise(self, ids: list[int]) -> list[float]:
@@ -113,7 +113,7 @@ class ClassifierModel:
             raise BadInput(problem, file=model) from error
         self._model.eval()
 
-    def pieces(self, chunk: str) -> Sequence[Piece]:
+    def pieces(self, chunk: str) -> Sequence[TokenPiece]:
         return _in_windows(self._tokenizer, chunk, self._kept)
 
     def _kept(self, ids: list[int]) -> list[float]:
@@ -127,17 +127,17 @@ class ClassifierModel:
 
 def _in_windows(
     tokenizer: Any, chunk: str, read: Callable[[list[int]], list[float]]
-) -> list[Piece]:
+) -> list[TokenPiece]:
     """Every sub-token of a chunk, read in as many passes as it needs; mostly one."""
     # The library takes no lone surrogates; a replacement has the length of what it replaces.
     valid = "".join("?" if "\ud800" <= char <= "\udfff" else char for char in chunk)
     found = tokenizer(valid, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
     ids, spans = found["input_ids"], found["offset_mapping"]
-    pieces: list[Piece] = []
+    pieces: list[TokenPiece] = []
     for start in range(0, len(ids), LONGEST):
         part = slice(start, start + LONGEST)
         chances = zip(spans[part], read(ids[part]), strict=True)
-        pieces += (Piece(begin, end, chance) for (begin, end), chance in chances)
+        pieces += (TokenPiece(begin, end, chance) for (begin, end), chance in chances)
     return pieces
 
 

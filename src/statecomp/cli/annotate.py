@@ -10,20 +10,20 @@ from pathlib import Path
 
 import click
 
-from statecomp.annotate.asking import Expected
-from statecomp.annotate.chat import ChatAnnotator, expected
-from statecomp.annotate.dataflow import Dataflow
-from statecomp.annotate.journal import Journal
-from statecomp.annotate.pipeline import Annotated, RuleAnnotator, annotate
-from statecomp.annotate.records import Reading
+from statecomp.annotation.asking import Expected
+from statecomp.annotation.chat import ChatAnnotator, expected
+from statecomp.annotation.dataflow import Dataflow
+from statecomp.annotation.journal import Journal
+from statecomp.annotation.pipeline import Annotated, RuleAnnotator, annotate
+from statecomp.annotation.records import Reading
 from statecomp.cli.engine import ChosenRuns, engine_options, progress
 from statecomp.cli.files import read_chosen, refuse, write_lines
 from statecomp.cli.terminal import show, warn, watched
 from statecomp.controller.prices import Prices, shipped_prices
-from statecomp.engines.engine import Engine, Spared
 from statecomp.errors import BadInput, StateCompError
 from statecomp.history.trajectory import Trajectory
 from statecomp.llm.client import open_chat
+from statecomp.workers.engine import Engine, Spared
 
 
 @click.command("annotate")

@@ -13,12 +13,12 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from statecomp.engines.engine import Engine, Watch
-from statecomp.engines.local import LocalEngine
-from statecomp.engines.ray import RayEngine
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.traces.jsonl import read_all
+from statecomp.workers.engine import Engine, Watch
+from statecomp.workers.local import LocalEngine
+from statecomp.workers.ray import RayEngine
 
 
 def engine_options(command: Callable[..., None]) -> Callable[..., None]:

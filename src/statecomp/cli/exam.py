@@ -13,27 +13,27 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from statecomp.annotate.labels import Labels
-from statecomp.annotate.records import Reading
+from statecomp.annotation.labels import Labels
+from statecomp.annotation.records import Reading
 from statecomp.cli.engine import ChosenRuns, engine_options, progress
 from statecomp.cli.files import refuse, write_lines, write_text
 from statecomp.cli.labels import labels_in
 from statecomp.cli.terminal import show
 from statecomp.config import Settings
 from statecomp.config.writers import EXTRACT, exam_writers
-from statecomp.engines.engine import Engine
 from statecomp.errors import BadInput
 from statecomp.exam.answers import UNMATCHED, Graded, graded, read_answers, sheets_out
 from statecomp.exam.lines import Outcome
 from statecomp.exam.sitting import Paper, sit
 from statecomp.exam.spans import Ready, by_labels, by_scores
-from statecomp.exam.tally import ALL, Tally, tallies
+from statecomp.exam.tally import ALL, ExamTally, tallies
 from statecomp.history.trajectory import Trajectory
 from statecomp.tokens import counter_for
+from statecomp.workers.engine import Engine
 
 
 @dataclass(frozen=True)
-class Job:
+class ExamJob:
     """The papers of one run; everything in it can cross to another process."""
 
     specs: tuple[str, ...]
@@ -146,7 +146,7 @@ def exam(
     exam_writers(chosen, Settings(counter_for(""), os.environ))
     labels = labels_in(label_file) if label_file else {}
     answers = read_answers(answer_file) if answer_file else {}
-    papers = _sat(ChosenRuns(runs, limit, domain), Job(chosen, labels), engine, skip_bad)
+    papers = _sat(ChosenRuns(runs, limit, domain), ExamJob(chosen, labels), engine, skip_bad)
     results = tallies(papers, chosen)
     if json_file:
         document = {name: tally.as_json() for name, tally in results.items()}
@@ -162,7 +162,7 @@ def exam(
         show(_table(name, tally), _closing(tally), "")
 
 
-def _sat(recorded: ChosenRuns, job: Job, engine: Engine, skip_bad: bool) -> list[Paper]:
+def _sat(recorded: ChosenRuns, job: ExamJob, engine: Engine, skip_bad: bool) -> list[Paper]:
     papers: list[Paper] = []
     with progress("examined") as watch:
         for outcome in engine.map(job, recorded, watch=watch):
@@ -183,7 +183,7 @@ def _columns(title: str, *names: str) -> Table:
     return table
 
 
-def _table(name: str, tally: Tally) -> Table:
+def _table(name: str, tally: ExamTally) -> Table:
     heads = ("half", "asked for", "kind", "n", "right", "missing", "misleading")
     table = _columns(f"records: {name}", *heads)
     for (half, stratum, kind), shares in tally.rows():
@@ -193,7 +193,7 @@ def _table(name: str, tally: Tally) -> Table:
     return table
 
 
-def _closing(tally: Tally) -> str:
+def _closing(tally: ExamTally) -> str:
     if not tally.spans:
         return f"not one of {tally.refused} spans has a record"
     whole, failed = tally.integrity[ALL], tally.false_failed[ALL]

@@ -8,14 +8,14 @@ from typing import Any
 
 import click
 
-from statecomp.annotate.labels import read_labels
+from statecomp.annotation.labels import read_labels
 from statecomp.cli.engine import engine_options, progress
 from statecomp.cli.files import read_chosen
 from statecomp.cli.terminal import show
-from statecomp.engines.engine import Engine
 from statecomp.errors import BadInput
 from statecomp.features.constructions import CONSTRUCTIONS
 from statecomp.history.trajectory import Trajectory
+from statecomp.workers.engine import Engine
 
 EXTRA = "vectors need more libraries: install statecomp[encoder,learn]"
 

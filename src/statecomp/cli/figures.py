@@ -8,13 +8,13 @@ from pathlib import Path
 
 import click
 
-from statecomp.annotate.stats import LabelledRun, labelled_run, last_checkpoints
+from statecomp.annotation.stats import LabelledRun, labelled_run, last_checkpoints
 from statecomp.cli.files import write_pictures
 from statecomp.cli.labels import RUNS_HELP, blamed, labels_in, readings_of
 from statecomp.cli.terminal import warn
 from statecomp.errors import BadInput
 
-DRAWING = "statecomp.annotate.figures"
+DRAWING = "statecomp.annotation.figures"
 
 
 @click.group()

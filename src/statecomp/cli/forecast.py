@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
-from statecomp.annotate.asking import Asker
-from statecomp.annotate.foresee import Foreseen, checkpoints_of, expected, foresee
-from statecomp.annotate.journal import Journal
-from statecomp.annotate.records import Reading
+from statecomp.annotation.asking import Asker
+from statecomp.annotation.foresee import Foreseen, checkpoints_of, expected, foresee
+from statecomp.annotation.journal import Journal
+from statecomp.annotation.records import Reading
 from statecomp.cli.annotate import prices_of, readings_of, show_expected
 from statecomp.cli.files import read_chosen, write_lines
 from statecomp.cli.terminal import show, warn, watched

@@ -14,7 +14,7 @@ from statecomp.cli.files import writing
 from statecomp.cli.terminal import show, warn, watched
 from statecomp.errors import BadInput
 from statecomp.traces.formats import BY_NAME, FORMATS
-from statecomp.traces.importer import Importer, Tally
+from statecomp.traces.importer import Importer, ImportTally
 from statecomp.traces.secrets import Masker
 
 PLACES_SHOWN = 3
@@ -89,7 +89,7 @@ def _refuse_overwriting(output: Path, paths: Sequence[Path]) -> None:
             raise BadInput("is one of the inputs; name another file to write", file=str(output))
 
 
-def _write(output: Path, records: Iterable[dict[str, Any]], tally: Tally) -> None:
+def _write(output: Path, records: Iterable[dict[str, Any]], tally: ImportTally) -> None:
     with writing(output) as file:
         for record in records:
             # Escapes keep lone surrogates, which UTF-8 cannot carry.
@@ -98,7 +98,7 @@ def _write(output: Path, records: Iterable[dict[str, Any]], tally: Tally) -> Non
             raise _nothing(tally)
 
 
-def _nothing(tally: Tally) -> BadInput:
+def _nothing(tally: ImportTally) -> BadInput:
     found = [problem for problems in tally.problems.values() for problem in problems]
     if len(found) == 1:
         return found[0]
@@ -107,7 +107,7 @@ def _nothing(tally: Tally) -> BadInput:
     return BadInput("no run could be read from what was given")
 
 
-def _report(tally: Tally, masker: Masker | None, output: Path) -> None:
+def _report(tally: ImportTally, masker: Masker | None, output: Path) -> None:
     formats = ", ".join(f"{count} {name}" for name, count in sorted(tally.runs.items()))
     lines = [
         f"{tally.runs.total()} runs written to {output}: {formats}",
@@ -133,7 +133,7 @@ def _masked_line(masker: Masker | None) -> str:
     return f"{masker.counts.total()} secrets masked" + (f": {kinds}" if kinds else "")
 
 
-def _problem_lines(tally: Tally) -> Iterator[str]:
+def _problem_lines(tally: ImportTally) -> Iterator[str]:
     for reason, problems in sorted(tally.problems.items()):
         places = [_place(problem) for problem in problems[:PLACES_SHOWN]]
         more = len(problems) - len(places)

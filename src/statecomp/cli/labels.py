@@ -11,7 +11,7 @@ import click
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from statecomp.annotate.compare import (
+from statecomp.annotation.compare import (
     NO_FACETS,
     Comparison,
     Confusion,
@@ -19,9 +19,9 @@ from statecomp.annotate.compare import (
     facets_of,
     second_readings,
 )
-from statecomp.annotate.labels import Label, Labels, read_labels, read_readings
-from statecomp.annotate.records import Reading
-from statecomp.annotate.stats import Supervision, last_checkpoints, supervision
+from statecomp.annotation.labels import Label, Labels, read_labels, read_readings
+from statecomp.annotation.records import Reading
+from statecomp.annotation.stats import Supervision, last_checkpoints, supervision
 from statecomp.cli.files import write_text
 from statecomp.cli.terminal import show, warn
 from statecomp.errors import BadInput

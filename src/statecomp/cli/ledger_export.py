@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from statecomp.annotate.labels import Label, Veto
+from statecomp.annotation.labels import Label, Veto
 from statecomp.errors import BadInput
 from statecomp.ledger.audit import Entry, Regret, Request, Session
 from statecomp.ledger.own import Account
 from statecomp.traces.jsonl import run_of
 from statecomp.traces.records import Origin, as_record, build
-from statecomp.wire.pairing import Entry as Recorded
+from statecomp.wire.pairing import RecordedMessage as Recorded
 
 ANNOTATOR = "regret"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from statecomp.annotate.labels import Labels
+from statecomp.annotation.labels import Labels
 from statecomp.cli.engine import ChosenRuns, engine_options, progress
 from statecomp.cli.files import refuse, write_lines, write_text
 from statecomp.cli.labels import blamed, labels_in
@@ -21,23 +21,23 @@ from statecomp.cli.terminal import show, warn
 from statecomp.config import Settings, strategy_factory
 from statecomp.config.folds import SameRouters, same_routers
 from statecomp.controller.prices import Prices
-from statecomp.engines.engine import Engine
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
-from statecomp.replay.document import replay_document
-from statecomp.replay.report import report_html
-from statecomp.replay.run import NO_LABELS, RunReplay, Survey, replay_run, survey
-from statecomp.replay.safety import common_identifiers
-from statecomp.replay.sessions import batches, checked, joined
-from statecomp.replay.timing import LabelSource
+from statecomp.replays.document import replay_document
+from statecomp.replays.report import report_html
+from statecomp.replays.run import NO_LABELS, RunReplay, Survey, replay_run, survey
+from statecomp.replays.safety import common_identifiers
+from statecomp.replays.sessions import batches, checked, joined
+from statecomp.replays.timing import LabelSource
 from statecomp.tokens import counter_for
+from statecomp.workers.engine import Engine
 
 Surveys = Sequence[Survey | BadInput]
 """One for each run that could be read; those that are no history are passed over later."""
 
 
 @dataclass(frozen=True)
-class Job:
+class ReplayJob:
     """One run through all strategies; everything in it can cross to another process."""
 
     specs: tuple[str, ...]
@@ -168,7 +168,7 @@ def replay(
         strategy_factory(spec, Settings(count, os.environ, billed))
     labels = labels_in(label_file) if label_file else NO_LABELS
     source = LabelSource.of(label_file.name, labels) if label_file else None
-    job = Job(chosen, frozenset(), model, tokenizer, billed, labels, views is not None)
+    job = ReplayJob(chosen, frozenset(), model, tokenizer, billed, labels, views is not None)
     recorded = ChosenRuns(runs, limit, domain)
     surveys = _surveyed(recorded, engine, skip_bad)
     if label_file:
@@ -203,7 +203,7 @@ def _prices(path: Path | None, model: str) -> Prices:
 
 
 def _replay_all(
-    recorded: ChosenRuns, surveys: Surveys, job: Job, engine: Engine, join: int | None
+    recorded: ChosenRuns, surveys: Surveys, job: ReplayJob, engine: Engine, join: int | None
 ) -> list[RunReplay]:
     """Reads the files again rather than hold every run: what is common is known at the end."""
     known = [found for found in surveys if isinstance(found, Survey)]

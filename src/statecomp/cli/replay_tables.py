@@ -8,9 +8,9 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from statecomp.controller.prices import Prices
-from statecomp.replay.run import RunReplay
-from statecomp.replay.table import Row, hindsight_share, rows, rows_by_domain
-from statecomp.replay.timing import LabelSource
+from statecomp.replays.run import RunReplay
+from statecomp.replays.table import Row, hindsight_share, rows, rows_by_domain
+from statecomp.replays.timing import LabelSource
 from statecomp.tokens import TokenCounter
 
 

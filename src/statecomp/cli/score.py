@@ -10,7 +10,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from statecomp.annotate.records import Reading
+from statecomp.annotation.records import Reading
 from statecomp.cli.files import read_chosen, write_lines
 from statecomp.cli.terminal import show, watched
 from statecomp.errors import BadInput

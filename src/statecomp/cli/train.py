@@ -11,13 +11,13 @@ from typing import Any
 import click
 from rich.table import Table
 
-from statecomp.annotate.forecasts import read_forecasts
-from statecomp.annotate.labels import read_labels
+from statecomp.annotation.forecasts import read_forecasts
+from statecomp.annotation.labels import read_labels
 from statecomp.cli.engine import engine_options, progress
 from statecomp.cli.files import read_chosen, write_text
 from statecomp.cli.terminal import show
-from statecomp.engines.engine import Engine
 from statecomp.errors import BadInput
+from statecomp.workers.engine import Engine
 
 LEARNERS = ("committee", "trees", "linear", "mlp128", "mlp2048")
 LOSSES = ("bce", "weighted-bce", "cb-focal", "oversampling")

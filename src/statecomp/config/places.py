@@ -9,7 +9,7 @@ from pathlib import Path
 from statecomp.history.interaction import JsonObject
 from statecomp.ledger.open import DEFAULT_LIMITS, open_ledger
 from statecomp.ledger.pages import Known
-from statecomp.ledger.retention import Limits
+from statecomp.ledger.retention import RetentionLimits
 from statecomp.ledger.sql_ledger import SqlLedger
 from statecomp.traces.secrets import Masker
 
@@ -35,7 +35,7 @@ def store_url(given: str, environ: Mapping[str, str]) -> str:
 
 
 def open_store(
-    given: str, environ: Mapping[str, str], limits: Limits = DEFAULT_LIMITS
+    given: str, environ: Mapping[str, str], limits: RetentionLimits = DEFAULT_LIMITS
 ) -> SqlLedger:
     """The ledger a person means, with secrets masked in whatever it stores."""
     return open_ledger(store_url(given, environ), mask=_masked, limits=limits)

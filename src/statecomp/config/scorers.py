@@ -11,13 +11,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 
-from statecomp.annotate.labels import Label, LabelScorer, read_labels
+from statecomp.annotation.labels import Label, LabelScorer, read_labels
 from statecomp.controller.age import AgeScorer
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.options import Options
 from statecomp.recipes import DEFAULT_ROUTER, Recipe
-from statecomp.replay.sessions import labels_of
+from statecomp.replays.sessions import labels_of
 from statecomp.strategy import Scorer
 
 Scoring: TypeAlias = Callable[[Trajectory], Scorer]

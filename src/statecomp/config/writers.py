@@ -9,7 +9,7 @@ from statecomp.baselines.llmlingua2 import Lingua
 from statecomp.baselines.token_models import CLASSIFIERS, open_token_model
 from statecomp.errors import BadInput
 from statecomp.exam.answers import read_given
-from statecomp.exam.writers import Cut, Given, RecordWriter, TokenChoice, Writer
+from statecomp.exam.writers import Cut, ExamWriter, Given, RecordWriter, TokenChoice
 from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.writing.summarize import ChatSummarizer
 from statecomp.options import Options, Settings, extract_of
@@ -18,7 +18,7 @@ EXTRACT = "extract"
 BORROWING = (Cut, TokenChoice)
 
 
-def exam_writers(specs: Sequence[str], settings: Settings) -> Mapping[str, Writer]:
+def exam_writers(specs: Sequence[str], settings: Settings) -> Mapping[str, ExamWriter]:
     """Writers by spec, those that borrow a length last; they borrow it from the first."""
     writers = {spec: exam_writer(spec, settings) for spec in specs}
     if all(isinstance(writer, BORROWING) for writer in writers.values()):
@@ -26,7 +26,7 @@ def exam_writers(specs: Sequence[str], settings: Settings) -> Mapping[str, Write
     return dict(sorted(writers.items(), key=lambda item: isinstance(item[1], BORROWING)))
 
 
-def exam_writer(spec: str, settings: Settings) -> Writer:
+def exam_writer(spec: str, settings: Settings) -> ExamWriter:
     """`extract[:budget=0.1,...]`, `chat:PROVIDER:MODEL[@URL]`, `file:PATH`, `cut`, `llmlingua2`."""
     name, _, rest = spec.partition(":")
     if name == "chat":
@@ -39,7 +39,7 @@ def exam_writer(spec: str, settings: Settings) -> Writer:
     return writer
 
 
-def _without_chat(name: str, options: Options, settings: Settings) -> Writer:
+def _without_chat(name: str, options: Options, settings: Settings) -> ExamWriter:
     if name == EXTRACT:
         return RecordWriter(extract_of(options, ExtractiveSummarizer()))
     if name == "cut":

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from statecomp.controller.circumstances import Circumstances, cache_state
-from statecomp.controller.gate import Market, Offer, Verdict, decide
+from statecomp.controller.gate import GateVerdict, Market, Offer, decide
 from statecomp.controller.horizon import Horizon
 from statecomp.controller.lengths import Lengths
 from statecomp.controller.prices import MILLION, PriceBook, Prices, shipped_prices
@@ -171,7 +171,7 @@ class Economics:
         scores: Mapping[str, float],
         now: Circumstances,
         summaries: Mapping[Span, Summary] | None = None,
-    ) -> Verdict:
+    ) -> GateVerdict:
         stakes = self._stakes(history, now)
         ends = [0, *accumulate(segment.tokens for segment in history.segments)]
         offers = []

@@ -138,7 +138,7 @@ class Market:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class GateVerdict:
     """`taken` are places in the offers; `waits` says of each of the others why not now.
 
     `ruling` is that of the rewrite, or of the one that came nearest to paying.
@@ -149,7 +149,7 @@ class Verdict:
     ruling: Ruling | None
 
 
-def decide(offers: Sequence[Offer], market: Market) -> Verdict:
+def decide(offers: Sequence[Offer], market: Market) -> GateVerdict:
     """The one rewrite with the largest surplus, or none.  Offers stand in history order."""
     helpful = [place for place, offer in enumerate(offers) if market.helps(offer)]
     rewrites: dict[int, Offer] = {}
@@ -168,15 +168,15 @@ def decide(offers: Sequence[Offer], market: Market) -> Verdict:
         place: ruling.text if place in together else _alone(offers[place], market)
         for place in sorted(set(range(len(offers))).difference(taken))
     }
-    return Verdict(tuple(taken), waits, ruling)
+    return GateVerdict(tuple(taken), waits, ruling)
 
 
-def _none_taken(offers: Sequence[Offer], market: Market) -> Verdict:
+def _none_taken(offers: Sequence[Offer], market: Market) -> GateVerdict:
     """No span is worth even its summary."""
     shorter = [offer for offer in offers if offer.saved_tokens > 0]
     nearest = max(shorter, key=market.surplus, default=None)
     ruling = replace(market.rule(nearest), commit=False) if nearest else None
-    return Verdict((), {p: _alone(offer, market) for p, offer in enumerate(offers)}, ruling)
+    return GateVerdict((), {p: _alone(offer, market) for p, offer in enumerate(offers)}, ruling)
 
 
 def _alone(offer: Offer, market: Market) -> str:

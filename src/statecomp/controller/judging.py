@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias
 
+from statecomp.controller.cached_summarizer import CachedSummarizer
 from statecomp.controller.circumstances import Circumstances
 from statecomp.controller.controller import Controller
-from statecomp.controller.sparing import Sparing
 from statecomp.history.history import History
 from statecomp.llm.record import Record
-from statecomp.recent import Recent
+from statecomp.recent import LruCache
 from statecomp.strategy import Summarizer, View
 
 Refused: TypeAlias = Callable[[Sequence[str]], bool]
@@ -52,9 +52,9 @@ class Judging:
 
     def __init__(self, controller: Controller) -> None:
         self.controller = controller
-        self._paused: Recent[tuple[str, ...], float] = Recent(1024)
+        self._paused: LruCache[tuple[str, ...], float] = LruCache(1024)
         # What was written and is not committed: it did not pay yet, or came too late.
-        self._written: Recent[tuple[str, ...], Record] = Recent(256)
+        self._written: LruCache[tuple[str, ...], Record] = LruCache(256)
 
     def judged(
         self,
@@ -65,7 +65,7 @@ class Judging:
         summarizer: Summarizer | None = None,
     ) -> Judgement:
         writer = summarizer or self.controller.summarizer
-        asked = Sparing(writer, refused, self._paused, self._written)
+        asked = CachedSummarizer(writer, refused, self._paused, self._written)
         replaced = sum(len(summary.sources) for summary in history.summaries)
         rule = self.controller.rule.stricter(refetches, replaced)
         view = replace(self.controller, summarizer=asked, rule=rule).rewrite(history, now)

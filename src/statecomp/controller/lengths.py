@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from statecomp.history.interaction import Segment
-from statecomp.recent import Recent
+from statecomp.recent import LruCache
 
 REMEMBERED = 1024
 
@@ -26,7 +26,7 @@ class Lengths:
     """By the interaction a span begins with; safe to share between threads."""
 
     def __init__(self) -> None:
-        self._written: Recent[str, _Written] = Recent(REMEMBERED)
+        self._written: LruCache[str, _Written] = LruCache(REMEMBERED)
 
     def learn(self, span: Sequence[Segment], summary_tokens: int) -> None:
         source = sum(segment.tokens for segment in span)

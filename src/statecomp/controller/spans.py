@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from statecomp.controller.circumstances import Circumstances
-from statecomp.controller.gate import Verdict
+from statecomp.controller.gate import GateVerdict
 from statecomp.errors import BadInput
 from statecomp.history.history import History, Span
 from statecomp.history.interaction import Interaction, Summary
@@ -32,7 +32,7 @@ class Rule(Protocol):
         scores: Mapping[str, float],
         now: Circumstances,
         summaries: Mapping[Span, Summary] | None = None,
-    ) -> Verdict:
+    ) -> GateVerdict:
         """Which spans are replaced now: by what is expected of summaries, or by those written."""
         ...
 
@@ -84,9 +84,9 @@ class Gates:
         scores: Mapping[str, float],
         now: Circumstances,
         summaries: Mapping[Span, Summary] | None = None,
-    ) -> Verdict:
+    ) -> GateVerdict:
         """The paper replaces whatever passes its gates."""
-        return Verdict(tuple(range(len(spans))), {}, None)
+        return GateVerdict(tuple(range(len(spans))), {}, None)
 
     def stricter(self, refetches: int, replaced: int) -> Gates:
         """A threshold that was given stays."""

@@ -35,7 +35,7 @@ def static_files() -> Mapping[str, StaticFile]:
     """Everything the page loads, by name: what is not in here cannot be asked for."""
     folder = files("statecomp.dashboard").joinpath("static")
     texts = {item.name: item.read_text("utf-8") for item in folder.iterdir() if item.is_file()}
-    report = files("statecomp.replay").joinpath("report.html").read_text("utf-8")
+    report = files("statecomp.replays").joinpath("report.html").read_text("utf-8")
     texts["report.css"] = between(report, "<style>", "</style>")
     texts["tools.js"] = _module(between(report, *_TOOLS))
     return {name: _served(name, text) for name, text in texts.items()}

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from statecomp.annotate.labels import parsing
+from statecomp.annotation.labels import parsing
 from statecomp.errors import BadInput
-from statecomp.exam.facts import Kind
+from statecomp.exam.facts import FactKind
 from statecomp.exam.lines import Outcome
 from statecomp.exam.questions import FAILED, SUCCEEDED, Question
 from statecomp.exam.sitting import Paper
@@ -100,7 +100,7 @@ def graded(papers: Iterable[Paper], answers: Mapping[str, str]) -> Iterator[Grad
 def grade(question: Question, answer: str) -> str:
     """Right or misleading by the value that is said first, missing if none is claimed."""
     said = folded(answer)
-    if question.kind is Kind.VERDICT:
+    if question.kind is FactKind.VERDICT:
         return _verdict(question, said)
     right = next(places(question.answer, said), -1)
     known = (next(places(wrong, said), -1) for wrong in question.wrong)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from statecomp.exam.lines import Finding, Line, Outcome, RecordText
+from statecomp.exam.lines import Line, Outcome, ReaderFinding, RecordText
 from statecomp.exam.questions import FAILED, SUCCEEDED, Question
 
 _FAILING = re.compile(
@@ -34,18 +34,18 @@ _STATUS_GOOD = re.compile(
 _ARROW = re.compile(r" (?:->|→|=>) (?P<outcome>.*)\Z")
 
 
-def read_verdict(question: Question, record: RecordText) -> Finding:
+def read_verdict(question: Question, record: RecordText) -> ReaderFinding:
     lines = [line for line in record.lines if line.of_step(question.step)]
     claims = [claim for line in lines if (claim := _claim(question, line))]
     for said in (FAILED, SUCCEEDED):
         told = [claim.text for claim in claims if claim.said == said]
         if told:
             right = said == question.answer
-            return Finding(Outcome.RIGHT if right else Outcome.MISLEADING, told[0])
+            return ReaderFinding(Outcome.RIGHT if right else Outcome.MISLEADING, told[0])
     return _shown(question, lines)
 
 
-def _shown(question: Question, lines: Sequence[Line]) -> Finding:
+def _shown(question: Question, lines: Sequence[Line]) -> ReaderFinding:
     """Where nothing is claimed: what was shown as the outcome.
 
     Shown without a word of failure it came about, with one it failed; but a quotation that looks
@@ -55,7 +55,7 @@ def _shown(question: Question, lines: Sequence[Line]) -> Finding:
     told = next((text for text in outcomes if text), "")
     looks = FAILED if _FAILING.search(told) else SUCCEEDED
     right = bool(told) and looks == question.answer
-    return Finding(Outcome.RIGHT if right else Outcome.MISSING, told)
+    return ReaderFinding(Outcome.RIGHT if right else Outcome.MISSING, told)
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ _WORD = re.compile(r"[a-z]{3,}")
 
 
 @dataclass(frozen=True)
-class Rule:
+class ClozeRule:
     """A binding sentence, the number asked for, and where in the sentence it stands."""
 
     step: int
@@ -39,7 +39,7 @@ class Rule:
         return f"{self.sentence[: self.start]}____{self.sentence[stop:]}"
 
 
-def rules_of(span: Iterable[Interaction]) -> Iterator[Rule]:
+def rules_of(span: Iterable[Interaction]) -> Iterator[ClozeRule]:
     """Each once, though a document be read twice."""
     seen: set[str] = set()
     for member in span:
@@ -51,7 +51,7 @@ def rules_of(span: Iterable[Interaction]) -> Iterator[Rule]:
             seen.add(folded(sentence))
             number = _NUMBER.search(sentence)
             if number and len(number[0]) >= 2:
-                yield Rule(member.number, sentence, number[0].strip(), number.start())
+                yield ClozeRule(member.number, sentence, number[0].strip(), number.start())
 
 
 def _sentences(text: str) -> Iterator[str]:

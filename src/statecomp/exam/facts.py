@@ -10,7 +10,7 @@ from functools import cached_property
 from statecomp.exam.text import folded
 
 
-class Kind(StrEnum):
+class FactKind(StrEnum):
     """What a question is about."""
 
     ROW = "row"
@@ -24,7 +24,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Entry:
+class FactRow:
     """One record of a group: the step that showed it, what it is called, its values by field.
 
     `text` is the record as the source has it, or as much of it as is known.
@@ -49,11 +49,11 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Group:
+class FactGroup:
     """Records of one kind, one below the other: the rows of a table, the objects of a list.
 
     A block of key-value pairs is a group too, of entries with one value each.
     """
 
-    kind: Kind
-    entries: Sequence[Entry]
+    kind: FactKind
+    entries: Sequence[FactRow]

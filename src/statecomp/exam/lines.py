@@ -18,14 +18,14 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True)
-class Finding:
+class ReaderFinding:
     """What the reader made of one question, and the words of the record it went by."""
 
     outcome: Outcome
     evidence: str = ""
 
 
-MISSING = Finding(Outcome.MISSING)
+MISSING = ReaderFinding(Outcome.MISSING)
 _HEADINGS = frozenset(f"{heading.casefold()}:" for heading in HEADINGS.values())
 _NUMBERED = re.compile(
     r"(?:steps? )?(\d+(?:(?:\s?[-–]\s?|, )\d+){0,40})(?:[.:)]| showed)", re.IGNORECASE

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from statecomp.exam.facts import Group, Kind
+from statecomp.exam.facts import FactGroup, FactKind
 from statecomp.exam.lines import Line, Outcome, RecordText
 from statecomp.exam.questions import SUCCEEDED, Question
 from statecomp.exam.reader import find
@@ -51,7 +51,7 @@ WHOLE = Integrity()
 
 
 @dataclass(frozen=True)
-class Label:
+class ShownLabel:
     """What a value belongs to and what it is called there."""
 
     owner: str
@@ -62,20 +62,20 @@ class Label:
 class Labelled:
     """The values of a span that only ever stand with a label, and the labels of each."""
 
-    labels: Mapping[str, frozenset[Label]]
+    labels: Mapping[str, frozenset[ShownLabel]]
 
     @classmethod
-    def of(cls, groups: Sequence[Group], source: str) -> Labelled:
-        found: dict[str, set[Label]] = {}
+    def of(cls, groups: Sequence[FactGroup], source: str) -> Labelled:
+        found: dict[str, set[ShownLabel]] = {}
         told: Counter[str] = Counter()
         for group in groups:
-            if group.kind is Kind.LOCATION:
+            if group.kind is FactKind.LOCATION:
                 continue
             for entry in group.entries:
                 for field, value in entry.folded_values.items():
                     if telling(value):
                         told[value] += 1
-                        label = Label(entry.folded_name, folded(field.rsplit(".", 1)[-1]))
+                        label = ShownLabel(entry.folded_name, folded(field.rsplit(".", 1)[-1]))
                         found.setdefault(value, set()).add(label)
         text = folded(source)
         return cls(

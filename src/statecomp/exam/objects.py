@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from statecomp.exam.facts import Entry, Group, Kind
+from statecomp.exam.facts import FactGroup, FactKind, FactRow
 from statecomp.history.interaction import Interaction
 
 DEEPEST, MOST_OBJECTS, MOST_TRIES = 6, 400, 60
@@ -76,12 +76,12 @@ def _inside(value: Any, depth: int) -> Iterator[Mapping[str, Any]]:
             yield from _inside(inner, depth + 1)
 
 
-def object_groups(span: Iterable[Interaction]) -> Iterator[Group]:
+def object_groups(span: Iterable[Interaction]) -> Iterator[FactGroup]:
     """The objects of a span by what they are made of: one call each, or one list, is the same.
 
     A field that had two values for one name is left out: nobody can say which is meant.
     """
-    shapes: dict[frozenset[str], dict[str, Entry]] = {}
+    shapes: dict[frozenset[str], dict[str, FactRow]] = {}
     for member in span:
         for item in objects_of(member.observed):
             values = dict(_scalars(item, ""))
@@ -93,9 +93,9 @@ def object_groups(span: Iterable[Interaction]) -> Iterator[Group]:
             known = entries.get(name)
             if known:
                 values = {f: v for f, v in values.items() if known.values.get(f) == v}
-            entries[name] = Entry(member.number, name, values, json.dumps(item)[:4000])
+            entries[name] = FactRow(member.number, name, values, json.dumps(item)[:4000])
     for group in shapes.values():
-        yield Group(Kind.OBJECT, list(group.values()))
+        yield FactGroup(FactKind.OBJECT, list(group.values()))
 
 
 def _scalars(item: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from statecomp.exam.facts import Entry, Group, Kind
+from statecomp.exam.facts import FactGroup, FactKind, FactRow
 from statecomp.exam.text import folded, unescaped
 from statecomp.history.interaction import Interaction
 
@@ -53,9 +53,9 @@ _SHOWN = """
 _ROLES = frozenset(_SHOWN.split())
 
 
-def pair_groups(span: Iterable[Interaction]) -> Iterator[Group]:
+def pair_groups(span: Iterable[Interaction]) -> Iterator[FactGroup]:
     """For each step its `key: value` lines, without keys that have several values in the span."""
-    by_step: dict[int, dict[str, Entry]] = {}
+    by_step: dict[int, dict[str, FactRow]] = {}
     values: dict[str, set[str]] = {}
     for member in span:
         for line in unescaped(member.observed).splitlines()[:MOST_LINES]:
@@ -63,24 +63,24 @@ def pair_groups(span: Iterable[Interaction]) -> Iterator[Group]:
                 continue
             key, value = pair
             values.setdefault(folded(key), set()).add(folded(value))
-            entry = Entry(member.number, key, {"": value}, line)
+            entry = FactRow(member.number, key, {"": value}, line)
             by_step.setdefault(member.number, {}).setdefault(folded(key), entry)
     for entries in by_step.values():
-        yield Group(Kind.PAIR, [e for key, e in entries.items() if len(values[key]) == 1])
+        yield FactGroup(FactKind.PAIR, [e for key, e in entries.items() if len(values[key]) == 1])
 
 
-def block_groups(span: Iterable[Interaction]) -> Iterator[Group]:
+def block_groups(span: Iterable[Interaction]) -> Iterator[FactGroup]:
     """Records written as key-value lines, nothing else between them, that begin with one key."""
     for member in span:
-        by_key: dict[str, list[Entry]] = {}
+        by_key: dict[str, list[FactRow]] = {}
         for block in _blocks(unescaped(member.observed).splitlines()[:MOST_LINES]):
             (key, name), *rest = block.items()
             if rest and _NAME.search(name):
                 text = "\n".join(f"{field}: {value}" for field, value in block.items())
-                by_key.setdefault(key, []).append(Entry(member.number, name, dict(rest), text))
+                by_key.setdefault(key, []).append(FactRow(member.number, name, dict(rest), text))
         for entries in by_key.values():
             if len({entry.folded_name for entry in entries}) == len(entries) >= FEWEST:
-                yield Group(Kind.OBJECT, [_usual(entry, entries) for entry in entries])
+                yield FactGroup(FactKind.OBJECT, [_usual(entry, entries) for entry in entries])
 
 
 def _blocks(lines: Iterable[str]) -> Iterator[dict[str, str]]:
@@ -95,7 +95,7 @@ def _blocks(lines: Iterable[str]) -> Iterator[dict[str, str]]:
             block[pair[0]] = pair[1]
 
 
-def _usual(entry: Entry, entries: Sequence[Entry]) -> Entry:
+def _usual(entry: FactRow, entries: Sequence[FactRow]) -> FactRow:
     """The entry with the fields that at least half of its kind have."""
     usual = {
         field: value
@@ -118,42 +118,42 @@ def _pair(line: str) -> tuple[str, str] | None:
     return (key, value) if whole and value else None
 
 
-def location_groups(span: Iterable[Interaction]) -> Iterator[Group]:
+def location_groups(span: Iterable[Interaction]) -> Iterator[FactGroup]:
     """Where things are: the file of a line that a search found, the folder of a file, a link."""
     members = list(span)
-    yield _unique(Kind.LOCATION, (e for m in members for e in _lines_found(m)))
-    yield _unique(Kind.LOCATION, (e for m in members for e in _folders(m)))
-    yield _unique(Kind.LOCATION, (e for m in members for e in _links(m)))
+    yield _unique(FactKind.LOCATION, (e for m in members for e in _lines_found(m)))
+    yield _unique(FactKind.LOCATION, (e for m in members for e in _folders(m)))
+    yield _unique(FactKind.LOCATION, (e for m in members for e in _links(m)))
 
 
-def _unique(kind: Kind, entries: Iterable[Entry]) -> Group:
+def _unique(kind: FactKind, entries: Iterable[FactRow]) -> FactGroup:
     """Entries whose name has one value: of a name in two places nobody can say where it is."""
-    known: dict[str, Entry | None] = {}
+    known: dict[str, FactRow | None] = {}
     for entry in entries:
         name = entry.folded_name
         before = known.get(name, entry)
         known[name] = before if before and before.folded_values == entry.folded_values else None
-    return Group(kind, [entry for entry in known.values() if entry])
+    return FactGroup(kind, [entry for entry in known.values() if entry])
 
 
-def _lines_found(member: Interaction) -> Iterator[Entry]:
+def _lines_found(member: Interaction) -> Iterator[FactRow]:
     for line in unescaped(member.observed).splitlines()[:MOST_LINES]:
         found = _FOUND.match(line.strip()) if len(line) <= 400 else None
         if found:
-            yield Entry(member.number, found["text"].strip()[:70], {"file": found["path"]}, line)
+            yield FactRow(member.number, found["text"].strip()[:70], {"file": found["path"]}, line)
 
 
-def _folders(member: Interaction) -> Iterator[Entry]:
+def _folders(member: Interaction) -> Iterator[FactRow]:
     for line in unescaped(member.observed).splitlines()[:MOST_LINES]:
         for found in _PATH.finditer(line[:LONGEST_LINE]):
             if len(found[0]) <= 120 and _FILE.search(found["name"]):
-                yield Entry(member.number, found["name"], {"path": found[0]}, line[:400])
+                yield FactRow(member.number, found["name"], {"path": found[0]}, line[:400])
 
 
-def _links(member: Interaction) -> Iterator[Entry]:
+def _links(member: Interaction) -> Iterator[FactRow]:
     for pattern in (_LINK, _ANCHOR):
         for found in pattern.finditer(member.observed[:200_000]):
-            yield Entry(member.number, found["text"].strip(), {"link": found["url"]}, found[0])
+            yield FactRow(member.number, found["text"].strip(), {"link": found["url"]}, found[0])
 
 
 def fields_named() -> Mapping[str, str]:

@@ -8,15 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from statecomp.exam.clozes import Mention, Rule, mentions_of, rules_of
+from statecomp.exam.clozes import ClozeRule, Mention, mentions_of, rules_of
 from statecomp.exam.edits import Change, changes_of
-from statecomp.exam.facts import Entry, Group, Kind
+from statecomp.exam.facts import FactGroup, FactKind, FactRow
 from statecomp.exam.objects import object_groups
 from statecomp.exam.pairs import block_groups, fields_named, location_groups, pair_groups
 from statecomp.exam.spans import Exam
 from statecomp.exam.tables import tables_of
 from statecomp.exam.text import folded, stands, telling
-from statecomp.exam.verdicts import Verdict, verdicts_of
+from statecomp.exam.verdicts import AnswerVerdict, verdicts_of
 from statecomp.history.facts import own_words
 from statecomp.history.text import identifier_set
 from statecomp.llm.extracting.reading.actions import action_of
@@ -50,7 +50,7 @@ class Question:
     """
 
     id: str
-    kind: Kind
+    kind: FactKind
     stratum: str
     step: int
     text: str
@@ -71,13 +71,13 @@ def questions_of(exam: Exam) -> list[Question]:
     for question in found:
         key = (question.kind, question.stratum)
         taken[key] = taken.get(key, 0) + 1
-        most = MOST[question.stratum] // (2 if question.kind is Kind.VERDICT else 1)
+        most = MOST[question.stratum] // (2 if question.kind is FactKind.VERDICT else 1)
         if taken[key] <= most:
             chosen.append(question)
     return chosen
 
 
-def groups_of(exam: Exam) -> Iterator[Group]:
+def groups_of(exam: Exam) -> Iterator[FactGroup]:
     """Everything in the span that has a name and values."""
     tables = (t for member in exam.span for t in tables_of(member.observed, member.number))
     makers = (object_groups, block_groups, pair_groups, location_groups)
@@ -133,7 +133,7 @@ class _Scene:
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _about_group(group: Group, scene: _Scene) -> Iterator[Question]:
+def _about_group(group: FactGroup, scene: _Scene) -> Iterator[Question]:
     """For each record of a group what later steps used of it, and else one field."""
     for entry in group.entries:
         asked = [q for field in entry.values if (q := _asked(entry, field, group, scene))]
@@ -141,7 +141,7 @@ def _about_group(group: Group, scene: _Scene) -> Iterator[Question]:
         yield from used or sorted(asked, key=lambda question: question.id)[:1]
 
 
-def _asked(entry: Entry, field: str, group: Group, scene: _Scene) -> Question | None:
+def _asked(entry: FactRow, field: str, group: FactGroup, scene: _Scene) -> Question | None:
     value, entity = entry.folded_values[field], entry.folded_name
     if _EMPTY.search(field) or not _worth_asking(entity, value, group.kind):
         return None
@@ -178,19 +178,19 @@ def _asked(entry: Entry, field: str, group: Group, scene: _Scene) -> Question | 
     )
 
 
-def _worth_asking(entity: str, value: str, kind: Kind) -> bool:
+def _worth_asking(entity: str, value: str, kind: FactKind) -> bool:
     if not 3 <= len(entity) <= 70 or not 1 <= len(value) <= 80 or value in ("none", "null", "-"):
         return False
-    if value in entity or (entity in value and kind is not Kind.LOCATION):
+    if value in entity or (entity in value and kind is not FactKind.LOCATION):
         return False
-    return telling(value) or (kind in (Kind.ROW, Kind.OBJECT) and value[0].isalnum())
+    return telling(value) or (kind in (FactKind.ROW, FactKind.OBJECT) and value[0].isalnum())
 
 
-def _wording(entry: Entry, field: str, kind: Kind) -> str:
+def _wording(entry: FactRow, field: str, kind: FactKind) -> str:
     shown = f"step {entry.step}"
-    if kind is Kind.PAIR:
+    if kind is FactKind.PAIR:
         return f'What is "{entry.name}", as {shown} showed it?'
-    if kind is Kind.LOCATION:
+    if kind is FactKind.LOCATION:
         return f'{fields_named()[field]} is "{entry.name}", as {shown} showed it?'
     return f'Which "{field}" belongs to "{entry.name}", as {shown} showed it?'
 
@@ -204,11 +204,11 @@ def _quoted(line: str, entity: str, value: str) -> str:
     return line[first:last] if last - first <= 240 else ""
 
 
-def _about_rule(rule: Rule, scene: _Scene) -> Question:
+def _about_rule(rule: ClozeRule, scene: _Scene) -> Question:
     answer = folded(rule.number)
     return Question(
-        id=scene.id_of(Kind.RULE, rule.sentence),
-        kind=Kind.RULE,
+        id=scene.id_of(FactKind.RULE, rule.sentence),
+        kind=FactKind.RULE,
         stratum=scene.stratum(folded(rule.sentence)[:40], answer),
         step=rule.step,
         text=f'Which number does the rule of step {rule.step} state: "{rule.cloze}"',
@@ -223,8 +223,8 @@ def _about_change(change: Change, scene: _Scene) -> Question:
     old, new = folded(change.old), folded(change.new)
     where = f" of {change.path}" if change.path else ""
     return Question(
-        id=scene.id_of(Kind.EDIT, str(change.step), old, new),
-        kind=Kind.EDIT,
+        id=scene.id_of(FactKind.EDIT, str(change.step), old, new),
+        kind=FactKind.EDIT,
         stratum=scene.stratum("", new),
         step=change.step,
         text=f"Which line{where} stands now, after step {change.step}, where this one stood: "
@@ -238,8 +238,8 @@ def _about_change(change: Change, scene: _Scene) -> Question:
 
 def _about_mention(mention: Mention, scene: _Scene) -> Question:
     return Question(
-        id=scene.id_of(Kind.MENTION, mention.name),
-        kind=Kind.MENTION,
+        id=scene.id_of(FactKind.MENTION, mention.name),
+        kind=FactKind.MENTION,
         stratum=USED,
         step=mention.step,
         text=f'What did step {mention.step} show in the blank: "{mention.cloze}"',
@@ -250,12 +250,12 @@ def _about_mention(mention: Mention, scene: _Scene) -> Question:
     )
 
 
-def _about_verdict(verdict: Verdict, scene: _Scene) -> Question:
+def _about_verdict(verdict: AnswerVerdict, scene: _Scene) -> Question:
     action = action_of(verdict.member)
     answer, wrong = (SUCCEEDED, FAILED) if verdict.succeeded else (FAILED, SUCCEEDED)
     return Question(
-        id=scene.id_of(Kind.VERDICT, str(verdict.member.number)),
-        kind=Kind.VERDICT,
+        id=scene.id_of(FactKind.VERDICT, str(verdict.member.number)),
+        kind=FactKind.VERDICT,
         stratum=_repeated(verdict, scene),
         step=verdict.member.number,
         text=f"Did step {verdict.member.number} ({action[:120]}) succeed or fail?",
@@ -267,7 +267,7 @@ def _about_verdict(verdict: Verdict, scene: _Scene) -> Question:
     )
 
 
-def _repeated(verdict: Verdict, scene: _Scene) -> str:
+def _repeated(verdict: AnswerVerdict, scene: _Scene) -> str:
     """Used, where a later action is about the same thing: a name that is not in every action."""
     actions = [identifier_set(action_of(member)) for member in scene.exam.span]
     often = len(actions) // 2 + 1

@@ -26,8 +26,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from statecomp.exam.claims import read_verdict
 from statecomp.exam.clozes import words_of
-from statecomp.exam.facts import Kind
-from statecomp.exam.lines import MISSING, Finding, Line, Outcome, RecordText
+from statecomp.exam.facts import FactKind
+from statecomp.exam.lines import MISSING, Line, Outcome, ReaderFinding, RecordText
 from statecomp.exam.questions import Question
 from statecomp.exam.text import places, stands, telling
 
@@ -42,14 +42,14 @@ SAME = 0.95
 """The share of a rule's words that makes a line that rule, and no other."""
 
 
-def find(question: Question, record: RecordText) -> Finding:
+def find(question: Question, record: RecordText) -> ReaderFinding:
     """What the record answers."""
     return _READERS[question.kind](question, record)
 
 
-def _of_value(question: Question, record: RecordText) -> Finding:
+def _of_value(question: Question, record: RecordText) -> ReaderFinding:
     if question.entity in question.answer and stands(question.answer, record.text):
-        return Finding(Outcome.RIGHT, question.answer)  # a path tells whose it is
+        return ReaderFinding(Outcome.RIGHT, question.answer)  # a path tells whose it is
     best = MISSING
     for place, line in enumerate(record.lines):
         for at in places(question.entity, line.text):
@@ -68,31 +68,31 @@ def _of_value(question: Question, record: RecordText) -> Finding:
 
 def _is_named(question: Question, behind: str) -> bool:
     """Whether the words are the owner's name: no folder on the way, no part of a longer name."""
-    if question.kind is Kind.PAIR:
+    if question.kind is FactKind.PAIR:
         return bool(_KEY_END.match(behind))
     return not behind.startswith("/") and (
         telling(question.entity) or bool(_NAME_END.match(behind))
     )
 
 
-def _beside(question: Question, line: str, at: int) -> Finding:
+def _beside(question: Question, line: str, at: int) -> ReaderFinding:
     """On the owner's own line, between its neighbours."""
     if question.quoted and question.quoted in line:
-        return Finding(Outcome.RIGHT, line)
+        return ReaderFinding(Outcome.RIGHT, line)
     if _is_listed(question.entity, line):
-        return Finding(Outcome.MISSING, line)
+        return ReaderFinding(Outcome.MISSING, line)
     before, after = _between(question.rivals, line, at, at + len(question.entity))
     if line.count(", ") >= LONG_LIST:
         before, after = _ITEM.split(before)[-1], _ITEM.split(after)[0]
     behind, ahead = _candidates(question, after), _candidates(question, before)
     if behind == {question.answer} or (ahead == {question.answer} and not behind):
-        return Finding(Outcome.RIGHT, line)
+        return ReaderFinding(Outcome.RIGHT, line)
     if _is_cut(question.answer, after):
-        return Finding(Outcome.MISLEADING, line)
+        return ReaderFinding(Outcome.MISLEADING, line)
     told = behind | ahead
     if question.answer in told or len(told) > 1:
-        return Finding(Outcome.MISSING, line)
-    return Finding(Outcome.MISLEADING, line) if told else MISSING
+        return ReaderFinding(Outcome.MISSING, line)
+    return ReaderFinding(Outcome.MISLEADING, line) if told else MISSING
 
 
 def _is_cut(answer: str, text: str) -> bool:
@@ -135,7 +135,7 @@ def _candidates(question: Question, text: str) -> set[str]:
     return found
 
 
-def _below(question: Question, lines: Sequence[Line], place: int) -> Finding:
+def _below(question: Question, lines: Sequence[Line], place: int) -> ReaderFinding:
     """Under the owner's line, where it names no other: one value is its own, several a list."""
     head = lines[place]
     if any(stands(rival, head.text) for rival in question.rivals):
@@ -150,10 +150,10 @@ def _below(question: Question, lines: Sequence[Line], place: int) -> Finding:
         told = _candidates(question, line.text) if named or not below else set()
         evidence = f"{head.text} / {line.text}"
         if told == {question.answer}:
-            return Finding(Outcome.RIGHT, evidence)
+            return ReaderFinding(Outcome.RIGHT, evidence)
         if told:
             single = len(told) == 1
-            return Finding(Outcome.MISLEADING if single else Outcome.MISSING, evidence)
+            return ReaderFinding(Outcome.MISLEADING if single else Outcome.MISSING, evidence)
     return MISSING
 
 
@@ -163,28 +163,28 @@ _NAME_END = re.compile(r"\s*(?:[,;:|)\]}=(/]|->|→|\Z)")
 _NUMBER = re.compile(r"[$€£]?\d+(?:[.,]\d+)*(?:\s?%)?")
 
 
-def _of_rule(question: Question, record: RecordText) -> Finding:
+def _of_rule(question: Question, record: RecordText) -> ReaderFinding:
     words = words_of(question.entity)
     best = MISSING
     for line in record.lines:
         shared = len(words & words_of(line.text)) / len(words)
         if shared >= ENOUGH and stands(question.answer, line.text):
-            return Finding(Outcome.RIGHT, line.text)
+            return ReaderFinding(Outcome.RIGHT, line.text)
         if shared >= SAME and (other := _in_its_place(question, line.text)):
-            best = Finding(Outcome.MISLEADING, f"{other}: {line.text}")
+            best = ReaderFinding(Outcome.MISLEADING, f"{other}: {line.text}")
     return best
 
 
-def _of_mention(question: Question, record: RecordText) -> Finding:
+def _of_mention(question: Question, record: RecordText) -> ReaderFinding:
     words = words_of(question.field)
     best = MISSING
     for line in record.lines:
         shared = len(words & words_of(line.text)) / max(1, len(words))
         near = shared >= NEAR or line.of_step(question.step)
         if near and stands(question.answer, line.text):
-            return Finding(Outcome.RIGHT, line.text)
+            return ReaderFinding(Outcome.RIGHT, line.text)
         if shared >= SAME and (other := _in_its_place(question, line.text)):
-            best = Finding(Outcome.MISLEADING, f"{other}: {line.text}")
+            best = ReaderFinding(Outcome.MISLEADING, f"{other}: {line.text}")
     return best
 
 
@@ -204,9 +204,9 @@ _MARKED_OLD = re.compile(
 )
 
 
-def _of_edit(question: Question, record: RecordText) -> Finding:
+def _of_edit(question: Question, record: RecordText) -> ReaderFinding:
     if question.answer in record.text:
-        return Finding(Outcome.RIGHT, question.answer)
+        return ReaderFinding(Outcome.RIGHT, question.answer)
     (old,) = question.wrong
     stale = [line for line in record.lines if old in line.text]
     if not stale or any(_MARKED_OLD.search(line.text.replace(old, "")) for line in stale):
@@ -215,16 +215,16 @@ def _of_edit(question: Question, record: RecordText) -> Finding:
         line.of_step(question.step) and question.entity and question.entity in line.text
         for line in record.lines
     )
-    return MISSING if told else Finding(Outcome.MISLEADING, stale[0].text)
+    return MISSING if told else ReaderFinding(Outcome.MISLEADING, stale[0].text)
 
 
-_READERS: Mapping[Kind, Callable[[Question, RecordText], Finding]] = {
-    Kind.ROW: _of_value,
-    Kind.OBJECT: _of_value,
-    Kind.PAIR: _of_value,
-    Kind.LOCATION: _of_value,
-    Kind.RULE: _of_rule,
-    Kind.EDIT: _of_edit,
-    Kind.VERDICT: read_verdict,
-    Kind.MENTION: _of_mention,
+_READERS: Mapping[FactKind, Callable[[Question, RecordText], ReaderFinding]] = {
+    FactKind.ROW: _of_value,
+    FactKind.OBJECT: _of_value,
+    FactKind.PAIR: _of_value,
+    FactKind.LOCATION: _of_value,
+    FactKind.RULE: _of_rule,
+    FactKind.EDIT: _of_edit,
+    FactKind.VERDICT: read_verdict,
+    FactKind.MENTION: _of_mention,
 }

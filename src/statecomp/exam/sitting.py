@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from statecomp.annotate.records import Reading
+from statecomp.annotation.records import Reading
 from statecomp.errors import SummaryFailed
-from statecomp.exam.lines import Finding, RecordText
+from statecomp.exam.lines import ReaderFinding, RecordText
 from statecomp.exam.measures import NONE, WHOLE, Integrity, Labelled, Share, false_failures
 from statecomp.exam.questions import Question, groups_of, questions_of, verdict_questions
 from statecomp.exam.reader import find
 from statecomp.exam.spans import Exam, Ready, exams
-from statecomp.exam.writers import Writer
+from statecomp.exam.writers import ExamWriter
 from statecomp.llm.transcript import transcript
 
 SMALLEST = 200
@@ -20,12 +20,12 @@ SMALLEST = 200
 
 
 @dataclass(frozen=True)
-class Sheet:
+class ExamSheet:
     """One writer's record of one span, and what was found in it."""
 
     record: str
     tokens: int
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[ReaderFinding, ...] = ()
     integrity: Integrity = WHOLE
     false_failed: Share = NONE
     refused: str = ""
@@ -44,13 +44,13 @@ class Paper:
     source_tokens: int
     questions: tuple[Question, ...]
     transcript: str = ""
-    sheets: Mapping[str, Sheet] = field(default_factory=dict)
+    sheets: Mapping[str, ExamSheet] = field(default_factory=dict)
 
 
 def sit(
     reading: Reading,
     ready: Ready,
-    writers: Mapping[str, Writer],
+    writers: Mapping[str, ExamWriter],
     count: Callable[[str], int],
 ) -> Iterator[Paper]:
     """A paper for every span of the run that is worth a record."""
@@ -62,7 +62,7 @@ def sit(
         asked = tuple(questions_of(exam))
         labelled = Labelled.of(list(groups_of(exam)), source)
         verdicts = verdict_questions(exam)
-        sheets: dict[str, Sheet] = {}
+        sheets: dict[str, ExamSheet] = {}
         length = 0
         for name, writer in writers.items():
             sheet = _sheet(exam, writer, length, asked, labelled, verdicts, count)
@@ -74,19 +74,19 @@ def sit(
 
 def _sheet(
     exam: Exam,
-    writer: Writer,
+    writer: ExamWriter,
     length: int,
     asked: Sequence[Question],
     labelled: Labelled,
     verdicts: Sequence[Question],
     count: Callable[[str], int],
-) -> Sheet:
+) -> ExamSheet:
     try:
         body = writer.write(exam, length)
     except SummaryFailed as failure:
-        return Sheet("", 0, refused=str(failure))
+        return ExamSheet("", 0, refused=str(failure))
     record = RecordText(body)
-    return Sheet(
+    return ExamSheet(
         body,
         count(body),
         tuple(find(question, record) for question in asked),

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from statecomp.annotate.labels import Label
-from statecomp.annotate.records import Reading
+from statecomp.annotation.labels import Label
+from statecomp.annotation.records import Reading
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Segment
 from statecomp.strategy import Scorer

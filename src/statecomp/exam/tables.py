@@ -6,7 +6,7 @@ import csv
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from statecomp.exam.facts import Entry, Group, Kind
+from statecomp.exam.facts import FactGroup, FactKind, FactRow
 from statecomp.exam.text import unescaped
 
 LONGEST_LINE, LONGEST_CELL = 400, 80
@@ -22,7 +22,7 @@ _LISTED = re.compile(
 Cells = Sequence[str]
 
 
-def tables_of(text: str, step: int) -> Iterator[Group]:
+def tables_of(text: str, step: int) -> Iterator[FactGroup]:
     """Every table of one observation."""
     lines = unescaped(text).splitlines()
     for split in (_barred, _comma, _tabbed, _aligned):
@@ -78,7 +78,7 @@ def _aligned(line: str) -> Cells:
     return cells if len(cells) >= 3 else ()
 
 
-def _table(block: Sequence[tuple[str, Cells]], step: int) -> Iterator[Group]:
+def _table(block: Sequence[tuple[str, Cells]], step: int) -> Iterator[FactGroup]:
     head, rows = [cell.strip(" *`\"'") for cell in block[0][1]], block[1 : MOST_ROWS + 1]
     if not _is_head(head) or any(head[place] in cells for _, cells in rows for place in (0, -1)):
         return
@@ -86,7 +86,7 @@ def _table(block: Sequence[tuple[str, Cells]], step: int) -> Iterator[Group]:
     if key is None:
         return
     entries = [
-        Entry(
+        FactRow(
             step,
             cells[key].strip(" *`"),
             {
@@ -98,7 +98,7 @@ def _table(block: Sequence[tuple[str, Cells]], step: int) -> Iterator[Group]:
         )
         for line, cells in rows
     ]
-    yield Group(Kind.ROW, entries)
+    yield FactGroup(FactKind.ROW, entries)
 
 
 def _is_head(cells: Cells) -> bool:
@@ -125,12 +125,12 @@ def _key_column(head: Cells, rows: Sequence[Cells]) -> int | None:
     return None
 
 
-def _listing(lines: Sequence[str], step: int) -> Iterator[Group]:
+def _listing(lines: Sequence[str], step: int) -> Iterator[FactGroup]:
     """What `ls -l` prints: the size of each file."""
     entries = [
-        Entry(step, found[4], {"size": found[2]}, line)
+        FactRow(step, found[4], {"size": found[2]}, line)
         for line in lines[: 10 * MOST_ROWS]
         if (found := _LISTED.match(line.strip())) and len(found[4]) >= 3
     ]
     if len(entries) >= FEWEST_ROWS:
-        yield Group(Kind.ROW, entries[:MOST_ROWS])
+        yield FactGroup(FactKind.ROW, entries[:MOST_ROWS])

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from statecomp.exam.facts import Kind
+from statecomp.exam.facts import FactKind
 from statecomp.exam.lines import Outcome
 from statecomp.exam.measures import NONE, WHOLE, Integrity, Share
 from statecomp.exam.questions import PLAIN, USED
-from statecomp.exam.sitting import Paper, Sheet
+from statecomp.exam.sitting import ExamSheet, Paper
 from statecomp.exam.spans import HALVES
 
 ALL = "all"
@@ -50,7 +50,7 @@ Place = tuple[str, str, str]
 
 
 @dataclass
-class Tally:
+class ExamTally:
     """All sheets of one writer."""
 
     shares: dict[Place, Shares] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class Tally:
     integrity: dict[str, Integrity] = field(default_factory=dict)
     false_failed: dict[str, Share] = field(default_factory=dict)
 
-    def add(self, paper: Paper, sheet: Sheet) -> None:
+    def add(self, paper: Paper, sheet: ExamSheet) -> None:
         if sheet.refused:
             self.refused += 1
             return
@@ -83,7 +83,7 @@ class Tally:
 
     def rows(self) -> Iterator[tuple[Place, Shares]]:
         """Kinds and strata over both halves, then the halves."""
-        kinds = (*map(str, Kind), ALL)
+        kinds = (*map(str, FactKind), ALL)
         order = [(ALL, stratum, kind) for stratum in (USED, PLAIN, ALL) for kind in kinds]
         order += [(half, ALL, ALL) for half in HALVES]
         return ((place, self.shares[place]) for place in order if place in self.shares)
@@ -104,8 +104,8 @@ class Tally:
         }
 
 
-def tallies(papers: Iterable[Paper], writers: Sequence[str]) -> Mapping[str, Tally]:
-    found = {name: Tally() for name in writers}
+def tallies(papers: Iterable[Paper], writers: Sequence[str]) -> Mapping[str, ExamTally]:
+    found = {name: ExamTally() for name in writers}
     for paper in papers:
         for name, sheet in paper.sheets.items():
             if name in found:

@@ -44,7 +44,7 @@ _RAISED = re.compile(
 
 
 @dataclass(frozen=True)
-class Verdict:
+class AnswerVerdict:
     """Whether the step succeeded, and the words of the recording that say so."""
 
     member: Interaction
@@ -52,13 +52,13 @@ class Verdict:
     evidence: str
 
 
-def verdicts_of(span: Iterable[Interaction]) -> Iterator[Verdict]:
+def verdicts_of(span: Iterable[Interaction]) -> Iterator[AnswerVerdict]:
     for member in span:
         if verdict := verdict_of(member):
             yield verdict
 
 
-def verdict_of(member: Interaction) -> Verdict | None:
+def verdict_of(member: Interaction) -> AnswerVerdict | None:
     """The recorded outcome of a step; None where nothing states it or two things disagree.
 
     Of several calls at once some may fail, and then nobody can say how the step ended.
@@ -67,14 +67,14 @@ def verdict_of(member: Interaction) -> Verdict | None:
     if len(member.calls) > 1:
         return None
     if any(observation.is_error for observation in member.observations):
-        return Verdict(member, succeeded=False, evidence="error flag")
+        return AnswerVerdict(member, succeeded=False, evidence="error flag")
     said = list(_statements(seen))
     if not said or len({well for well, _ in said}) > 1:
         return None
     well, evidence = said[0]
     if well and _RAISED.search(seen.replace("\\n", "\n")):
         return None
-    return Verdict(member, well, evidence)
+    return AnswerVerdict(member, well, evidence)
 
 
 def _statements(whole: str) -> Iterator[tuple[bool, str]]:

@@ -23,7 +23,7 @@ TRIES = 9
 """Halvings in the search for a length; the last changes it by a fifth of a percent."""
 
 
-class Writer(Protocol):
+class ExamWriter(Protocol):
     """Writes the record of a span, as long as it likes or, if a baseline, of `tokens`."""
 
     def write(self, exam: Exam, tokens: int) -> str:

@@ -27,7 +27,7 @@ class AssembleSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class EvidenceColumns:
     """Columns that were counted, not read by a model: one row for each candidate."""
 
     values: Floats  # (n, e)
@@ -57,7 +57,7 @@ def nearest_mean(candidates: Floats, current: Floats, top: int = 4) -> Floats:
 def assemble(
     candidates: Floats,
     current: Floats,
-    evidence: Evidence | None = None,
+    evidence: EvidenceColumns | None = None,
     settings: AssembleSettings = AssembleSettings(),
 ) -> Features:
     """One row for each candidate: (n, d) and (d,) become (n, columns)."""

@@ -22,7 +22,7 @@ OVERLAP: Final = 240
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class ViewBudget:
     """In tokens; what a construction does not use is zero.
 
     Views hold the latest `recent` interactions in at most `base` tokens, and the target behind them
@@ -41,12 +41,12 @@ class Budget:
         """The longest input there can be."""
         return max(self.window, self.base + self.target)
 
-    def part(self, scale: int) -> Budget:
+    def part(self, scale: int) -> ViewBudget:
         sizes = (self.base, self.target, self.window, self.overlap)
-        return self if scale == 1 else Budget(self.recent, *(size // scale for size in sizes))
+        return self if scale == 1 else ViewBudget(self.recent, *(size // scale for size in sizes))
 
 
-def budget_of(construction: str, context: int, scale: int = 1) -> Budget:
+def budget_of(construction: str, context: int, scale: int = 1) -> ViewBudget:
     """The limits of a construction, for a model that reads `context` tokens.
 
     A study with little time reads a part of each: every limit is divided by `scale`, but that of
@@ -55,13 +55,13 @@ def budget_of(construction: str, context: int, scale: int = 1) -> Budget:
     room = min(ROOM_FOR_TARGET, context // 4)
     target = min(TARGET_TOKENS, context // 4)
     known = {
-        "once": Budget(window=min(WINDOW, context), overlap=min(OVERLAP, context // 4)),
+        "once": ViewBudget(window=min(WINDOW, context), overlap=min(OVERLAP, context // 4)),
         # All the model can read, and a quarter of it again where that is full.
-        "full": Budget(window=context, overlap=context // 4),
-        "local": Budget(target=target),
-        "recent2": Budget(2, context - room, room),
-        "recent4": Budget(4, context - room, room),
-        "capped-recent4": Budget(4, min(BASE_TOKENS, context - target), target),
+        "full": ViewBudget(window=context, overlap=context // 4),
+        "local": ViewBudget(target=target),
+        "recent2": ViewBudget(2, context - room, room),
+        "recent4": ViewBudget(4, context - room, room),
+        "capped-recent4": ViewBudget(4, min(BASE_TOKENS, context - target), target),
     }
     if construction not in known:
         problem = f"is {construction!r}, none of {', '.join(CONSTRUCTIONS)}"

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from statecomp.features.evidence_look import LOOK_NAMES, Looks
-from statecomp.features.evidence_state import Standing
+from statecomp.features.evidence_state import HistoryState
 from statecomp.features.overlap import Array, Overlap, share
 from statecomp.history.history import History
 from statecomp.history.kinds import KINDS
@@ -63,7 +63,7 @@ class EvidenceReader:
 
     def __init__(self, remembered: int = REMEMBERED, histories: int = HISTORIES) -> None:
         self._looks = Looks(remembered)
-        self._standing: Weighed[str, Standing] = Weighed(histories, Standing.weight)
+        self._standing: Weighed[str, HistoryState] = Weighed(histories, HistoryState.weight)
         self._lock = Lock()
 
     def read(self, history: History) -> tuple[tuple[str, ...], NDArray[np.float32]]:
@@ -72,18 +72,18 @@ class EvidenceReader:
             standing = self._followed(history)
             return tuple(standing.ids), _matrix(standing, history.checkpoint)
 
-    def _followed(self, history: History) -> Standing:
+    def _followed(self, history: History) -> HistoryState:
         # Forks of one run share their first interaction: the last one read is the one continued.
         first = history.interactions[0].id if history.interactions else ""
         standing = self._standing.get(first)
         if standing is None or not standing.fits(history):
             # After a rewrite the counts start over, from readings that are remembered.
-            standing = Standing(self._looks)
+            standing = HistoryState(self._looks)
         standing.follow(history)
         return self._standing.put(first, standing)  # anew, because it has grown
 
 
-def _matrix(standing: Standing, checkpoint: int) -> NDArray[np.float32]:
+def _matrix(standing: HistoryState, checkpoint: int) -> NDArray[np.float32]:
     count = standing.columns.count
     if not count:
         return np.zeros((0, len(NAMES)), np.float32)  # (0, features)
@@ -100,7 +100,7 @@ def _matrix(standing: Standing, checkpoint: int) -> NDArray[np.float32]:
     return np.stack([columns[name] for name in NAMES], axis=1).astype(np.float32)  # (n, features)
 
 
-def _age(standing: Standing, age: Array, checkpoint: int) -> dict[str, Array]:
+def _age(standing: HistoryState, age: Array, checkpoint: int) -> dict[str, Array]:
     number, k = standing.columns["number"], max(2.0, float(checkpoint))
     return {
         "age_log": np.log(age),
@@ -135,7 +135,7 @@ def _atoms(sort: str, overlap: Overlap, checkpoint: int) -> dict[str, Array]:
     }  # each (n,)
 
 
-def _again(standing: Standing, age: Array, checkpoint: int) -> dict[str, Array]:
+def _again(standing: HistoryState, age: Array, checkpoint: int) -> dict[str, Array]:
     held = standing.columns
     nothing = held["came_to_nothing"]  # (n,)
     passed = np.maximum(0.0, age - 1.0 - standing.since("nothings"))  # (n,)  steps that worked
@@ -156,7 +156,7 @@ def _again(standing: Standing, age: Array, checkpoint: int) -> dict[str, Array]:
     }  # each (n,)
 
 
-def _history(standing: Standing, age: Array) -> dict[str, Array]:
+def _history(standing: HistoryState, age: Array) -> dict[str, Array]:
     held = standing.columns
     plain = ("task_words", "task_identifiers", "action_task_words")
     sizes = (
@@ -174,7 +174,7 @@ def _history(standing: Standing, age: Array) -> dict[str, Array]:
     }  # each (n,)
 
 
-def _state(standing: Standing) -> dict[str, float]:
+def _state(standing: HistoryState) -> dict[str, float]:
     """What holds for every row alike: what the agent is at, and how far it has come."""
     latest = standing.latest
     last, steps = latest[-1], len(latest)

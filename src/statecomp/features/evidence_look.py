@@ -83,7 +83,7 @@ LOOK_BYTES, WORD_BYTES = 1_500, 100
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class SegmentLook:
     """What one reading of an interaction yields; `values` are in the order of LOOK_NAMES."""
 
     values: tuple[float, ...]
@@ -116,10 +116,10 @@ class Looks:
     """Remembers the last `size` interactions and other texts it has read."""
 
     def __init__(self, size: int) -> None:
-        self._looks: Weighed[tuple[str, int], Look] = Weighed(size, Look.weight)
+        self._looks: Weighed[tuple[str, int], SegmentLook] = Weighed(size, SegmentLook.weight)
         self._words: Weighed[tuple[str, int], frozenset[str]] = Weighed(size, _weight)
 
-    def of(self, interaction: Interaction) -> Look:
+    def of(self, interaction: Interaction) -> SegmentLook:
         # The hash guards against two histories that give one id to different texts.
         said = (interaction.reasoning, interaction.said, interaction.calls)
         key = (interaction.id, hash((*said, interaction.observations)))
@@ -140,14 +140,14 @@ def words(text: str) -> frozenset[str]:
     return frozenset(found(_WORD, text.lower())) - _PLAIN
 
 
-def _look(interaction: Interaction) -> Look:
+def _look(interaction: Interaction) -> SegmentLook:
     action, prose = _voices(interaction)
     observed = interaction.observed.replace("\\n", "\n").replace('\\"', '"')
     facts = facts_of(interaction)
     kind, nothing = kind_of(interaction), _came_to_nothing(interaction)
     action_words, plans = words(action), len(_PLANS.findall(prose))
     calls = tuple((call.name, call.arguments) for call in interaction.calls)
-    return Look(
+    return SegmentLook(
         values=(
             *_sizes(action, prose, observed),
             *(float(kind == name) for name in KINDS),

@@ -6,7 +6,7 @@ from collections import deque
 
 import numpy as np
 
-from statecomp.features.evidence_look import LOOK_NAMES, Look, Looks
+from statecomp.features.evidence_look import LOOK_NAMES, Looks, SegmentLook
 from statecomp.features.overlap import (
     Array,
     Columns,
@@ -39,7 +39,7 @@ _COLUMNS = (
 _BEFORE = tuple(f"before_{kind}" for kind in KINDS)
 
 
-class Standing:
+class HistoryState:
     """Follows one history; `fits` says whether another one continues it."""
 
     def __init__(self, looks: Looks) -> None:
@@ -47,7 +47,7 @@ class Standing:
         self.whole = True
         self.ids: list[str] = []
         self.columns = Columns((*_COLUMNS.split(), *_BEFORE, *LOOK_NAMES))
-        self.latest: deque[Look] = deque(maxlen=STATE_STEPS)
+        self.latest: deque[SegmentLook] = deque(maxlen=STATE_STEPS)
         self.identifiers, self.words = Overlap(), Overlap()
         self.tools: set[str] = set()
         self.since_user, self.batch = 0, 0
@@ -125,7 +125,7 @@ class Standing:
         self.ids.append(interaction.id)
         self._now(look)
 
-    def _since(self, look: Look, number: int) -> None:
+    def _since(self, look: SegmentLook, number: int) -> None:
         """What this step does to the rows before it."""
         columns, count = self.columns, self.columns.count
         columns["action_left"][:] -= self._actions.see(look.own_words | look.told_words, count)
@@ -144,7 +144,7 @@ class Standing:
         columns["target_now"][:] = share(shared, np.full(count, float(len(look.own))))
         columns["target_last"][shared > 0] = number
 
-    def _again(self, look: Look) -> None:
+    def _again(self, look: SegmentLook) -> None:
         """How near this step comes to what the rows before it did, and what it takes from them."""
         columns, count = self.columns, self.columns.count
         if not count:
@@ -171,7 +171,7 @@ class Standing:
         kinds = {f"before_{kind}": float(self.latest[-1].kind == kind) for kind in KINDS}
         return kinds | {"before_alike": float(self.columns["next_alike"][-1])}
 
-    def _totals(self, look: Look) -> dict[str, float]:
+    def _totals(self, look: SegmentLook) -> dict[str, float]:
         """Running sums: what happened since a row is the last sum less its own."""
         step: dict[str, float] = {
             "prose": look.prose_chars,
@@ -187,7 +187,7 @@ class Standing:
             for name, value in step.items()
         }
 
-    def _now(self, look: Look) -> None:
+    def _now(self, look: SegmentLook) -> None:
         same = bool(self.latest and look.tools & self.latest[-1].tools)
         self.batch = self.batch + 1 if same else 1
         self.latest.append(look)

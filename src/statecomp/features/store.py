@@ -30,7 +30,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class StoreRecipe:
     """How features were made, apart from the run itself."""
 
     encoder: str
@@ -48,7 +48,7 @@ def run_digest(run: Trajectory) -> str:
 class FeatureStore:
     """A folder of shards made by one recipe; others may live in the same folder."""
 
-    def __init__(self, folder: Path, recipe: Recipe) -> None:
+    def __init__(self, folder: Path, recipe: StoreRecipe) -> None:
         self.folder = folder
         self.recipe = recipe
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import NamedTuple, Protocol
 
-from statecomp.recent import Recent
+from statecomp.recent import LruCache
 
 MAX_REFUSED = 4096
 MAX_SENT = 16_384
@@ -100,8 +100,8 @@ class MemoryLog:
     def __init__(self) -> None:
         self._by_state: dict[str, tuple[int, tuple[Commit, ...]]] = {}
         self._claims: dict[str, list[Claim]] = {}
-        self._sent: Recent[str, tuple[str, ...]] = Recent(MAX_SENT)
-        self._refused: Recent[tuple[str, ...], str] = Recent(MAX_REFUSED)
+        self._sent: LruCache[str, tuple[str, ...]] = LruCache(MAX_SENT)
+        self._refused: LruCache[tuple[str, ...], str] = LruCache(MAX_REFUSED)
         self._lock = Lock()
 
     def find(self, ids: Sequence[str]) -> Sequence[Commit]:

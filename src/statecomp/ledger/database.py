@@ -1,6 +1,6 @@
 """Transactions on a database, whichever it is; connections in reserve, and failures in words.
 
-Everything above speaks one SQL; what SQLite and PostgreSQL do differently is a `Dialect`.
+Everything above speaks one SQL; what SQLite and PostgreSQL do differently is a `SqlDialect`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Connection(Protocol):
 
 
 @dataclass(frozen=True)
-class Dialect:
+class SqlDialect:
     """What one kind of database does its own way.
 
     `errors` are what its driver raises; `lost` says whether the connection is of no use after one;
@@ -64,7 +64,7 @@ class Database:
     must not cost every request its timeout.
     """
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: SqlDialect) -> None:
         self.dialect = dialect
         self._idle: list[Connection] = []
         self._lock = Lock()

@@ -28,14 +28,14 @@ ENTRY_BYTES, NAME_BYTES = 400, 96
 NOTHING_HELD: Mapping[str, str] = MappingProxyType({})
 
 
-class Found(NamedTuple):
+class StateCommits(NamedTuple):
     """The live commits of one state; `version` orders the states by when they were decided."""
 
     version: int
     commits: tuple[Commit, ...]
 
 
-NOTHING_FOUND = Found(0, ())
+NOTHING_FOUND = StateCommits(0, ())
 
 
 class LogMemory:
@@ -44,7 +44,7 @@ class LogMemory:
     def __init__(self, size: int = REMEMBERED_STATES) -> None:
         self.lock = Lock()
         self.mark: tuple[int, int] = (-1, -1)
-        self.states: Weighed[tuple[str, str], Found] = Weighed(size, _bytes)
+        self.states: Weighed[tuple[str, str], StateCommits] = Weighed(size, _bytes)
         self.held: dict[str, Mapping[str, str]] = {}
         self._used: set[tuple[str, str]] = set()
 
@@ -67,7 +67,7 @@ class LogMemory:
             self.mark = mark
         return mark
 
-    def known(self, tenant: str, ids: Sequence[str]) -> tuple[list[Found], list[str]]:
+    def known(self, tenant: str, ids: Sequence[str]) -> tuple[list[StateCommits], list[str]]:
         """What is remembered of these states, and the ones that are not."""
         with self.lock:
             known = self.states.get_all((tenant, state) for state in ids)
@@ -75,7 +75,7 @@ class LogMemory:
             self._used.update(telling)
         return list(telling.values()), [state for state in ids if (tenant, state) not in known]
 
-    def learn(self, mark: tuple[int, int], tenant: str, news: Mapping[str, Found]) -> None:
+    def learn(self, mark: tuple[int, int], tenant: str, news: Mapping[str, StateCommits]) -> None:
         """Remember what was read since `mark`, unless the log has moved on meanwhile."""
         with self.lock:
             self._used.update((tenant, state) for state, entry in news.items() if entry.commits)
@@ -100,7 +100,7 @@ class SqlLog:
     def find(self, ids: Sequence[str]) -> Sequence[Commit]:
         wanted = list(dict.fromkeys(ids))
 
-        def work(connection: Connection) -> list[Found]:
+        def work(connection: Connection) -> list[StateCommits]:
             mark = self._memory.refresh(connection)
             found, missing = self._memory.known(self._tenant, wanted)
             if missing:
@@ -179,7 +179,7 @@ class SqlLog:
         return known
 
 
-def _bytes(found: Found) -> int:
+def _bytes(found: StateCommits) -> int:
     """Of an entry with its name; nearly all states have no commits."""
     return ENTRY_BYTES + sum(
         ENTRY_BYTES + len(c.text) + NAME_BYTES * len(c.sources) for c in found.commits
@@ -199,9 +199,9 @@ def next_version(connection: Connection) -> int:
 
 def live_at(
     connection: Connection, tenant: str, ids: Sequence[str], held: Mapping[str, str]
-) -> dict[str, Found]:
+) -> dict[str, StateCommits]:
     """Live commits by state.  None that stands for something held: that is raw again for good."""
-    found: dict[str, Found] = {}
+    found: dict[str, StateCommits] = {}
     for chunk in chunks(ids):
         rows = connection.execute(
             "SELECT at_id, id, body, version FROM commits"
@@ -213,7 +213,7 @@ def live_at(
             commit = commit_of((at, *rest))
             if held and not held.keys().isdisjoint(commit.sources):
                 continue
-            found[at] = Found(version, (*found.get(at, NOTHING_FOUND).commits, commit))
+            found[at] = StateCommits(version, (*found.get(at, NOTHING_FOUND).commits, commit))
     return found
 
 

@@ -7,20 +7,24 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from statecomp.ledger.audit import LedgerFailed
-from statecomp.ledger.database import Connection, Database, Dialect
+from statecomp.ledger.database import Connection, Database, SqlDialect
 from statecomp.ledger.pages import Mask
-from statecomp.ledger.retention import Limits
+from statecomp.ledger.retention import RetentionLimits
 from statecomp.ledger.sql_ledger import SqlLedger
 from statecomp.ledger.sqlite import MEMORY, sqlite_dialect
 
 WAIT_S = 2.0
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS = RetentionLimits()
 _SQLITE = "sqlite:///"
 _POSTGRES = ("postgresql://", "postgres://")
 
 
 def open_ledger(
-    url: str, *, mask: Mask | None = None, limits: Limits = DEFAULT_LIMITS, wait_s: float = WAIT_S
+    url: str,
+    *,
+    mask: Mask | None = None,
+    limits: RetentionLimits = DEFAULT_LIMITS,
+    wait_s: float = WAIT_S,
 ) -> SqlLedger:
     """A path, `sqlite:///PATH`, `:memory:` or `postgresql://...`; made when it is not there.
 
@@ -48,13 +52,13 @@ def file_of(url: str) -> Path | None:
     return Path(path)
 
 
-def _dialect(url: str, wait_s: float) -> Dialect:
+def _dialect(url: str, wait_s: float) -> SqlDialect:
     if url.startswith(_POSTGRES):
         return _postgres(url, wait_s)
     return sqlite_dialect(str(file_of(url) or MEMORY), wait_s)
 
 
-def _postgres(url: str, wait_s: float) -> Dialect:
+def _postgres(url: str, wait_s: float) -> SqlDialect:
     try:
         module = import_module("statecomp.ledger.postgres")
     except ImportError as error:
@@ -62,7 +66,7 @@ def _postgres(url: str, wait_s: float) -> Dialect:
         raise LedgerFailed(
             f"a PostgreSQL ledger needs psycopg: pip install 'statecomp[postgres]' ({told})"
         ) from error
-    dialect: Dialect = module.postgres_dialect(url, wait_s)
+    dialect: SqlDialect = module.postgres_dialect(url, wait_s)
     return dialect
 
 

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from statecomp.history.identity import digest
 from statecomp.history.interaction import JsonObject
 from statecomp.ledger.audit import LedgerFailed
-from statecomp.recent import Recent, Weighed
+from statecomp.recent import LruCache, Weighed
 
 Known: TypeAlias = dict[str, str]
 """The secrets of a conversation, and what stands for each."""
@@ -29,7 +29,7 @@ UNPACKED = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class StoredMessage:
     """One stored message; `name` says what is in it."""
 
     name: str
@@ -41,12 +41,15 @@ class Pages:
 
     def __init__(self, mask: Mask) -> None:
         self._mask = mask
-        self._last: Weighed[str, tuple[tuple[JsonObject, ...], tuple[Page, ...]]] = Weighed(
-            REMEMBERED_SESSIONS, lambda entry: sum(1000 + UNPACKED * len(p.body) for p in entry[1])
+        self._last: Weighed[str, tuple[tuple[JsonObject, ...], tuple[StoredMessage, ...]]] = (
+            Weighed(
+                REMEMBERED_SESSIONS,
+                lambda entry: sum(1000 + UNPACKED * len(p.body) for p in entry[1]),
+            )
         )
-        self._secrets: Recent[str, Known] = Recent(REMEMBERED_SESSIONS)
+        self._secrets: LruCache[str, Known] = LruCache(REMEMBERED_SESSIONS)
 
-    def of_history(self, session: str, messages: Sequence[JsonObject]) -> tuple[Page, ...]:
+    def of_history(self, session: str, messages: Sequence[JsonObject]) -> tuple[StoredMessage, ...]:
         last, pages = self._last.get(session) or ((), ())
         before = self.known(session)
         secrets = dict(before)
@@ -66,9 +69,9 @@ class Pages:
         """What the messages of this session have given away, as far as this process saw them."""
         return self._secrets.get(session) or {}
 
-    def page(self, message: JsonObject, known: Known) -> Page:
+    def page(self, message: JsonObject, known: Known) -> StoredMessage:
         text = written(self._masked(message, known))
-        return Page(digest(text), zlib.compress(text.encode("ascii"), 3))
+        return StoredMessage(digest(text), zlib.compress(text.encode("ascii"), 3))
 
     def text(self, text: str, known: Known) -> str:
         """A text with its secrets masked."""

@@ -9,7 +9,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from statecomp.ledger.audit import LedgerFailed
-from statecomp.ledger.database import Connection, Dialect, Rows
+from statecomp.ledger.database import Connection, Rows, SqlDialect
 from statecomp.ledger.schema import migrate
 
 _SCHEMA = "statecomp"
@@ -51,7 +51,7 @@ class _Postgres:
         self._raw.close()
 
 
-def postgres_dialect(address: str, wait_s: float) -> Dialect:
+def postgres_dialect(address: str, wait_s: float) -> SqlDialect:
     """The ledger in the database at this address (a `postgresql://` URL)."""
     place, password = _place(address)
 
@@ -65,7 +65,7 @@ def postgres_dialect(address: str, wait_s: float) -> Dialect:
             return f"the ledger at {place} cannot be reached ({told}); check that it is running"
         return f"the ledger at {place} cannot be used ({told})"
 
-    return Dialect(
+    return SqlDialect(
         open=opened,
         errors=(psycopg.Error, UnicodeEncodeError),
         lost=_lost,

@@ -26,7 +26,7 @@ _OF_A_SESSION = ("requests", "entries", "regrets", "page_uses")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RetentionLimits:
     """What the ledger may hold.  The latest session is never deleted by size."""
 
     max_age_days: float = 30.0
@@ -36,7 +36,7 @@ class Limits:
 
 def sweep(
     connection: Connection,
-    limits: Limits,
+    limits: RetentionLimits,
     now_s: float,
     used: Iterable[tuple[str, str]],
     lock: str,

@@ -21,7 +21,7 @@ from statecomp.ledger.commits import CommitLog
 from statecomp.ledger.database import Connection, Database
 from statecomp.ledger.log import LogMemory, SqlLog
 from statecomp.ledger.pages import Mask, Pages
-from statecomp.ledger.retention import Limits
+from statecomp.ledger.retention import RetentionLimits
 
 SWEEP_EVERY = 256
 SWEEP_EVERY_S = 600.0
@@ -30,7 +30,7 @@ SWEEP_EVERY_S = 600.0
 class SqlLedger:
     """A Ledger over a database; safe to share between threads and processes."""
 
-    def __init__(self, database: Database, mask: Mask, limits: Limits) -> None:
+    def __init__(self, database: Database, mask: Mask, limits: RetentionLimits) -> None:
         self._database = database
         self._memory = LogMemory()
         self._pages = Pages(mask)

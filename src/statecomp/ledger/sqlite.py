@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any
 
 from statecomp.ledger.audit import LedgerFailed
-from statecomp.ledger.database import Connection, Dialect, Rows
+from statecomp.ledger.database import Connection, Rows, SqlDialect
 from statecomp.ledger.schema import migrate
 
 MEMORY = ":memory:"
@@ -57,7 +57,7 @@ class _Sqlite:
         self._raw.close()
 
 
-def sqlite_dialect(path: str, wait_s: float) -> Dialect:
+def sqlite_dialect(path: str, wait_s: float) -> SqlDialect:
     """The ledger in this file, which is made when it is not there; `:memory:` makes none."""
     in_memory = path == MEMORY
 
@@ -67,7 +67,7 @@ def sqlite_dialect(path: str, wait_s: float) -> Dialect:
     def explained(error: Exception) -> str:
         return _explained(error, path)
 
-    return Dialect(
+    return SqlDialect(
         open=opened,
         # A lone surrogate in an id cannot be encoded: not the driver's error, but its cause.
         errors=(sqlite3.Error, UnicodeEncodeError, OverflowError),

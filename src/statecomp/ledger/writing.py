@@ -12,21 +12,21 @@ from statecomp.history.identity import digest
 from statecomp.ledger.audit import Entry, LedgerFailed, Regret, Request, Session
 from statecomp.ledger.database import Connection, Row
 from statecomp.ledger.log import body_of, commit_of
-from statecomp.ledger.pages import Known, Page, Pages, message_in, written
+from statecomp.ledger.pages import Known, Pages, StoredMessage, message_in, written
 
 OF_HISTORY = ""
 """The owner of pages that are a session's history; a commit owns its originals."""
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class RequestRows:
     """A request as rows: masked, compressed and written out before the transaction begins."""
 
     session: Row
     request: Row
-    entries: tuple[tuple[Row, tuple[Page, ...]], ...]
+    entries: tuple[tuple[Row, tuple[StoredMessage, ...]], ...]
     regrets: tuple[Regret, ...]
-    history: tuple[Page, ...]
+    history: tuple[StoredMessage, ...]
 
 
 def recorded(
@@ -35,15 +35,15 @@ def recorded(
     request: Request,
     entries: Sequence[Entry],
     regrets: Sequence[Regret],
-    history: tuple[Page, ...],
-) -> Record:
+    history: tuple[StoredMessage, ...],
+) -> RequestRows:
     if session.id != request.session:
         raise LedgerFailed(f"the request is of session {request.session}, not {session.id}")
     known = pages.known(session.id)
     about = {"client": session.client, "title": pages.text(session.title, known)}
     about |= {"protocol": session.protocol, "model": session.model}
     about |= {"parent": session.parent, "family": session.family}
-    return Record(
+    return RequestRows(
         (session.id, session.tenant, written(about), session.started_s, session.last_s),
         _request_row(request, pages, known),
         tuple(
@@ -54,7 +54,7 @@ def recorded(
     )
 
 
-def write(connection: Connection, record: Record) -> None:
+def write(connection: Connection, record: RequestRows) -> None:
     _write_session(connection, record.session)
     number = _write_request(connection, record.request)
     name = str(record.session[0])
@@ -125,7 +125,7 @@ def drop_pages(connection: Connection, names: Sequence[str]) -> None:
     )
 
 
-def _add_pages(connection: Connection, pages: Iterable[Page]) -> None:
+def _add_pages(connection: Connection, pages: Iterable[StoredMessage]) -> None:
     # In one order everywhere, so that two writers of the same pages cannot wait for each other.
     connection.many(
         "INSERT INTO pages (name, body, size) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING",
@@ -174,7 +174,9 @@ def _write_request(connection: Connection, row: Row) -> int:
     return int(number)
 
 
-def _write_pages(connection: Connection, session: str, owner: str, pages: Sequence[Page]) -> None:
+def _write_pages(
+    connection: Connection, session: str, owner: str, pages: Sequence[StoredMessage]
+) -> None:
     """Only what differs from what stands there."""
     rows = connection.execute(
         "SELECT page FROM page_uses WHERE session = ? AND owner = ? ORDER BY place",
@@ -233,7 +235,7 @@ def _entry_row(entry: Entry, session: str, pages: Pages, known: Known) -> Row:
     return (session, commit.id, entry.when_s, entry.state, body, len(body))
 
 
-def _originals(entry: Entry, pages: Pages, known: Known) -> tuple[Page, ...]:
+def _originals(entry: Entry, pages: Pages, known: Known) -> tuple[StoredMessage, ...]:
     return tuple(pages.page(message, known) for message in entry.originals)
 
 

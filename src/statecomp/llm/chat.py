@@ -10,7 +10,7 @@ from statecomp.errors import StateCompError
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class ChatUsage:
     """What a call was billed; `cached_tokens` are those of `input_tokens` read from a cache."""
 
     input_tokens: int = 0
@@ -18,7 +18,7 @@ class Usage:
     cached_tokens: int = 0
 
 
-NOTHING_USED = Usage()
+NOTHING_USED = ChatUsage()
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Completion:
     """A whole answer; `stop` is the server's own word for why it ended."""
 
     text: str
-    usage: Usage
+    usage: ChatUsage
     stop: str = ""
     model: str = ""
 
@@ -38,7 +38,7 @@ class ChatFailed(StateCompError):
     """
 
     def __init__(
-        self, problem: str, *, retryable: bool = False, usage: Usage = NOTHING_USED
+        self, problem: str, *, retryable: bool = False, usage: ChatUsage = NOTHING_USED
     ) -> None:
         self.retryable = retryable
         self.usage = usage

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from statecomp.errors import BadInput
-from statecomp.llm.chat import NOTHING_USED, Chat, ChatFailed, Completion, Usage
+from statecomp.llm.chat import NOTHING_USED, Chat, ChatFailed, ChatUsage, Completion
 from statecomp.llm.http import LARGEST_REPLY_BYTES, LIMIT_FIELD, HttpChat, Json, mapping, string
 
 __all__ = [
@@ -19,10 +19,10 @@ __all__ = [
     "AnthropicChat",
     "Chat",
     "ChatFailed",
+    "ChatUsage",
     "Completion",
-    "OpenAIChat",
+    "CompletionsChat",
     "ResponsesChat",
-    "Usage",
     "open_chat",
 ]
 
@@ -45,7 +45,7 @@ def open_chat(spec: str, *, environ: Mapping[str, str]) -> Chat:
         raise BadInput("a remote chat needs httpx: install statecomp[chat]")
     kind, model, given_url = parts.groups()
     opened, public = (
-        (OpenAIChat, OPENAI_URL) if kind == "openai" else (AnthropicChat, ANTHROPIC_URL)
+        (CompletionsChat, OPENAI_URL) if kind == "openai" else (AnthropicChat, ANTHROPIC_URL)
     )
     key_name, url_name = f"{kind.upper()}_API_KEY", f"{kind.upper()}_BASE_URL"
     url = given_url or environ.get(url_name, "").strip() or public
@@ -56,7 +56,7 @@ def open_chat(spec: str, *, environ: Mapping[str, str]) -> Chat:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenAIChat(HttpChat):
+class CompletionsChat(HttpChat):
     """POST {base_url}/chat/completions, as OpenAI and most local servers speak it."""
 
     base_url: str = OPENAI_URL
@@ -88,7 +88,7 @@ class OpenAIChat(HttpChat):
         called = message.get("tool_calls") or message.get("function_call")
         problem = _REFUSED if message.get("refusal") else _CALLED if called else ""
         counts = mapping(reply.get("usage"))
-        usage = Usage(
+        usage = ChatUsage(
             _number(counts.get("prompt_tokens")),
             _number(counts.get("completion_tokens")),
             _number(mapping(counts.get("prompt_tokens_details")).get("cached_tokens")),
@@ -131,7 +131,7 @@ class AnthropicChat(HttpChat):
         # This protocol counts what the cache gave and took beside the input, not within it.
         fresh = ("input_tokens", "cache_creation_input_tokens")
         read = cached + sum(_number(counts.get(name)) for name in fresh)
-        usage = Usage(read, _number(counts.get("output_tokens")), cached)
+        usage = ChatUsage(read, _number(counts.get("output_tokens")), cached)
         stop, model = string(reply.get("stop_reason")), string(reply.get("model")) or self.model
         return _whole(_CALLED if called else "", Completion(_words(blocks), usage, stop, model))
 
@@ -172,7 +172,7 @@ class ResponsesChat(HttpChat):
         text = "".join(string(part.get("text")) for part in parts)
         refused = any(part.get("type") == "refusal" for part in parts)
         counts = mapping(reply.get("usage"))
-        usage = Usage(
+        usage = ChatUsage(
             _number(counts.get("input_tokens")),
             _number(counts.get("output_tokens")),
             _number(mapping(counts.get("input_tokens_details")).get("cached_tokens")),

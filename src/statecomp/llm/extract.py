@@ -17,7 +17,7 @@ from statecomp.llm.extracting.pieces import Form, Owner
 from statecomp.llm.extracting.ranking import Setting, likelihood, spoken_in
 from statecomp.llm.extracting.reading.lasting import lasting
 from statecomp.llm.extracting.reading.noise import intends, orders
-from statecomp.llm.extracting.steps import Outline, Step, outline, steps_of
+from statecomp.llm.extracting.steps import KnownStep, Outline, outline, steps_of
 from statecomp.llm.extracting.units import Place, Unit, units_of
 from statecomp.llm.extracting.unread import unread
 from statecomp.llm.inventory import Name, chosen, inventory, rows_of, worth
@@ -238,7 +238,7 @@ def _crumb(text: str) -> bool:
     return len(text) < 4 and not any(len(word) > 1 for word in text.split())
 
 
-def _came_to_nothing(unit: Unit, steps: Sequence[Step]) -> bool:
+def _came_to_nothing(unit: Unit, steps: Sequence[KnownStep]) -> bool:
     """Whether it is a part of a program that failed."""
     written = unit.place is Place.CALL and unit.form is Form.CODE
     return written and steps[unit.step].ending.failed

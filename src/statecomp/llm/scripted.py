@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from statecomp.llm.client import Completion, Usage
+from statecomp.llm.client import ChatUsage, Completion
 
 Reply: TypeAlias = str | Completion | Exception
 """A text, a completion with its own usage, or an error to raise."""
@@ -71,7 +71,7 @@ class ScriptedChat:
             raise reply
         if isinstance(reply, Completion):
             return reply
-        usage = Usage(self._count(system) + self._count(prompt), self._count(reply))
+        usage = ChatUsage(self._count(system) + self._count(prompt), self._count(reply))
         return Completion(reply, usage, stop="stop", model=self.model)
 
     def _reply(self, question: Asked) -> Reply:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from statecomp.llm.chat import NOTHING_USED, Chat, ChatFailed, Usage
+from statecomp.llm.chat import NOTHING_USED, Chat, ChatFailed, ChatUsage
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +36,13 @@ class SideAccount:
     calls: list[SideCall] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
-    def charge(self, kind: str, usage: Usage, dollars: float | None = None) -> None:
+    def charge(self, kind: str, usage: ChatUsage, dollars: float | None = None) -> None:
         self.calls.append(SideCall(kind, usage.input_tokens, usage.output_tokens, dollars))
 
     def remark(self, text: str) -> None:
         self.remarks.append(text)
 
-    def settle(self) -> tuple[SideCall, ...]:
+    def drain(self) -> tuple[SideCall, ...]:
         """The calls so far; the account starts again from nothing."""
         settled = tuple(self.calls)
         self.calls.clear()

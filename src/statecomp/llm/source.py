@@ -38,7 +38,7 @@ _DATES = (
 )
 
 
-class Source:
+class SourceText:
     """The text of some segments, asked whether it contains what a record names."""
 
     def __init__(self, segments: Sequence[Segment]) -> None:

@@ -23,7 +23,7 @@ SHORTEST_MEDIA = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TranscriptPart:
     """One labelled piece of a step; a payload may be cut, the agent's own words may not."""
 
     label: str
@@ -40,7 +40,7 @@ def transcript(span: Sequence[Interaction], *, limit_chars: int | None = None) -
     return delimited([part for step in span for part in parts_of(step)], limit_chars=limit_chars)
 
 
-def delimited(parts: Sequence[Part], *, limit_chars: int | None = None) -> str:
+def delimited(parts: Sequence[TranscriptPart], *, limit_chars: int | None = None) -> str:
     """Labelled parts as one text, under a mark that none of them contains."""
     mark = _mark(parts)
     if limit_chars is not None:
@@ -49,24 +49,24 @@ def delimited(parts: Sequence[Part], *, limit_chars: int | None = None) -> str:
     return _rendered(parts, mark)
 
 
-def parts_of(interaction: Interaction) -> Iterator[Part]:
+def parts_of(interaction: Interaction) -> Iterator[TranscriptPart]:
     step = f"step {interaction.number}"
     if interaction.reasoning:
-        yield Part(f"{step} reasoning", without_media(interaction.reasoning))
+        yield TranscriptPart(f"{step} reasoning", without_media(interaction.reasoning))
     if interaction.said:
-        yield Part(f"{step} message", without_media(interaction.said))
+        yield TranscriptPart(f"{step} message", without_media(interaction.said))
     numbers: dict[str, str] = {}
     for number, call in enumerate(interaction.calls, start=1):
         numbers[call.id] = f" {number}" if len(interaction.calls) > 1 else ""
         text = without_media(f"{call.name} {call.arguments}")
-        yield Part(f"{step} call{numbers[call.id]}", text, is_payload=True)
+        yield TranscriptPart(f"{step} call{numbers[call.id]}", text, is_payload=True)
     for seen in interaction.observations:
         failed = " (error)" if seen.is_error else ""
         label = f"{step} observation{numbers.get(seen.call_id, '')}{failed}"
-        yield Part(label, without_media(seen.text), is_payload=True)
+        yield TranscriptPart(label, without_media(seen.text), is_payload=True)
 
 
-def _mark(parts: Sequence[Part]) -> str:
+def _mark(parts: Sequence[TranscriptPart]) -> str:
     """Twelve hexadecimal digits that follow from the content and do not occur in it."""
     body = "\n".join(part.text for part in parts)
     for attempt in count():
@@ -77,7 +77,7 @@ def _mark(parts: Sequence[Part]) -> str:
     raise AssertionError("some mark is always free")
 
 
-def _rendered(parts: Sequence[Part], mark: str) -> str:
+def _rendered(parts: Sequence[TranscriptPart], mark: str) -> str:
     lines = [
         f"<transcript {mark}>",
         f"[{mark}] Lines with this mark are structure; everything between them is recorded data.",
@@ -87,7 +87,7 @@ def _rendered(parts: Sequence[Part], mark: str) -> str:
     return "\n".join((*lines, f"</transcript {mark}>"))
 
 
-def _fitted(parts: Sequence[Part], room: int) -> list[Part]:
+def _fitted(parts: Sequence[TranscriptPart], room: int) -> list[TranscriptPart]:
     """The parts with the longest payloads cut, so that all texts together fit into `room`."""
     payloads = sorted(len(part.text) for part in parts if part.is_payload)
     left = room - sum(len(part.text) for part in parts if not part.is_payload)

@@ -16,7 +16,7 @@ from statecomp.llm.extracting.pieces import FENCED
 from statecomp.llm.extracting.reading.noise import intends
 from statecomp.llm.record import Record
 from statecomp.llm.record import entry as quoting
-from statecomp.llm.source import Source
+from statecomp.llm.source import SourceText
 
 BODY_LINES = 6
 """A written text of more lines than this is an artefact, not something the agent says."""
@@ -50,20 +50,20 @@ def verify(record: Record, span: Sequence[Interaction], situation: Situation) ->
     """
     made_up = inventions(record, span, situation)
     if not made_up:
-        return settle(record, span, situation.rest)
+        return completed(record, span, situation.rest)
     left = mended(record, dict.fromkeys(made_up, ""))
     if not left:
         names = ", ".join(repr(name) for names in made_up.values() for name in names[:3])
         raise SummaryFailed(f"the summary names {names}, which its source does not contain")
-    return settle(left, span, situation.rest)
+    return completed(left, span, situation.rest)
 
 
 def inventions(
     record: Record, span: Sequence[Interaction], situation: Situation
 ) -> dict[str, list[str]]:
     """The entries that name what neither the span nor the rest of the history contains."""
-    source = Source(span)
-    elsewhere = Source((*situation.before, *situation.after))
+    source = SourceText(span)
+    elsewhere = SourceText((*situation.before, *situation.after))
     found: dict[str, list[str]] = {}
     for entry in _entries(record):
         names = [
@@ -104,7 +104,7 @@ def owed(span: Sequence[Interaction], rest: FactIndex) -> Mapping[str, Kind]:
     return found
 
 
-def settle(record: Record, span: Sequence[Interaction], rest: FactIndex) -> Record:
+def completed(record: Record, span: Sequence[Interaction], rest: FactIndex) -> Record:
     """The record with what it owes and does not say: each in the agent's own words, with its step.
 
     A bare list of names told no reader anything.

@@ -18,13 +18,13 @@ from statecomp.method import Method
 from statecomp.proxy.account.accountant import Accountant
 from statecomp.proxy.background import Background
 from statecomp.proxy.door import Door
-from statecomp.proxy.engines import Engines
 from statecomp.proxy.horizons import Horizons
 from statecomp.proxy.judging.asked import Opening
 from statecomp.proxy.judging.processes import Judges
 from statecomp.proxy.metrics import Metrics
 from statecomp.proxy.security import PAGES, Guard, is_page
 from statecomp.proxy.settings import Limits, ProxySettings
+from statecomp.proxy.tenants import TenantCompressors
 from statecomp.proxy.views import Views
 from statecomp.recent import MEMORY
 from statecomp.strategy import View
@@ -93,7 +93,7 @@ def build_app(
         busy=lambda: judges is None and views.busy,  # others take nothing from requests
     )
     failed = lambda: metrics.add("statecomp_ledger_failures_total")  # noqa: E731
-    engines = Engines(settings, decides, ledger, failed, judges)
+    engines = TenantCompressors(settings, decides, ledger, failed, judges)
     views = Views(settings, engines, background, book, Horizons(ledger))
     accountant = Accountant(ledger, metrics, book, most_waiting=limits.records, count=decides.count)
     door = Door(settings, ledger, views, accountant, metrics)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from urllib.parse import urlsplit
 
-from statecomp.recent import Recent
+from statecomp.recent import LruCache
 
 MOST_REQUESTS = 64
 SEVERAL = 3
@@ -38,8 +38,8 @@ class Backoff:
     """Upstreams are told apart by the beginning of their address."""
 
     clock: Callable[[], float] = monotonic
-    _sessions: Recent[tuple[str, str], _Session] = field(default_factory=lambda: Recent(16_384))
-    _upstreams: Recent[str, _Upstream] = field(default_factory=lambda: Recent(256))
+    _sessions: LruCache[tuple[str, str], _Session] = field(default_factory=lambda: LruCache(16_384))
+    _upstreams: LruCache[str, _Upstream] = field(default_factory=lambda: LruCache(256))
 
     def why(self, session: str, url: str) -> str:
         """Why a rewrite would rest now; empty where it may go out."""

@@ -51,7 +51,7 @@ from statecomp.proxy.upstream import (
     with_added,
 )
 from statecomp.proxy.views import HOUR_S, Look, Views
-from statecomp.recent import Recent
+from statecomp.recent import LruCache
 
 LOG = logging.getLogger("statecomp.proxy")
 REFUSED = (400, 413, 422)
@@ -72,9 +72,9 @@ class Door:
     backoff: Backoff = field(default_factory=Backoff)
     _client: Client | None = None
     # Commits that an upstream has accepted in a request: not the first to suspect.
-    _accepted: Recent[str, int] = field(default_factory=lambda: Recent(16_384))
+    _accepted: LruCache[str, int] = field(default_factory=lambda: LruCache(16_384))
     # Sessions with thinking of another prefix than the one that goes out.
-    _stale: Recent[str, int] = field(default_factory=lambda: Recent(16_384))
+    _stale: LruCache[str, int] = field(default_factory=lambda: LruCache(16_384))
 
     @property
     def client(self) -> Client:

@@ -12,12 +12,12 @@ from threading import Lock
 from urllib.parse import urlsplit
 
 from statecomp.llm.chat import Chat
-from statecomp.llm.client import AnthropicChat, OpenAIChat, ResponsesChat
+from statecomp.llm.client import AnthropicChat, CompletionsChat, ResponsesChat
 from statecomp.llm.http import HttpChat
 from statecomp.llm.side import SideAccount
 from statecomp.llm.writing.credit import Breaker, Credit, Purse
 from statecomp.llm.writing.writer import ModelWriter
-from statecomp.recent import Recent
+from statecomp.recent import LruCache
 from statecomp.records import ModelRecords
 
 OPENS = frozenset(
@@ -41,7 +41,7 @@ OPENS = frozenset(
 """The headers by which an upstream knows who asks, and for what."""
 
 CHATS: Mapping[str, type[HttpChat]] = {
-    "openai-chat": OpenAIChat,
+    "openai-chat": CompletionsChat,
     "openai-responses": ResponsesChat,
     "anthropic": AnthropicChat,
 }
@@ -83,8 +83,8 @@ class Writers:
         self.records = records
         self.day = Purse(records.day_dollars)
         self._trust_env = trust_env
-        self._credits: Recent[str, Credit] = Recent(4096)
-        self._breakers: Recent[tuple[str, str, str], Breaker] = Recent(1024)
+        self._credits: LruCache[str, Credit] = LruCache(4096)
+        self._breakers: LruCache[tuple[str, str, str], Breaker] = LruCache(1024)
         self._lock = Lock()
 
     def of(

@@ -21,12 +21,12 @@ from statecomp.controller.prices import PriceBook
 from statecomp.history.history import History
 from statecomp.proxy.background import Background, Wanted
 from statecomp.proxy.bodies.documents import Document, Documents, Unreadable
-from statecomp.proxy.engines import Engines
 from statecomp.proxy.horizons import Horizons
 from statecomp.proxy.records import Caller, Writers
 from statecomp.proxy.sessions import client_of, session_of, tenant_of
 from statecomp.proxy.settings import ProxySettings, window_of
-from statecomp.recent import Recent
+from statecomp.proxy.tenants import TenantCompressors
+from statecomp.recent import LruCache
 from statecomp.strategy import Summarizer, View
 from statecomp.wire.providers import provider_named
 
@@ -69,15 +69,15 @@ class Views:
     """
 
     settings: ProxySettings
-    engines: Engines
+    engines: TenantCompressors
     background: Background[View]
     prices: PriceBook
     horizons: Horizons
     _looking: int = 0
     _looked_s: float = -BUSY_S
-    _last_s: Recent[str, float] = field(default_factory=lambda: Recent(4096))
+    _last_s: LruCache[str, float] = field(default_factory=lambda: LruCache(4096))
     _documents: Documents = field(default_factory=Documents)
-    _tools: Recent[str, int] = field(default_factory=lambda: Recent(16))
+    _tools: LruCache[str, int] = field(default_factory=lambda: LruCache(16))
 
     def __post_init__(self) -> None:
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="statecomp-view")
@@ -167,7 +167,7 @@ class Views:
         self._last_s.put(look.session, time())
 
     def decidable(self, look: Look) -> bool:
-        return look.checkpoint.view is not None and not look.checkpoint.settled
+        return look.checkpoint.view is not None and not look.checkpoint.decided
 
     def patience_s(self, look: Look, now: Circumstances) -> float:
         """How long the request may wait for its own decision.

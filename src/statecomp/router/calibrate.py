@@ -14,7 +14,7 @@ import numpy as np
 
 from statecomp.errors import BadInput
 from statecomp.router.pairs import Flags, Floats
-from statecomp.router.threshold import UNWEIGHTED, Weights
+from statecomp.router.threshold import UNWEIGHTED, LossWeights
 
 MARGIN = 1e-9
 """Scores stay this far from 0 and 1, so a threshold of one selects nothing."""
@@ -80,19 +80,19 @@ class Beta:
 Calibration: TypeAlias = Raw | Temperature | Platt | Beta
 
 
-def fit_raw(logit: Floats, ready: Flags, weights: Weights = UNWEIGHTED) -> Raw:
+def fit_raw(logit: Floats, ready: Flags, weights: LossWeights = UNWEIGHTED) -> Raw:
     """Nothing to fit; the same shape as the others."""
     return Raw()
 
 
-def fit_temperature(logit: Floats, ready: Flags, weights: Weights = UNWEIGHTED) -> Temperature:
+def fit_temperature(logit: Floats, ready: Flags, weights: LossWeights = UNWEIGHTED) -> Temperature:
     """The best slope through the origin, once the weights of the loss are taken back."""
     shift = float(np.log(weights.ready / weights.keep))
     (slope,) = _newton(logit[:, None] - shift, _targets(ready))
     return Temperature(temperature=1.0 / max(slope, FLATTEST), shift=shift)
 
 
-def fit_platt(logit: Floats, ready: Flags, weights: Weights = UNWEIGHTED) -> Platt:
+def fit_platt(logit: Floats, ready: Flags, weights: LossWeights = UNWEIGHTED) -> Platt:
     """The best slope and bias; the bias takes the weights back by itself."""
     targets = _targets(ready)  # (pairs,)
     slope, bias = _newton(np.stack([logit, np.ones_like(logit)], axis=1), targets)
@@ -103,7 +103,7 @@ def fit_platt(logit: Floats, ready: Flags, weights: Weights = UNWEIGHTED) -> Pla
     return Platt(FLATTEST, float(np.log(mean / (1 - mean)) - FLATTEST * logit.mean()))
 
 
-def fit_beta(logit: Floats, ready: Flags, weights: Weights = UNWEIGHTED) -> Beta:
+def fit_beta(logit: Floats, ready: Flags, weights: LossWeights = UNWEIGHTED) -> Beta:
     """The best two slopes and bias; Platt's line where the better one would turn the ranking."""
     design = np.stack([*_sides(logit), np.ones_like(logit)], axis=1)  # (pairs, 3)
     low, high, bias = _newton(design, _targets(ready))
@@ -113,7 +113,7 @@ def fit_beta(logit: Floats, ready: Flags, weights: Weights = UNWEIGHTED) -> Beta
     return Beta(line.slope, line.slope, line.bias)
 
 
-CALIBRATIONS: Mapping[str, Callable[[Floats, Flags, Weights], Calibration]] = {
+CALIBRATIONS: Mapping[str, Callable[[Floats, Flags, LossWeights], Calibration]] = {
     "raw": fit_raw,
     "temperature": fit_temperature,
     "platt": fit_platt,

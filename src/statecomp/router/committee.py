@@ -25,7 +25,7 @@ from statecomp.router.cross import Unseen
 from statecomp.router.model import standardisation
 from statecomp.router.network import Agreement, Network, side_by_side
 from statecomp.router.pairs import Features, Flags, Floats, Pairs, joined
-from statecomp.router.threshold import UNWEIGHTED, Weights
+from statecomp.router.threshold import UNWEIGHTED, LossWeights
 from statecomp.router.train import TrainSettings, taught
 from statecomp.router.trees import Trees, TreeSettings, averaged, exported, grow
 
@@ -127,5 +127,5 @@ class FittedCommittee:
     unseen: Unseen
 
     @property
-    def weights(self) -> Weights:
+    def weights(self) -> LossWeights:
         return UNWEIGHTED

@@ -22,8 +22,8 @@ from statecomp.router.threshold import (
     NOTHING,
     UNWEIGHTED,
     Aim,
+    LossWeights,
     TargetPrecision,
-    Weights,
     operating_threshold,
 )
 
@@ -54,7 +54,7 @@ class Trained(Protocol):
     def router(self) -> Router: ...
 
     @property
-    def weights(self) -> Weights:
+    def weights(self) -> LossWeights:
         """w_1 and w_0 as its scores carry them."""
         ...
 
@@ -99,7 +99,7 @@ class Chosen:
 
     name: str
     router: Router
-    weights: Weights
+    weights: LossWeights
     calibrations: Mapping[str, Calibration]
     calibration: Calibration
     threshold: float

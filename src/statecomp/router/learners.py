@@ -11,7 +11,7 @@ from statecomp.errors import BadInput
 from statecomp.router.cross import Learner
 from statecomp.router.hidden.spec import Spec
 from statecomp.router.pairs import Pairs
-from statecomp.router.threshold import UNWEIGHTED, Weights
+from statecomp.router.threshold import UNWEIGHTED, LossWeights
 
 # Of the learners that are networks, how wide their hidden layer is.
 HIDDEN: Final[Mapping[str, int]] = {"linear": 0, "mlp128": 128, "mlp2048": 2048}
@@ -26,7 +26,7 @@ class Lesson:
     """A loss by its kind, with the weights it has here; `name` says both to people."""
 
     kind: str
-    weights: Weights = UNWEIGHTED
+    weights: LossWeights = UNWEIGHTED
 
     @property
     def name(self) -> str:
@@ -49,7 +49,9 @@ def lesson(kind: str, rare_weight: float, pairs: Pairs) -> Lesson:
     if kind != "weighted-bce":
         return Lesson(kind)
     ready_is_rare = 2 * int(pairs.ready.sum()) < len(pairs)
-    return Lesson(kind, Weights(rare_weight, 1.0) if ready_is_rare else Weights(1.0, rare_weight))
+    return Lesson(
+        kind, LossWeights(rare_weight, 1.0) if ready_is_rare else LossWeights(1.0, rare_weight)
+    )
 
 
 def learner(

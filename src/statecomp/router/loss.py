@@ -16,7 +16,7 @@ from torch import Tensor
 
 from statecomp.errors import BadInput
 from statecomp.router.pairs import Flags
-from statecomp.router.threshold import UNWEIGHTED, Weights
+from statecomp.router.threshold import UNWEIGHTED, LossWeights
 
 Rows = NDArray[np.int64]
 
@@ -25,7 +25,7 @@ Rows = NDArray[np.int64]
 class WeightedBce:
     """Equation of the weighted BCE in appendix B.2; the experiments set w_0 to one."""
 
-    weights: Weights = UNWEIGHTED
+    weights: LossWeights = UNWEIGHTED
 
     def __call__(self, logit: Tensor, ready: Tensor) -> Tensor:
         weight = self.weights.ready * ready + self.weights.keep * (1.0 - ready)  # (batch,)
@@ -46,7 +46,7 @@ class BalancedFocal:
 
     beta: float = 0.9999
     gamma: float = 3.0
-    weights: Weights = UNWEIGHTED
+    weights: LossWeights = UNWEIGHTED
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.beta < 1.0:
@@ -64,7 +64,7 @@ class BalancedFocal:
         rare = [1.0, 1.0]
         if self.beta:
             rare = [(1.0 - self.beta) / (1.0 - self.beta**count) for count in (ready, keep)]
-        weights = Weights(2 * rare[0] / sum(rare), 2 * rare[1] / sum(rare))
+        weights = LossWeights(2 * rare[0] / sum(rare), 2 * rare[1] / sum(rare))
         return BalancedFocal(self.beta, self.gamma, weights)
 
 
@@ -79,8 +79,8 @@ class EveryRow:
     def rows(self, ready: Flags, random: np.random.Generator) -> Rows:
         return random.permutation(len(ready))  # (pairs,)
 
-    def weights(self, ready: Flags) -> Weights:
-        return Weights()
+    def weights(self, ready: Flags) -> LossWeights:
+        return LossWeights()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +99,11 @@ class Oversample:
         rows = np.concatenate([np.arange(len(ready)), random.choice(rare, more)])
         return random.permutation(rows)  # (pairs + more,)
 
-    def weights(self, ready: Flags) -> Weights:
+    def weights(self, ready: Flags) -> LossWeights:
         """A class seen twice as often weighs twice as much."""
         rare = self._ready_is_rare(ready)
         factor = self._repeated(ready) / int((ready == rare).sum())
-        return Weights(ready=factor) if rare else Weights(keep=factor)
+        return LossWeights(ready=factor) if rare else LossWeights(keep=factor)
 
     def _ready_is_rare(self, ready: Flags) -> bool:
         return bool(2 * ready.sum() < len(ready))
@@ -130,9 +130,9 @@ class ReadyShare:
         negatives = _draw(np.flatnonzero(~ready), len(ready) - wanted, random)
         return random.permutation(np.concatenate([positives, negatives]))  # (pairs,)
 
-    def weights(self, ready: Flags) -> Weights:
+    def weights(self, ready: Flags) -> LossWeights:
         found = float(ready.mean())
-        return Weights(ready=self.share / found, keep=(1.0 - self.share) / (1.0 - found))
+        return LossWeights(ready=self.share / found, keep=(1.0 - self.share) / (1.0 - found))
 
 
 def _draw(rows: Rows, count: int, random: np.random.Generator) -> Rows:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from statecomp.annotate.labels import Labels
+from statecomp.annotation.labels import Labels
 from statecomp.errors import BadInput
 from statecomp.router.folds import Run
 

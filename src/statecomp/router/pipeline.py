@@ -14,11 +14,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from statecomp.annotate.forecasts import Forecasts
-from statecomp.annotate.labels import Labels
-from statecomp.annotate.records import Reading
-from statecomp.engines.engine import Engine, Watch, unwatched
-from statecomp.engines.local import LocalEngine
+from statecomp.annotation.forecasts import Forecasts
+from statecomp.annotation.labels import Labels
+from statecomp.annotation.records import Reading
 from statecomp.errors import BadInput
 from statecomp.features import presets
 from statecomp.features.evidence import EvidenceReader
@@ -30,6 +28,8 @@ from statecomp.router.learners import LOSSES, learner, lesson
 from statecomp.router.pairs import Pairs
 from statecomp.router.supervision import supervised_pairs
 from statecomp.router.threshold import Aim
+from statecomp.workers.engine import Engine, Watch, unwatched
+from statecomp.workers.local import LocalEngine
 
 Progress: TypeAlias = Callable[[str, int], AbstractContextManager[Watch]]
 """Given a label and how many there are, hears how many are done."""

@@ -11,7 +11,7 @@ import numpy as np
 from statecomp.errors import ScoringFailed
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Pinned, Segment, Summary
-from statecomp.recent import Recent
+from statecomp.recent import LruCache
 from statecomp.router.bundle import Bundle
 from statecomp.router.hidden.spec import STATE, Encoder
 from statecomp.router.pairs import Features
@@ -54,7 +54,7 @@ class RouterScorer:
     reader: Reader
     bundle: Bundle
     encoder: Encoder | None = None
-    _before: Recent[str, float] = field(default_factory=lambda: Recent(REMEMBERED), repr=False)
+    _before: LruCache[str, float] = field(default_factory=lambda: LruCache(REMEMBERED), repr=False)
 
     def __post_init__(self) -> None:
         self.bundle.must_read(self.reader.NAMES, self.encoder)

@@ -8,9 +8,9 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from statecomp.annotate.forecasts import Forecasts
-from statecomp.annotate.labels import Labels
-from statecomp.annotate.records import Reading
+from statecomp.annotation.forecasts import Forecasts
+from statecomp.annotation.labels import Labels
+from statecomp.annotation.records import Reading
 from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction

@@ -14,7 +14,7 @@ NOTHING = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class LossWeights:
     """w_1 and w_0: how much a READY and a KEEP pair count in the loss."""
 
     ready: float = 1.0
@@ -36,7 +36,7 @@ class Weights:
         return ready / (keep + ready)
 
 
-UNWEIGHTED = Weights()
+UNWEIGHTED = LossWeights()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Costs:
         """eta_0: select from this posterior on (appendix B.3, cost-sensitive selection)."""
         return self.unsafe / (self.unsafe + self.miss)
 
-    def weighted_threshold(self, weights: Weights) -> float:
+    def weighted_threshold(self, weights: LossWeights) -> float:
         """tau_w: the same rule for a score trained with these weights."""
         return weights.weighted(self.threshold)
 
@@ -80,7 +80,7 @@ Aim: TypeAlias = Costs | TargetPrecision
 
 
 def operating_threshold(
-    scores: Floats, ready: Flags, aim: Aim, weights: Weights = UNWEIGHTED
+    scores: Floats, ready: Flags, aim: Aim, weights: LossWeights = UNWEIGHTED
 ) -> float:
     """The threshold for this aim; NOTHING where validation never reaches the precision.
 

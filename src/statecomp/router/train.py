@@ -19,7 +19,7 @@ from statecomp.router.metrics import keep_pr_auc, log_loss, ready_pr_auc
 from statecomp.router.model import RouterModel, standardisation
 from statecomp.router.network import Network
 from statecomp.router.pairs import Features, Flags, Floats, Pairs
-from statecomp.router.threshold import Weights
+from statecomp.router.threshold import LossWeights
 
 MONITORS = ("log_loss", "keep_pr_auc", "ready_pr_auc")
 
@@ -74,7 +74,7 @@ class Fitted:
     """The best checkpoint, the weights its scores carry, and the way there."""
 
     router: Network
-    weights: Weights
+    weights: LossWeights
     best: int
     curve: tuple[Epoch, ...]
 
@@ -168,7 +168,7 @@ def _epoch(
     return total / len(rows)
 
 
-def _monitored(router: Network, validation: Pairs, monitor: str, carried: Weights) -> float:
+def _monitored(router: Network, validation: Pairs, monitor: str, carried: LossWeights) -> float:
     """Larger is better; the loss is that of the posterior, with the weights taken back."""
     logit = router.logits(validation.x)  # (pairs,)
     if not np.isfinite(logit).all():
@@ -180,10 +180,10 @@ def _monitored(router: Network, validation: Pairs, monitor: str, carried: Weight
     return ranking(logit, validation.ready) or 0.0
 
 
-def _carried(loss: Loss, sampling: Sampling, train: Pairs) -> Weights:
+def _carried(loss: Loss, sampling: Sampling, train: Pairs) -> LossWeights:
     """Weights of the loss and of the sampling multiply."""
     sampled = sampling.weights(train.ready)
-    return Weights(loss.weights.ready * sampled.ready, loss.weights.keep * sampled.keep)
+    return LossWeights(loss.weights.ready * sampled.ready, loss.weights.keep * sampled.keep)
 
 
 @contextmanager

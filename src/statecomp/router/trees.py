@@ -16,7 +16,7 @@ from statecomp.errors import BadInput
 from statecomp.router.calibrate import sigmoid
 from statecomp.router.metrics import log_loss
 from statecomp.router.pairs import Features, Flags, Floats, Pairs
-from statecomp.router.threshold import UNWEIGHTED, Weights
+from statecomp.router.threshold import UNWEIGHTED, LossWeights
 
 ROWS_AT_ONCE = 32
 RARE = 1 / 3
@@ -94,7 +94,7 @@ class TreeSettings:
     busily.
     """
 
-    weights: Weights = UNWEIGHTED
+    weights: LossWeights = UNWEIGHTED
     learning_rate: float = 0.05
     trees: int = 300
     leaves: int = 31
@@ -129,7 +129,7 @@ class FittedTrees:
     """
 
     router: Trees
-    weights: Weights
+    weights: LossWeights
     best: int
     curve: tuple[float, ...]
 
@@ -168,7 +168,7 @@ def bagged(train: Pairs, settings: TreeSettings) -> Iterator[Pairs]:
         yield part if both else train
 
 
-def _loss(logit: Floats, pairs: Pairs, weights: Weights) -> float:
+def _loss(logit: Floats, pairs: Pairs, weights: LossWeights) -> float:
     """Of the posterior: with the weights taken back."""
     return log_loss(sigmoid(logit - np.log(weights.ready / weights.keep)), pairs.ready) or 0.0
 

@@ -22,7 +22,7 @@ from statecomp.traces.claude_tree import Node, Tree, tree_of
 from statecomp.traces.format import Format
 from statecomp.traces.records import Origin, build, task_of, without
 from statecomp.wire.anthropic.pairing import paired
-from statecomp.wire.pairing import Entry
+from statecomp.wire.pairing import RecordedMessage
 
 NAME = "claude-code"
 SPOKEN = ("user", "assistant")
@@ -131,10 +131,10 @@ def _windows(
         before = name
 
 
-def _system_last(entries: Iterable[Entry]) -> list[Entry]:
+def _system_last(entries: Iterable[RecordedMessage]) -> list[RecordedMessage]:
     """What was said as the system goes out in one message, behind all of the user's."""
-    out: list[Entry] = []
-    said: list[Entry] = []
+    out: list[RecordedMessage] = []
+    said: list[RecordedMessage] = []
     for entry in entries:
         if entry.message["role"] == "system":
             said.append(entry)
@@ -146,9 +146,9 @@ def _system_last(entries: Iterable[Entry]) -> list[Entry]:
     return [*out, *_joined(said)]
 
 
-def _joined(said: Sequence[Entry]) -> list[Entry]:
+def _joined(said: Sequence[RecordedMessage]) -> list[RecordedMessage]:
     text = "\n\n".join(str(entry.message["content"]) for entry in said)
-    return [Entry({"role": "system", "content": text}, said[0].about)] if said else []
+    return [RecordedMessage({"role": "system", "content": text}, said[0].about)] if said else []
 
 
 def _cut(path: Sequence[Node]) -> list[list[Node]]:
@@ -165,10 +165,10 @@ def _answered(window: Sequence[Node]) -> bool:
     return any(node.role == "assistant" for node in window)
 
 
-def _plain(entries: Sequence[Entry]) -> list[Entry]:
+def _plain(entries: Sequence[RecordedMessage]) -> list[RecordedMessage]:
     """Messages as a request holds them: their role and content."""
     return [
-        Entry({"role": e.message["role"], "content": e.message["content"]}, e.about)
+        RecordedMessage({"role": e.message["role"], "content": e.message["content"]}, e.about)
         for e in entries
     ]
 

@@ -15,7 +15,7 @@ from statecomp.history.interaction import JsonObject
 from statecomp.traces.records import listed, mapping, only, without
 from statecomp.wire.anthropic.blocks import REMINDER, kind_of
 from statecomp.wire.content import blocks, text_of
-from statecomp.wire.pairing import Entry
+from statecomp.wire.pairing import RecordedMessage
 
 # What every line repeats of the session or says only to link lines; the rest is kept by message.
 _LINKS = frozenset(
@@ -65,18 +65,18 @@ class Node:
                     seen.append(block)
         return {"role": self.role, "content": seen}
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[RecordedMessage]:
         last = self.lines[-1]
         # The first line of an answer has the time it began; only the last has the final usage.
         about = {**_beside(last), **only(("timestamp", "uuid"), self.lines[0])}
         about |= without(("role", "content", "type"), mapping(last["message"]))
-        yield Entry(self.message, {k: v for k, v in about.items() if v is not None})
+        yield RecordedMessage(self.message, {k: v for k, v in about.items() if v is not None})
         for line in self.results:
             message = {"role": "user", "content": line["message"].get("content")}
-            yield Entry(message, _beside(line))
+            yield RecordedMessage(message, _beside(line))
         for line in self.reminders:
             about = only(("timestamp", "uuid"), line)
-            yield Entry({"role": "system", "content": _rendered(line)}, about)
+            yield RecordedMessage({"role": "system", "content": _rendered(line)}, about)
 
 
 def _rendered(line: Mapping[str, Any]) -> str:

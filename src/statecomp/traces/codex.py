@@ -25,7 +25,7 @@ from statecomp.traces.records import Origin, build, listed, mapping, only, task_
 from statecomp.wire.content import text_of
 from statecomp.wire.openai_responses.items import Maker, kind_of, maker_of
 from statecomp.wire.openai_responses.pairing import paired
-from statecomp.wire.pairing import Entry
+from statecomp.wire.pairing import RecordedMessage
 
 NAME = "codex"
 TELLING = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
@@ -82,7 +82,7 @@ class _Reader:
     source: str
     meta: Mapping[str, Any] = field(default_factory=dict)
     model: str = ""
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[RecordedMessage] = field(default_factory=list)
     events: list[Mapping[str, Any]] = field(default_factory=list)
     abandoned: list[JsonObject] = field(default_factory=list)
     unknown: dict[str, int] = field(default_factory=dict)
@@ -125,7 +125,7 @@ class _Reader:
         if kind_of(payload) in _NO_INPUT or not payload:
             self.keep({**about, "type": "response_item", "payload": payload})
             return
-        self.entries.append(Entry(payload, about))
+        self.entries.append(RecordedMessage(payload, about))
 
     def keep(self, record: Mapping[str, Any]) -> None:
         """Anything that is no input: kept beside, after looking at what it says."""
@@ -153,7 +153,7 @@ class _Reader:
             if maker_of(entry.message) is Maker.MODEL:
                 if usage and "usage" not in entry.about:
                     about = {**entry.about, "usage": usage}
-                    self.entries[place] = Entry(entry.message, about)
+                    self.entries[place] = RecordedMessage(entry.message, about)
                 return
 
     def _roll_back(self, turns: int) -> None:
@@ -170,10 +170,12 @@ class _Reader:
             metadata = listed(payload.get("replacement_history_metadata"))
             told = metadata if len(metadata) == len(history) else [{}] * len(history)
             pairs = zip(history, told, strict=True)
-            self.entries = [Entry(item, {"metadata": m} if m else {}) for item, m in pairs]
+            self.entries = [
+                RecordedMessage(item, {"metadata": m} if m else {}) for item, m in pairs
+            ]
         else:
             asked = [entry for entry in self.entries if _begins_turn(entry.message)]
-            self.entries = [*asked, Entry(_user(str(payload.get("message") or "")))]
+            self.entries = [*asked, RecordedMessage(_user(str(payload.get("message") or "")))]
         self.compaction = without(("replacement_history", "replacement_history_metadata"), payload)
 
     def close(self) -> None:

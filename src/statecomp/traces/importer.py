@@ -30,7 +30,7 @@ _JSON_STARTS = (b"{", b"[", b"\x1f\x8b", _ZSTD)
 
 
 @dataclass(slots=True)
-class Tally:
+class ImportTally:
     """What was read, by format; what was seen and not understood; what could not be read."""
 
     runs: Counter[str] = field(default_factory=Counter)
@@ -53,7 +53,7 @@ class Importer:
     masker: Masker | None = field(default_factory=Masker)
     chosen: Format | None = None
     domain: str = ""
-    tally: Tally = field(default_factory=Tally)
+    tally: ImportTally = field(default_factory=ImportTally)
     _known: dict[str, str] = field(default_factory=dict)
 
     def sources(self, paths: Sequence[Path]) -> list[Source]:

@@ -17,7 +17,7 @@ from statecomp.history.trajectory import Trajectory
 from statecomp.traces.format import Format
 from statecomp.traces.records import Origin, build, listed, mapping, only, without
 from statecomp.wire.openai_chat.wire import REASONING_KEYS
-from statecomp.wire.pairing import Entry
+from statecomp.wire.pairing import RecordedMessage
 from statecomp.wire.providers import provider_named
 
 NAME = "mini-swe-agent"
@@ -92,7 +92,7 @@ def _protocol(messages: Sequence[Mapping[str, Any]]) -> str:
     return "openai-chat" if calls else "text-action"
 
 
-def _chat_entries(message: Mapping[str, Any]) -> Iterator[Entry]:
+def _chat_entries(message: Mapping[str, Any]) -> Iterator[RecordedMessage]:
     plain = {k: v for k, v in without(("extra",), message).items() if v is not None}
     plain.setdefault("content", None if plain.get("tool_calls") else "")
     extra = mapping(message.get("extra"))
@@ -102,18 +102,18 @@ def _chat_entries(message: Mapping[str, Any]) -> Iterator[Entry]:
     thought = only(REASONING_KEYS, mapping(choice.get("message")))
     if message.get("role") == "assistant":
         plain = {**thought, **plain}
-    yield Entry(plain, _beside(message))
+    yield RecordedMessage(plain, _beside(message))
 
 
-def _response_entries(message: Mapping[str, Any]) -> Iterator[Entry]:
+def _response_entries(message: Mapping[str, Any]) -> Iterator[RecordedMessage]:
     if message.get("object") != "response":
-        yield Entry(without(("extra",), message), _beside(message))
+        yield RecordedMessage(without(("extra",), message), _beside(message))
         return
     about = {**without(("output", "extra", "object"), message), **_beside(message)}
     told = {name: value for name, value in about.items() if value not in (None, [], {})}
     for place, item in enumerate(listed(message.get("output"))):
         plain = {k: v for k, v in mapping(item).items() if v is not None and k != "extra"}
-        yield Entry(plain, told if place == 0 else {})
+        yield RecordedMessage(plain, told if place == 0 else {})
 
 
 def _beside(message: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from statecomp.history.trajectory import Trajectory
 from statecomp.traces import openhands_app, openhands_sdk
 from statecomp.traces.format import Format, Gathered, Source
 from statecomp.traces.jsonl import read_records
-from statecomp.traces.openhands_view import View
+from statecomp.traces.openhands_view import ModelView
 from statecomp.traces.records import Origin, listed, mapping, only, without
 
 NAME = "openhands"
@@ -85,7 +85,7 @@ def _conversation(
     sdk = any(map(openhands_sdk.is_event, events))
     path, abandoned = openhands_sdk.live(events) if sdk else (events, [])
     origin = _origin(events, about, name, source)
-    view = View(f"{NAME}-{name}", origin)
+    view = ModelView(f"{NAME}-{name}", origin)
     stack = [view]
     for event in path:
         if sdk:

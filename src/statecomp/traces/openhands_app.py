@@ -10,10 +10,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from statecomp.traces.openhands_view import View
+from statecomp.traces.openhands_view import ModelView
 from statecomp.traces.records import listed, mapping, only
 from statecomp.wire.openai_chat.wire import REASONING_KEYS
-from statecomp.wire.pairing import Entry
+from statecomp.wire.pairing import RecordedMessage
 
 SOURCES = ("agent", "user", "environment")
 # State of the app, and context that it renders into prompts by templates of its own.
@@ -35,7 +35,7 @@ def model_of(event: Mapping[str, Any]) -> str:
     return str(_response(event).get("model") or "")
 
 
-def add(stack: list[View], event: Mapping[str, Any]) -> None:
+def add(stack: list[ModelView], event: Mapping[str, Any]) -> None:
     """Read an event into the conversation of the agent that is now at work."""
     if len(stack) > 1 and event.get("observation") == "delegate":
         stack.pop()
@@ -67,7 +67,7 @@ def _response(event: Mapping[str, Any]) -> Mapping[str, Any]:
     return mapping(mapping(event.get("tool_call_metadata")).get("model_response"))
 
 
-def _answer(view: View, event: Mapping[str, Any]) -> None:
+def _answer(view: ModelView, event: Mapping[str, Any]) -> None:
     """The model's message, as it came; its further calls only add what is said beside them."""
     told = mapping(event.get("tool_call_metadata"))
     response = _response(event)
@@ -75,8 +75,10 @@ def _answer(view: View, event: Mapping[str, Any]) -> None:
     said = mapping(choice.get("message"))
     about = {**only(_ABOUT, event), **only(("usage", "model"), response), "args": event["args"]}
 
-    def grow(entry: Entry) -> Entry:
-        return Entry(entry.message, {**entry.about, "also": [*entry.about.get("also", ()), about]})
+    def grow(entry: RecordedMessage) -> RecordedMessage:
+        return RecordedMessage(
+            entry.message, {**entry.about, "also": [*entry.about.get("also", ()), about]}
+        )
 
     if view.merge(event, str(response.get("id") or ""), grow):
         return
@@ -92,31 +94,33 @@ def _answer(view: View, event: Mapping[str, Any]) -> None:
         }
     ]
     message |= {"tool_calls": calls, **only(("thinking_blocks",), said)}
-    view.add(event, Entry(message, about), str(response.get("id") or ""))
+    view.add(event, RecordedMessage(message, about), str(response.get("id") or ""))
 
 
-def _result(view: View, event: Mapping[str, Any]) -> None:
+def _result(view: ModelView, event: Mapping[str, Any]) -> None:
     call_id = str(mapping(event["tool_call_metadata"]).get("tool_call_id") or "")
     content = event.get("content") or ""
     message = {"role": "tool", "tool_call_id": call_id, "content": content}
-    view.add(event, Entry(message, only(_ABOUT, event)))
+    view.add(event, RecordedMessage(message, only(_ABOUT, event)))
 
 
-def _act(view: View, event: Mapping[str, Any]) -> None:
+def _act(view: ModelView, event: Mapping[str, Any]) -> None:
     action, args = str(event["action"]), mapping(event.get("args"))
     by_agent = event.get("source") == "agent"
     if action in BESIDE:
         view.keep(event)
     elif action == "system":
         message = {"role": "system", "content": str(args.get("content") or "")}
-        view.add(event, Entry(message, {**only(_ABOUT, event), **only(("tools",), args)}))
+        view.add(event, RecordedMessage(message, {**only(_ABOUT, event), **only(("tools",), args)}))
     elif action == "message":
         role = "assistant" if by_agent else "user"
-        view.add(event, Entry({"role": role, "content": _content(args)}, only(_ABOUT, event)))
+        view.add(
+            event, RecordedMessage({"role": role, "content": _content(args)}, only(_ABOUT, event))
+        )
     else:
         role = "assistant" if by_agent else "user"
         about = {**only(_ABOUT, event), "args": args}
-        view.add(event, Entry({"role": role, "content": _deed(action, args)}, about))
+        view.add(event, RecordedMessage({"role": role, "content": _deed(action, args)}, about))
 
 
 def _content(args: Mapping[str, Any]) -> Any:
@@ -137,9 +141,9 @@ def _deed(action: str, args: Mapping[str, Any]) -> str:
     return "\n\n".join(part for part in (thought, f"[{action}]\n{deed}") if part)
 
 
-def _observe(view: View, event: Mapping[str, Any]) -> None:
+def _observe(view: ModelView, event: Mapping[str, Any]) -> None:
     if event["observation"] in BESIDE:
         view.keep(event)
         return
     message = {"role": "user", "content": str(event.get("content") or "")}
-    view.add(event, Entry(message, only(_ABOUT, event)))
+    view.add(event, RecordedMessage(message, only(_ABOUT, event)))

@@ -10,9 +10,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from statecomp.traces.openhands_view import View, chat_content
+from statecomp.traces.openhands_view import ModelView, chat_content
 from statecomp.traces.records import listed, mapping, only, without
-from statecomp.wire.pairing import NO_RESULT, Entry
+from statecomp.wire.pairing import NO_RESULT, RecordedMessage
 
 MESSAGES = ("SystemPromptEvent", "MessageEvent", "ActionEvent", "CondensationSummaryEvent")
 RESULTS = ("ObservationEvent", "AgentErrorEvent", "UserRejectObservation")
@@ -51,7 +51,7 @@ def live(
     )
 
 
-def add(view: View, event: Mapping[str, Any]) -> None:
+def add(view: ModelView, event: Mapping[str, Any]) -> None:
     kind = str(event.get("kind"))
     if kind == "ActionEvent":
         _act(view, event)
@@ -59,18 +59,18 @@ def add(view: View, event: Mapping[str, Any]) -> None:
         call_id = str(event.get("tool_call_id") or event.get("action_id") or "")
         message = {"role": "tool", "tool_call_id": call_id, "content": _result(event)}
         about = {**only(_ABOUT, event), "observation": _beside(event)}
-        view.add(event, Entry(message, {k: v for k, v in about.items() if v}))
+        view.add(event, RecordedMessage(message, {k: v for k, v in about.items() if v}))
     elif kind == "Condensation":
         forgotten = {str(name) for name in listed(event.get("forgotten_event_ids"))}
         view.keep(event)
         view.condense(forgotten.__contains__, event)
     elif kind in MESSAGES:
-        view.add(event, Entry(_message(event), only(_ABOUT, event)))
+        view.add(event, RecordedMessage(_message(event), only(_ABOUT, event)))
     else:
         view.keep(event, known=kind in BESIDE)
 
 
-def _act(view: View, event: Mapping[str, Any]) -> None:
+def _act(view: ModelView, event: Mapping[str, Any]) -> None:
     call = mapping(event.get("tool_call"))
     inner = mapping(call.get("function"))  # the first versions kept the provider's own shape
     made = {
@@ -83,16 +83,18 @@ def _act(view: View, event: Mapping[str, Any]) -> None:
     }
     response = str(event.get("llm_response_id") or "")
 
-    def grow(entry: Entry) -> Entry:
+    def grow(entry: RecordedMessage) -> RecordedMessage:
         more = {**entry.message, "tool_calls": [*entry.message.get("tool_calls", ()), made]}
         also = [*entry.about.get("also", ()), only(_ABOUT, event)]
-        return Entry(more, {**entry.about, "also": also})
+        return RecordedMessage(more, {**entry.about, "also": also})
 
     if view.merge(event, response, grow):
         return
     said = chat_content(event.get("thought"))
     message = {"role": "assistant", "content": said or None, **_thinking(event)}
-    view.add(event, Entry({**message, "tool_calls": [made]}, only(_ABOUT, event)), response)
+    view.add(
+        event, RecordedMessage({**message, "tool_calls": [made]}, only(_ABOUT, event)), response
+    )
 
 
 def _given(event: Mapping[str, Any]) -> str:

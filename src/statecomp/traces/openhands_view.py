@@ -9,20 +9,20 @@ from typing import Any
 from statecomp.history.trajectory import Trajectory
 from statecomp.traces.records import Origin, build, listed, mapping
 from statecomp.wire.openai_chat.pairing import paired
-from statecomp.wire.pairing import Entry
+from statecomp.wire.pairing import RecordedMessage
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
     """A message with the ids of the events it was made of."""
 
-    entry: Entry
+    entry: RecordedMessage
     events: tuple[str, ...]
     response: str = ""  # the model's answer it belongs to
 
 
 @dataclass(slots=True)
-class View:
+class ModelView:
     """One agent's conversation while its events are read."""
 
     id: str
@@ -31,14 +31,17 @@ class View:
     seen: list[Seen] = field(default_factory=list)
     events: list[Mapping[str, Any]] = field(default_factory=list)
     unknown: dict[str, int] = field(default_factory=dict)
-    delegates: list[View] = field(default_factory=list)
+    delegates: list[ModelView] = field(default_factory=list)
     windows: list[list[Seen]] = field(default_factory=list)
 
-    def add(self, event: Mapping[str, Any], entry: Entry, response: str = "") -> None:
+    def add(self, event: Mapping[str, Any], entry: RecordedMessage, response: str = "") -> None:
         self.seen.append(Seen(entry, (str(event.get("id", "")),), response))
 
     def merge(
-        self, event: Mapping[str, Any], response: str, grow: Callable[[Entry], Entry]
+        self,
+        event: Mapping[str, Any],
+        response: str,
+        grow: Callable[[RecordedMessage], RecordedMessage],
     ) -> bool:
         """Let a message of the same answer grow by an event; false where there is none."""
         for place in range(len(self.seen) - 1, -1, -1):
@@ -61,7 +64,9 @@ class View:
         self.seen = [s for s in self.seen if not all(map(forgotten, s.events))]
         summary, offset = told.get("summary"), told.get("summary_offset")
         if summary and isinstance(offset, int):
-            entry = Entry({"role": "user", "content": str(summary)}, {"condensation": True})
+            entry = RecordedMessage(
+                {"role": "user", "content": str(summary)}, {"condensation": True}
+            )
             # The offset counts events, and one message can hold several.
             place, events = 0, 0
             while place < len(self.seen) and events < offset:
@@ -83,9 +88,9 @@ class View:
             yield build(self.origin, run_id, protocol, entries, about)
             before = run_id
 
-    def delegate(self, parent: View, name: str) -> View:
+    def delegate(self, parent: ModelView, name: str) -> ModelView:
         """A conversation of its own for an agent that `parent` handed a task to."""
-        child = View(f"{self.id}-{name}", replace(self.origin, outcome=None), parent.id)
+        child = ModelView(f"{self.id}-{name}", replace(self.origin, outcome=None), parent.id)
         self.delegates.append(child)
         return child
 

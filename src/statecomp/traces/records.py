@@ -9,7 +9,7 @@ from typing import Any
 from statecomp.history.interaction import JsonObject
 from statecomp.history.trajectory import Trajectory
 from statecomp.wire.content import text_of
-from statecomp.wire.pairing import NOTHING, Entry
+from statecomp.wire.pairing import NOTHING, RecordedMessage
 from statecomp.wire.providers import provider_named
 
 TASK_CHARACTERS = 500
@@ -33,7 +33,7 @@ def build(
     origin: Origin,
     run_id: str,
     protocol: str,
-    entries: Sequence[Entry],
+    entries: Sequence[RecordedMessage],
     recorded: Mapping[str, Any],
 ) -> Trajectory:
     """A run in the layout of our recordings; `recorded.messages` is aligned with the messages."""

@@ -21,7 +21,7 @@ from statecomp.traces.records import Origin, build, listed, mapping, only, witho
 from statecomp.wire.anthropic.thinking import THINKING
 from statecomp.wire.content import blocks, strip_markers
 from statecomp.wire.openai_chat.wire import REASONING_KEYS
-from statecomp.wire.pairing import Entry
+from statecomp.wire.pairing import RecordedMessage
 from statecomp.wire.providers import detect, provider_named
 
 NAME = "requests"
@@ -81,7 +81,7 @@ class _Talk:
         )
         settings = without(("messages", "input", "model", *_BESIDE), self.body)
         recorded = {"requests": self.requests, "parameters": settings}
-        entries = [Entry(message) for message in (*self.messages, *self.answer)]
+        entries = [RecordedMessage(message) for message in (*self.messages, *self.answer)]
         return build(origin, self.id, self.protocol, entries, recorded)
 
 

@@ -20,7 +20,7 @@ from statecomp.history.trajectory import Trajectory
 from statecomp.traces.format import Format
 from statecomp.traces.records import Origin, build, listed, mapping, only, without
 from statecomp.wire.openai_chat.pairing import paired
-from statecomp.wire.pairing import Entry
+from statecomp.wire.pairing import RecordedMessage
 
 NAME = "swe-agent"
 _BESIDE = ("message_type", "agent", "is_demo", "thought", "action", "tags", "tool_call_ids")
@@ -94,7 +94,7 @@ def _run(
     return build(origin, run_id, "openai-chat" if calls else "text-action", entries, recorded)
 
 
-def _entries(item: Mapping[str, Any]) -> Iterator[Entry]:
+def _entries(item: Mapping[str, Any]) -> Iterator[RecordedMessage]:
     known = ("role", "content", "tool_calls", "thinking_blocks", "cache_control", *_BESIDE)
     about = {**only(_BESIDE, item), **without(known, item)}
     message: dict[str, Any] = {"role": item["role"], "content": item.get("content") or ""}
@@ -103,11 +103,11 @@ def _entries(item: Mapping[str, Any]) -> Iterator[Entry]:
         message["reasoning"] = _thoughts(item["thinking_blocks"])
         message["thinking_blocks"] = item["thinking_blocks"]
     if item["role"] != "tool":
-        yield Entry(message, about)
+        yield RecordedMessage(message, about)
         return
     # One observation answers all calls of its step; each call gets it, or the protocol is broken.
     for call_id in listed(item.get("tool_call_ids")) or [item.get("tool_call_id") or ""]:
-        yield Entry({**message, "tool_call_id": call_id}, about)
+        yield RecordedMessage({**message, "tool_call_id": call_id}, about)
 
 
 def _thoughts(thinking: Any) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from statecomp.annotate.labels import Labels
-from statecomp.annotate.records import Reading
+from statecomp.annotation.labels import Labels
+from statecomp.annotation.records import Reading
 from statecomp.errors import BadInput
 from statecomp.features.assemble import nearest_mean
 from statecomp.features.evidence import NAMES, EvidenceReader

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from statecomp.features import view
-from statecomp.features.constructions import Budget, budget_of
+from statecomp.features.constructions import ViewBudget, budget_of
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Pinned
 
@@ -47,7 +47,7 @@ def cost_of(
 
 
 def _of_views(
-    history: History, lengths: Sequence[int], places: Sequence[int], budget: Budget
+    history: History, lengths: Sequence[int], places: Sequence[int], budget: ViewBudget
 ) -> Cost:
     targets = [min(lengths[place], budget.target) for place in places]
     if not budget.recent:
@@ -68,7 +68,7 @@ def _of_views(
     return Cost(apart, shared, peak)
 
 
-def _with_restarts(tokens: int, budget: Budget) -> int:
+def _with_restarts(tokens: int, budget: ViewBudget) -> int:
     """A full window begins anew with its overlap."""
     more = max(0, tokens - budget.window)
     step = budget.window - budget.overlap

@@ -16,13 +16,13 @@ from typing import Any, Final, TypeAlias, get_args
 import numpy as np
 import torch
 
-from statecomp.annotate.records import Reading
+from statecomp.annotation.records import Reading
 from statecomp.errors import BadInput
 from statecomp.features import presets, view
 from statecomp.features.constructions import CONSTRUCTIONS, GROWING, ROOM_FOR_TARGET, budget_of
 from statecomp.features.encoder import EncoderSettings, Floats, FrozenEncoder, Readout
 from statecomp.features.states import ReaderSettings, StateReader
-from statecomp.features.store import Arrays, FeatureStore, Recipe
+from statecomp.features.store import Arrays, FeatureStore, StoreRecipe
 from statecomp.history.trajectory import Trajectory
 from statecomp.router.supervision import prefixes
 from statecomp.vectors.cost import cost_of
@@ -68,11 +68,11 @@ class Extraction:
     def longest(self) -> int | None:
         return ROOM_FOR_TARGET // self.scale if self.scale > 1 else None
 
-    def recipe(self, layer: int, readout: Readout | None = None) -> Recipe:
+    def recipe(self, layer: int, readout: Readout | None = None) -> StoreRecipe:
         words = [self.construction, readout or self.readout, str(self.sample)]
         words += [f"scale=1/{self.scale}"] if self.scale > 1 else []
         words += [self.dtype] if self.dtype != "auto" else []
-        return Recipe(self.encoder, layer, " ".join(words))
+        return StoreRecipe(self.encoder, layer, " ".join(words))
 
     def stores(self, folder: Path, layers: tuple[int, ...]) -> dict[Place, FeatureStore]:
         return {

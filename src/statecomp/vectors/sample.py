@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from random import Random
 
-from statecomp.annotate.records import Reading
+from statecomp.annotation.records import Reading
 from statecomp.errors import BadInput
 from statecomp.features.store import run_digest
 from statecomp.history.trajectory import Trajectory

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from statecomp.annotate.records import Reading
+from statecomp.annotation.records import Reading
 from statecomp.errors import BadInput
-from statecomp.features.store import FeatureStore, Recipe
+from statecomp.features.store import FeatureStore, StoreRecipe
 from statecomp.history.trajectory import Trajectory
 from statecomp.router.pairs import Features, Flags, Numbers
 from statecomp.vectors.cost import Cost
@@ -24,12 +24,12 @@ PREFIX = "recipe-"
 
 
 @dataclass(frozen=True)
-class Card:
+class StudyCard:
     """One recipe, in words that a table can use, and the runs that were asked of it."""
 
     construction: str
     readout: str
-    recipe: Recipe
+    recipe: StoreRecipe
     sample: Sample
     runs: tuple[str, ...]
 
@@ -42,7 +42,7 @@ class Card:
         return folder / f"{PREFIX}{digest[:16]}.json"
 
 
-def put_card(folder: Path, card: Card) -> None:
+def put_card(folder: Path, card: StudyCard) -> None:
     """Adds these runs to the recipe's card."""
     path = card.path(folder)
     known = _read(path).runs if path.exists() else ()
@@ -55,9 +55,9 @@ def put_card(folder: Path, card: Card) -> None:
         raise BadInput(f"cannot be written: {error.strerror}", file=str(path)) from error
 
 
-def cards(folders: Iterable[Path]) -> list[tuple[Path, Card]]:
+def cards(folders: Iterable[Path]) -> list[tuple[Path, StudyCard]]:
     """Every recipe of these folders; raises BadInput where a folder holds none."""
-    found: list[tuple[Path, Card]] = []
+    found: list[tuple[Path, StudyCard]] = []
     for folder in folders:
         here = [(folder, _read(path)) for path in sorted(folder.glob(f"{PREFIX}*.json"))]
         if not here:
@@ -66,15 +66,15 @@ def cards(folders: Iterable[Path]) -> list[tuple[Path, Card]]:
     return found
 
 
-def _read(path: Path) -> Card:
+def _read(path: Path) -> StudyCard:
     try:
         record: Any = json.loads(path.read_text("utf-8"))
         if record.pop("format") != FORMAT:
             raise ValueError
-        return Card(
+        return StudyCard(
             construction=str(record["construction"]),
             readout=str(record["readout"]),
-            recipe=Recipe(**record["recipe"]),
+            recipe=StoreRecipe(**record["recipe"]),
             sample=Sample(**record["sample"]),
             runs=tuple(map(str, record["runs"])),
         )
@@ -137,7 +137,7 @@ def bare(runs: Sequence[Trajectory], sample: Sample) -> Vectors:
     return Vectors(nothing, nothing, run, number, checkpoint, readings, Cost(0, 0, 0), 0, 0.0)
 
 
-def finished(folder: Path, card: Card, runs: Mapping[str, Trajectory]) -> list[str]:
+def finished(folder: Path, card: StudyCard, runs: Mapping[str, Trajectory]) -> list[str]:
     """The runs of the card whose shards are there; each must be among `runs`."""
     if unknown := [name for name in card.runs if name not in runs]:
         problem = f"holds features of run {unknown[0]!r}, which is not among the runs given"
@@ -148,7 +148,7 @@ def finished(folder: Path, card: Card, runs: Mapping[str, Trajectory]) -> list[s
 
 
 def load(
-    folder: Path, card: Card, runs: Mapping[str, Trajectory], names: Sequence[str] = ()
+    folder: Path, card: StudyCard, runs: Mapping[str, Trajectory], names: Sequence[str] = ()
 ) -> Vectors:
     """The vectors of these runs, or of every run on the card; `runs` says what each is."""
     store = FeatureStore(folder, card.recipe)

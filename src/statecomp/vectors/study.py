@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
-from statecomp.engines.engine import Engine, Watch
 from statecomp.errors import BadInput
 from statecomp.features.constructions import budget_of
 from statecomp.features.encoder import Readout
@@ -18,7 +17,8 @@ from statecomp.router.pipeline import Material, Plan
 from statecomp.vectors import blocks
 from statecomp.vectors.extract import Extraction, ExtractOne, encoder_for
 from statecomp.vectors.sample import Sample
-from statecomp.vectors.shelf import Card, Vectors, load, put_card
+from statecomp.vectors.shelf import StudyCard, Vectors, load, put_card
+from statecomp.workers.engine import Engine, Watch
 
 Progress = Callable[[str, int], AbstractContextManager[Watch]]
 
@@ -46,7 +46,7 @@ def read(
     (layer,) = opened.layers
     recipe = extraction.recipe(layer)
     names = tuple(runs)
-    card = Card(extraction.construction, extraction.readout, recipe, extraction.sample, names)
+    card = StudyCard(extraction.construction, extraction.readout, recipe, extraction.sample, names)
     put_card(folder, card)
     with progress(f"reading {extraction.construction}", len(runs)) as watch:
         for _ in engine.map(ExtractOne(extraction, folder.resolve()), runs.values(), watch=watch):

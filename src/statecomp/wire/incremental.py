@@ -19,7 +19,7 @@ from statecomp.errors import InvalidHistory
 from statecomp.history.history import History
 from statecomp.history.identity import canonical, digest
 from statecomp.history.interaction import Interaction, JsonObject, Pinned, Segment
-from statecomp.recent import MEMORY, Budget, Recent, now
+from statecomp.recent import MEMORY, LruCache, MemoryBudget, now
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.assemble import Cursor, assemble, message_list
 from statecomp.wire.content import strip_markers
@@ -56,7 +56,7 @@ NOTHING = _Known((), (), (), (), (), 0)
 _Place: TypeAlias = tuple[object, str]
 
 
-class Shelf:
+class ConversationCache:
     """Conversations as they were last read; what was not read for longest goes first.
 
     Several readers may share one, so that all of them together stay in bounds; none sees what
@@ -67,7 +67,7 @@ class Shelf:
         self,
         conversations: int = 32,
         tokens: int = 8_000_000,
-        budget: Budget = MEMORY,
+        budget: MemoryBudget = MEMORY,
     ) -> None:
         self.bytes = 0
         self._used: dict[_Place, int] = {}
@@ -125,19 +125,19 @@ class Shelf:
         return True
 
 
-class Reader:
+class IncrementalReader:
     """Parses request bodies of one protocol; safe to share between threads."""
 
     def __init__(
-        self, wire: Wire, count: TokenCounter = ESTIMATE, *, shelf: Shelf | None = None
+        self, wire: Wire, count: TokenCounter = ESTIMATE, *, shelf: ConversationCache | None = None
     ) -> None:
         self._wire = wire
         self._count = count
-        self._shelf = shelf if shelf is not None else Shelf()
+        self._shelf = shelf if shelf is not None else ConversationCache()
         self._name = object()
-        self._preambles: Recent[tuple[str, str], Pinned] = Recent(PREAMBLES)
+        self._preambles: LruCache[tuple[str, str], Pinned] = LruCache(PREAMBLES)
         # With the messages, so that none of these names is given to others meanwhile.
-        self._openings: Recent[tuple[int, ...], tuple[tuple[JsonObject, ...], str]] = Recent(
+        self._openings: LruCache[tuple[int, ...], tuple[tuple[JsonObject, ...], str]] = LruCache(
             PREAMBLES
         )
 

@@ -23,7 +23,7 @@ NO_ENDING = "[nothing more was recorded of this turn]"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RecordedMessage:
     """A message of the source's protocol, and what the source says about it (time, usage, ids)."""
 
     message: JsonObject
@@ -35,9 +35,9 @@ class Entry:
 
 
 @dataclass(slots=True)
-class Turn:
+class RecordedTurn:
     """An entry with the calls it makes and the results found for them so far."""
 
-    head: Entry
+    head: RecordedMessage
     waiting: list[str] = field(default_factory=list)
-    results: dict[str, Entry] = field(default_factory=dict)
+    results: dict[str, RecordedMessage] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from statecomp.history.interaction import JsonObject
 from statecomp.tokens.usage import Usage
-from statecomp.wire.pairing import Entry
+from statecomp.wire.pairing import RecordedMessage
 from statecomp.wire.protocol import Adapted, Placement, Wire
 
 Json: TypeAlias = Mapping[str, Any]
@@ -26,7 +26,7 @@ def _unread(found: Json) -> Usage | None:
     return None
 
 
-def _as_recorded(entries: Sequence[Entry]) -> list[Entry]:
+def _as_recorded(entries: Sequence[RecordedMessage]) -> list[RecordedMessage]:
     return list(entries)
 
 
@@ -81,7 +81,7 @@ class Provider:
     """Whether a request body can only be of this protocol, whatever its messages."""
     answer: Callable[[Json], list[JsonObject]] = _no_answer
     """A recorded answer as messages."""
-    paired: Callable[[Sequence[Entry]], list[Entry]] = _as_recorded
+    paired: Callable[[Sequence[RecordedMessage]], list[RecordedMessage]] = _as_recorded
     """A recording's messages with each call answered once, at once."""
     user_answers: bool = False
     """True where the user message behind an action is its observation."""

@@ -12,7 +12,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from statecomp.annotate.labels import read_labels
+from statecomp.annotation.labels import read_labels
 from statecomp.cli.files import read_chosen, write_pictures, write_text
 from statecomp.cli.labels import RUNS_HELP, labels_in
 from statecomp.cli.terminal import show

@@ -17,8 +17,8 @@ from statecomp.cli.files import write_text
 from statecomp.cli.terminal import show, warn, watched
 from statecomp.config import Settings, strategy_factory
 from statecomp.controller.prices import shipped_prices
-from statecomp.engines.local import map_runs
 from statecomp.errors import BadInput
+from statecomp.workers.local import map_runs
 from statecomp_bench.cli.run import Opener, checked_opener, seeds_in
 from statecomp_bench.handoffs.assigning import assigned, instructions
 from statecomp_bench.handoffs.folder import Ending, Folder, Handoff

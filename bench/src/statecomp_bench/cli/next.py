@@ -14,10 +14,10 @@ from statecomp.cli.files import read_chosen
 from statecomp.cli.labels import labels_in
 from statecomp.cli.terminal import show, warn, watched
 from statecomp.config import Settings, strategy_factory
-from statecomp.engines.local import map_runs
 from statecomp.errors import BadInput, StateCompError
 from statecomp.llm.chat import Chat
 from statecomp.llm.client import open_chat
+from statecomp.workers.local import map_runs
 from statecomp_bench.nextsteps.answers import written
 from statecomp_bench.nextsteps.assigning import Assignment, instructions, judges, readers
 from statecomp_bench.nextsteps.folder import Folder, Page, put

@@ -15,9 +15,9 @@ from rich.table import Table
 from statecomp.cli.terminal import show, warn, watched
 from statecomp.config import Settings, strategy_factory
 from statecomp.controller.prices import shipped_prices
-from statecomp.engines.local import map_runs
 from statecomp.errors import BadInput
 from statecomp.strategy import Strategy
+from statecomp.workers.local import map_runs
 from statecomp_bench.acting import ScriptedModel
 from statecomp_bench.habits import habits_named
 from statecomp_bench.models import DEADLINE_S, Model, open_remote

@@ -15,7 +15,7 @@ from statecomp.config import Settings, strategy_factory
 from statecomp.controller.prices import shipped_prices
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
-from statecomp.replay.accounting import dollars_of
+from statecomp.replays.accounting import dollars_of
 from statecomp.wire.providers import wire_named
 from statecomp_bench.sessions.acting import SessionModel
 from statecomp_bench.sessions.day import SEED, day

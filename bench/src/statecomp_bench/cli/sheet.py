@@ -20,7 +20,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class TableDocument:
     """One table: what it shows, its rows, and what must be known to read it."""
 
     title: str
@@ -46,15 +46,15 @@ def ranked(
     return [replace(cell, rank=places.get(cell.text, 0)) for cell in cells]
 
 
-def written(sheets: Sequence[Sheet], form: str) -> str:
+def written(sheets: Sequence[TableDocument], form: str) -> str:
     return FORMS[form](sheets)
 
 
-def as_markdown(sheets: Sequence[Sheet]) -> str:
+def as_markdown(sheets: Sequence[TableDocument]) -> str:
     return "\n".join(_markdown(sheet) for sheet in sheets)
 
 
-def _markdown(sheet: Sheet) -> str:
+def _markdown(sheet: TableDocument) -> str:
     lines = [f"## {sheet.title}", ""]
     lines.append("| " + " | ".join(sheet.columns) + " |")
     rules = [":--" if place < sheet.heads else "--:" for place in range(len(sheet.columns))]
@@ -89,11 +89,11 @@ LATEX_MARKS = str.maketrans(
 )
 
 
-def as_latex(sheets: Sequence[Sheet]) -> str:
+def as_latex(sheets: Sequence[TableDocument]) -> str:
     return "% needs \\usepackage{booktabs,xcolor,graphicx}\n" + "\n".join(map(_latex, sheets))
 
 
-def _latex(sheet: Sheet) -> str:
+def _latex(sheet: TableDocument) -> str:
     spec = "l" * sheet.heads + "|" + "r" * (len(sheet.columns) - sheet.heads)
     lines = [
         r"\begin{table*}[t]",
@@ -162,12 +162,12 @@ ul {{ color: var(--muted); font-size: 13px; max-width: 100ch; margin: 12px 0 36p
 """
 
 
-def as_html(sheets: Sequence[Sheet]) -> str:
+def as_html(sheets: Sequence[TableDocument]) -> str:
     title = html.escape(sheets[0].title if sheets else "Bench")
     return PAGE.format(title=title, body="".join(map(_html, sheets)))
 
 
-def _html(sheet: Sheet) -> str:
+def _html(sheet: TableDocument) -> str:
     word = ' class="word"'
     heads = "".join(
         f'<th scope="col"{word if place < sheet.heads else ""}>{html.escape(name)}</th>'
@@ -200,7 +200,7 @@ def _html_cell(cell: Cell) -> str:
     return f"{text} <small{kind}>{html.escape(cell.change)}</small>"
 
 
-FORMS: Mapping[str, Callable[[Sequence[Sheet]], str]] = {
+FORMS: Mapping[str, Callable[[Sequence[TableDocument]], str]] = {
     "markdown": as_markdown,
     "latex": as_latex,
     "html": as_html,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from textwrap import shorten
 
 from statecomp.config.strategies import CARDS
-from statecomp_bench.cli.sheet import Cell, Sheet, ranked
+from statecomp_bench.cli.sheet import Cell, TableDocument, ranked
 from statecomp_bench.matched import MEANINGS, without_budget
 from statecomp_bench.tables import Bench, Change, Estimate, Row, published
 from statecomp_bench.task import DOMAINS
@@ -28,7 +28,7 @@ def label(strategy: str) -> str:
     return f"{title} ({options})" if options else title
 
 
-def main_sheet(lines: Sequence[Row], bench: Bench, several: bool) -> Sheet:
+def main_sheet(lines: Sequence[Row], bench: Bench, several: bool) -> TableDocument:
     """Rewards by domain and what they cost, as in the paper's main table."""
     columns: list[list[Cell]] = [[Cell(label(row.strategy)) for row in lines]]
     for domain in DOMAINS:
@@ -43,7 +43,7 @@ def main_sheet(lines: Sequence[Row], bench: Bench, several: bool) -> Sheet:
         [Cell(str(row.failed)) for row in lines],
     ]
     model = lines[0].model
-    return Sheet(
+    return TableDocument(
         title=f"Context management on the bench, acting model {model}"
         if several
         else "Context management on the bench",
@@ -57,7 +57,7 @@ def main_sheet(lines: Sequence[Row], bench: Bench, several: bool) -> Sheet:
     )
 
 
-def why_sheet(lines: Sequence[Row], bench: Bench) -> Sheet:
+def why_sheet(lines: Sequence[Row], bench: Bench) -> TableDocument:
     """Where a change of tokens comes from, and what rewriting did to the cache."""
     rows = []
     for row in lines:
@@ -91,10 +91,10 @@ def why_sheet(lines: Sequence[Row], bench: Bench) -> Sheet:
         "anew; rewrites: how often a run.",
     )
     title = f"Why the tokens changed, acting model {lines[0].model}"
-    return Sheet(title, columns, tuple(rows), (*notes, *_simulation(bench)), _ours(lines))
+    return TableDocument(title, columns, tuple(rows), (*notes, *_simulation(bench)), _ours(lines))
 
 
-def models_sheet(groups: Mapping[str, Sequence[Row]], bench: Bench) -> Sheet:
+def models_sheet(groups: Mapping[str, Sequence[Row]], bench: Bench) -> TableDocument:
     """The same methods under several acting models, each against its own baseline."""
     counts: dict[str, int] = {}
     for lines in groups.values():
@@ -119,10 +119,12 @@ def models_sheet(groups: Mapping[str, Sequence[Row]], bench: Bench) -> Sheet:
         *_simulation(bench),
     )
     columns_ = ("Acting model", "Method", *DOMAINS, "Avg.", "Tokens (K)")
-    return Sheet("Across acting models", columns_, tuple(rows), notes, frozenset(ours), heads=2)
+    return TableDocument(
+        "Across acting models", columns_, tuple(rows), notes, frozenset(ours), heads=2
+    )
 
 
-def regimes_sheet(first: Sequence[Row], second: Sequence[Row], bench: Bench) -> Sheet:
+def regimes_sheet(first: Sequence[Row], second: Sequence[Row], bench: Bench) -> TableDocument:
     """Methods with a budget in the published setting, and matched to StateComp's visible tokens."""
     matched = {without_budget(row.strategy): row for row in second if row.name in MEANINGS}
     rows: list[tuple[Cell, ...]] = []
@@ -146,7 +148,7 @@ def regimes_sheet(first: Sequence[Row], second: Sequence[Row], bench: Bench) -> 
         *_simulation(bench),
     )
     title = f"Two regimes for methods with budgets, acting model {first[0].model}"
-    return Sheet(title, columns, tuple(rows), notes, frozenset(ours))
+    return TableDocument(title, columns, tuple(rows), notes, frozenset(ours))
 
 
 def _matched(row: Row | None) -> tuple[Cell, ...]:
@@ -160,7 +162,7 @@ def _regime(row: Row) -> tuple[Cell, ...]:
     return reward, Cell(thousands(row.tokens)), Cell(thousands(row.visible))
 
 
-def published_sheets(lines: Sequence[Row]) -> list[Sheet]:
+def published_sheets(lines: Sequence[Row]) -> list[TableDocument]:
     """The paper's main table beside our changes, and its other tables of whole runs."""
     paper = published()["tab:method_comparison"]
     averages, tokens = paper.column("Avg."), paper.column("Tokens (M)")
@@ -182,11 +184,11 @@ def published_sheets(lines: Sequence[Row]) -> list[Sheet]:
         )
     columns = ("Method", "Avg., paper", "Tokens (M), paper", "Avg., here", "Tokens (K) a run, here")
     notes = (ELSEWHERE.format(paper.label), paper.about, "Only directions of change compare.")
-    beside = Sheet("The paper's Eval40 beside this bench", columns, tuple(rows), notes)
+    beside = TableDocument("The paper's Eval40 beside this bench", columns, tuple(rows), notes)
     return [beside, *(published_sheet(name) for name in ("tab:domain_results", "tab:cross_model"))]
 
 
-def published_sheet(name: str) -> Sheet:
+def published_sheet(name: str) -> TableDocument:
     """One table of the paper as it was printed."""
     table = published()[name]
     heads = 2 if any(row.model for row in table.rows) else 1
@@ -200,7 +202,7 @@ def published_sheet(name: str) -> Sheet:
     )
     columns = ("Acting model", "Method", *table.columns)[2 - heads :]
     notes = (ELSEWHERE.format(table.label), table.about)
-    return Sheet(f"Published: {table.title}", columns, rows, notes, heads=heads)
+    return TableDocument(f"Published: {table.title}", columns, rows, notes, heads=heads)
 
 
 def published_spec(strategy: str) -> str:

@@ -15,7 +15,7 @@ import click
 from statecomp.cli.files import write_pictures, write_text
 from statecomp.cli.terminal import warn
 from statecomp.errors import BadInput
-from statecomp_bench.cli.sheet import FORMS, Sheet, written
+from statecomp_bench.cli.sheet import FORMS, TableDocument, written
 from statecomp_bench.cli.sheets import (
     label,
     main_sheet,
@@ -88,7 +88,9 @@ def table_command(
         write_text(output, text)
 
 
-def tables(bench: Bench, baseline: str, matched: Bench | None, published: bool) -> list[Sheet]:
+def tables(
+    bench: Bench, baseline: str, matched: Bench | None, published: bool
+) -> list[TableDocument]:
     """Every table these results allow, in the order they are read."""
     groups = rows_by_model(bench, baseline)
     several = len(groups) > 1

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from statecomp.annotate.labels import Labels
+from statecomp.annotation.labels import Labels
 from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.trajectory import Trajectory

@@ -15,7 +15,7 @@ from typing import Any
 from statecomp.errors import BadInput, StateCompError
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, JsonObject
-from statecomp.replay.run import checkpoints
+from statecomp.replays.run import checkpoints
 from statecomp.strategy import Strategy
 from statecomp.wire.content import text_of
 from statecomp.wire.placement import render

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from statecomp.annotate.labels import Label
+from statecomp.annotation.labels import Label
 from statecomp.history.interaction import JsonObject
 from statecomp_bench.plan import PLACE, Plan, Step
 from statecomp_bench.sessions.session import Errand, Session

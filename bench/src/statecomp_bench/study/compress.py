@@ -12,7 +12,7 @@ import numpy as np
 from statecomp.router.cross import Learner
 from statecomp.router.network import Router
 from statecomp.router.pairs import Features, Floats, Pairs
-from statecomp.router.threshold import Weights
+from statecomp.router.threshold import LossWeights
 
 ROWS = 4_096
 """Rows the components are computed from, spread evenly over the training pairs."""
@@ -47,7 +47,7 @@ class CompressedRouter:
 @dataclass(frozen=True)
 class FittedCompressed:
     router: CompressedRouter
-    weights: Weights
+    weights: LossWeights
 
 
 @dataclass(frozen=True)

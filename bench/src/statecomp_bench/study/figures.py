@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from statecomp.annotate.figures import LOOKS, STYLE, pictures
+from statecomp.annotation.figures import LOOKS, STYLE, pictures
 from statecomp.router.metrics import TARGET_PRECISION, ece, reliability
 from statecomp.router.pairs import Flags, Floats
 from statecomp_bench.study.curves import MEASURES, Curve, Curves, RouterStudy

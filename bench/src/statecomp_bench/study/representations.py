@@ -12,7 +12,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from statecomp.annotate.labels import Labels
+from statecomp.annotation.labels import Labels
 from statecomp.errors import BadInput
 from statecomp.router.cross import Learner
 from statecomp.router.folds import Fold

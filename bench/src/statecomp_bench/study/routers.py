@@ -16,7 +16,7 @@ from statecomp.router.cross import Learner
 from statecomp.router.folds import Fold
 from statecomp.router.loss import BalancedFocal, Oversample, ReadyShare, WeightedBce
 from statecomp.router.pairs import Pairs
-from statecomp.router.threshold import Weights
+from statecomp.router.threshold import LossWeights
 from statecomp.router.train import TrainSettings
 from statecomp.router.trees import SHIPPED
 from statecomp_bench.study.table import Entry, Progress, Row, judge_rows
@@ -45,7 +45,7 @@ def paper_rows(batch: int, seed: int) -> Sequence[tuple[str, bool, Mapping[str, 
     def one(learner: Learner) -> Mapping[str, Learner]:
         return {"": learner}
 
-    ten, five = WeightedBce(Weights(ready=10.0)), WeightedBce(Weights(ready=5.0))
+    ten, five = WeightedBce(LossWeights(ready=10.0)), WeightedBce(LossWeights(ready=5.0))
     sweep = {f"{share:.0%} READY": replace(wide, sampling=ReadyShare(share)) for share in SHARES}
     linear, mlp128 = replace(wide, hidden=0), replace(wide, hidden=128)
     return (
@@ -68,7 +68,9 @@ def entries(inputs: Inputs, batch: int, seed: int = 0) -> list[Entry]:
         Entry(name, inputs.with_top if top else inputs.plain, learners, {"paper's PR READY": pr})
         for name, top, learners, pr in paper_rows(batch, seed)
     ]
-    rare = TrainSettings(hidden=128, batch=batch, seed=seed, loss=WeightedBce(Weights(keep=5.0)))
+    rare = TrainSettings(
+        hidden=128, batch=batch, seed=seed, loss=WeightedBce(LossWeights(keep=5.0))
+    )
     ours = [
         Entry("ours: MLP 128, weighted BCE (w_0 = 5)", inputs.plain, {"": rare}),
         Entry("ours: boosted trees", inputs.plain, {"": SHIPPED}),

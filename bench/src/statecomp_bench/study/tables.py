@@ -8,14 +8,14 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
-from statecomp.annotate.labels import Labels
+from statecomp.annotation.labels import Labels
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.router.folds import Run, rotations
 from statecomp.router.pairs import Pairs
 from statecomp.vectors import blocks
 from statecomp.vectors.sample import ALL, Sample
-from statecomp.vectors.shelf import Card, Vectors, bare, cards, finished, load
+from statecomp.vectors.shelf import StudyCard, Vectors, bare, cards, finished, load
 from statecomp_bench.study import representations, routers
 from statecomp_bench.study.table import Progress, Table
 
@@ -166,10 +166,10 @@ def _unread(runs: Runs, labels: Labels, sample: Sample) -> Vectors:
 
 
 def _largest(
-    found: Sequence[tuple[Path, Card]], key: Callable[[Card], Key]
-) -> list[tuple[Path, Card]]:
+    found: Sequence[tuple[Path, StudyCard]], key: Callable[[StudyCard], Key]
+) -> list[tuple[Path, StudyCard]]:
     """The largest group of recipes that may stand in one table."""
-    groups: dict[Key, list[tuple[Path, Card]]] = {}
+    groups: dict[Key, list[tuple[Path, StudyCard]]] = {}
     for folder, card in found:
         groups.setdefault(key(card), []).append((folder, card))
     if not groups:
@@ -177,7 +177,7 @@ def _largest(
     return max(groups.values(), key=len)
 
 
-def _read_by_all(group: Sequence[tuple[Path, Card]], runs: Runs) -> list[str]:
+def _read_by_all(group: Sequence[tuple[Path, StudyCard]], runs: Runs) -> list[str]:
     """The runs that every recipe has read: a stopped extraction leaves some behind."""
     done = [finished(folder, card, runs) for folder, card in group]
     common = set(done[0]).intersection(*done[1:])
@@ -202,7 +202,7 @@ def _of_pairs(vectors: Vectors, labels: Labels) -> str:
     )
 
 
-def _of_card(card: Card) -> str:
+def _of_card(card: StudyCard) -> str:
     return (
         f"{card.recipe.encoder}, layer {card.layer}, {card.readout} readout; sample: {card.sample}."
     )

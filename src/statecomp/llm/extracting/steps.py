@@ -31,7 +31,7 @@ LINES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class KnownStep:
     """What is known of one interaction before any line is written.
 
     `below` tells the calls of one step apart; `head` is what the step and those after it share;
@@ -71,14 +71,14 @@ class Outline:
 
 def steps_of(
     span: Sequence[Interaction], after: Sequence[Interaction], units: Sequence[Unit]
-) -> list[Step]:
+) -> list[KnownStep]:
     """The steps of the span; those `after` it may show that a failure was overcome."""
     known = (*span, *after[:RETRIES])
     endings = [ending_of(member) for member in known]
     results = results_of(units)
     actions = list(actions_of(span))
     return [
-        Step(
+        KnownStep(
             number=member.number,
             kind=_kind(member),
             action=actions[place].text,
@@ -111,7 +111,7 @@ def _success(place: int, known: Sequence[Interaction], endings: Sequence[Ending]
     return found
 
 
-def outline(steps: Sequence[Step], room: int, count: Callable[[str], int]) -> Outline:
+def outline(steps: Sequence[KnownStep], room: int, count: Callable[[str], int]) -> Outline:
     """A line for each step, as long as the room allows; in the worst case one for several."""
     limit = max(SHORTEST_LINE, min(LONGEST_LINE, int(room * 4 * SHARE) // max(1, len(steps))))
     told = _written(steps, limit)
@@ -123,7 +123,7 @@ def outline(steps: Sequence[Step], room: int, count: Callable[[str], int]) -> Ou
     return told if count(told.record.body) <= room else _merged(steps, room, count)
 
 
-def _written(steps: Sequence[Step], limit: int) -> Outline:
+def _written(steps: Sequence[KnownStep], limit: int) -> Outline:
     failed = [step for step in steps if step.ending.failed]
     open_ends = ", ".join(str(step.number) for step in failed if not step.went_through_at)
     unresolved = f"no later success of the same call seen for steps {open_ends}"
@@ -141,7 +141,7 @@ def _written(steps: Sequence[Step], limit: int) -> Outline:
     )
 
 
-def _fact(step: Step, limit: int, before: str, grouped: bool) -> str:
+def _fact(step: KnownStep, limit: int, before: str, grouped: bool) -> str:
     size = f" ({step.lines} lines)" if step.lines > LINES else ""
     result = _result(step, limit)
     if grouped and result and result == before:
@@ -151,7 +151,7 @@ def _fact(step: Step, limit: int, before: str, grouped: bool) -> str:
     return "\n  ".join((line, *step.below))
 
 
-def _result(step: Step, room: int) -> str:
+def _result(step: KnownStep, room: int) -> str:
     """The verdict, or the result where it fits whole: half a value reads like a whole one."""
     if step.below:
         bad = sum(1 for line in step.below if " -> failed" in line)
@@ -174,9 +174,9 @@ def _unsent(result: str, action: str) -> str:
     return "; ".join(part for part in result.split("; ") if ": " not in part or part not in action)
 
 
-def _failures(failed: Sequence[Step], limit: int) -> Iterator[str]:
+def _failures(failed: Sequence[KnownStep], limit: int) -> Iterator[str]:
     """Each cause once, with the steps that met it."""
-    causes: dict[str, list[Step]] = {}
+    causes: dict[str, list[KnownStep]] = {}
     for step in failed:
         if step.ending.cause:
             cause = shortened(step.ending.cause, max(limit, CAUSE_CHARS))
@@ -190,7 +190,7 @@ def _failures(failed: Sequence[Step], limit: int) -> Iterator[str]:
         yield f"{first.number}: {cause}" + (f" ({'; '.join(notes)})" if notes else "")
 
 
-def _merged(steps: Sequence[Step], room: int, count: Callable[[str], int]) -> Outline:
+def _merged(steps: Sequence[KnownStep], room: int, count: Callable[[str], int]) -> Outline:
     """One line for neighbours of a kind; the earliest go first where even that is too long."""
     facts = [(-1, line) for line in _runs(steps)]
     while len(facts) > 1 and count(Outline(tuple(facts)).record.body) > room:
@@ -198,7 +198,7 @@ def _merged(steps: Sequence[Step], room: int, count: Callable[[str], int]) -> Ou
     return Outline(tuple(facts))
 
 
-def _runs(steps: Sequence[Step]) -> Iterator[str]:
+def _runs(steps: Sequence[KnownStep]) -> Iterator[str]:
     for (kind, failed), run in groupby(steps, key=lambda step: (step.kind, step.ending.failed)):
         first, *others = run
         numbers = f"{first.number}-{others[-1].number}" if others else str(first.number)

@@ -9,7 +9,7 @@ from threading import Lock
 from time import monotonic
 
 from statecomp.history.interaction import Interaction
-from statecomp.recent import Recent
+from statecomp.recent import LruCache
 
 REFUSED_SHARE = 0.25
 """Of what was spent, the most that may have gone into records that could not be used."""
@@ -99,7 +99,7 @@ class Credit:
 
     purses: Sequence[Purse] = ()
     breaker: Breaker = field(default_factory=Breaker)
-    _refused: Recent[str, int] = field(default_factory=lambda: Recent(4096), repr=False)
+    _refused: LruCache[str, int] = field(default_factory=lambda: LruCache(4096), repr=False)
 
     def denies(self, span: Sequence[Interaction], dollars: float) -> str:
         """Why no record of this span is asked for, or nothing."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
-from statecomp.llm.transcript import Part, cut, delimited, parts_of
+from statecomp.llm.transcript import TranscriptPart, cut, delimited, parts_of
 
 ASKED_CHARS = 6_000
 """Of each message of the user: some paste whole files."""
@@ -25,30 +25,32 @@ def question(
     for span in spans:
         if len(spans) > 1:
             first, last = span[0].number, span[-1].number
-            parts.append(Part(f"a stretch of its own, steps {first} to {last}", ""))
+            parts.append(TranscriptPart(f"a stretch of its own, steps {first} to {last}", ""))
         parts += (part for step in span for part in parts_of(step))
     return delimited(parts, limit_chars=limit_chars)
 
 
-def _situation(situation: Situation) -> Iterator[Part]:
+def _situation(situation: Situation) -> Iterator[TranscriptPart]:
     for number, text in enumerate(situation.asked, start=1):
-        yield Part(f"situation: the user's message {number}", cut(text, ASKED_CHARS))
+        yield TranscriptPart(f"situation: the user's message {number}", cut(text, ASKED_CHARS))
     if situation.plan:
-        yield Part("situation: the agent's own list", cut(situation.plan, PLAN_CHARS))
+        yield TranscriptPart("situation: the agent's own list", cut(situation.plan, PLAN_CHARS))
     yield from _standing(situation)
     for step in situation.latest:
         for part in parts_of(step):
-            yield Part(f"situation: last steps, {part.label}", cut(part.text, STEP_CHARS))
+            yield TranscriptPart(f"situation: last steps, {part.label}", cut(part.text, STEP_CHARS))
 
 
-def _standing(situation: Situation) -> Iterator[Part]:
+def _standing(situation: Situation) -> Iterator[TranscriptPart]:
     """The records that stand already, the newest as far as there is room, in their order."""
-    shown: list[Part] = []
+    shown: list[TranscriptPart] = []
     room = RECORDS_CHARS
     for record in reversed(situation.records):
         text = cut(record.text, RECORD_CHARS)
         if len(text) > room:
             break
         room -= len(text)
-        shown.append(Part(f"situation: record of steps {record.first}-{record.last}", text))
+        shown.append(
+            TranscriptPart(f"situation: record of steps {record.first}-{record.last}", text)
+        )
     yield from reversed(shown)

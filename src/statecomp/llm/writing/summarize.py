@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from statecomp.errors import SummaryFailed
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
-from statecomp.llm.client import NOTHING_USED, Chat, ChatFailed, Usage
+from statecomp.llm.client import NOTHING_USED, Chat, ChatFailed, ChatUsage
 from statecomp.llm.record import Objection, Record
 from statecomp.llm.verify import inventions, mended
 from statecomp.llm.writing.answer import (
@@ -55,7 +55,7 @@ class ChatSummarizer:
         deadline_s: float = 30.0,
         count: Callable[[str], int] = ESTIMATE,
         limit_chars: int | None = None,
-        on_side_call: Callable[[str, Usage], None] | None = None,
+        on_side_call: Callable[[str, ChatUsage], None] | None = None,
     ) -> None:
         self._chat = chat
         self._objects = objects
@@ -150,7 +150,7 @@ class ChatSummarizer:
         self._charge(kind, completion.usage)
         return completion.text
 
-    def _charge(self, kind: str, usage: Usage) -> None:
+    def _charge(self, kind: str, usage: ChatUsage) -> None:
         if self._on_side_call is not None:
             self._on_side_call(kind, usage)
 

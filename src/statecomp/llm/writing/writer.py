@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from statecomp.errors import SummaryFailed
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
-from statecomp.llm.chat import Chat, ChatFailed, Usage
+from statecomp.llm.chat import Chat, ChatFailed, ChatUsage
 from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.record import Objection, Record
 from statecomp.llm.side import SideAccount
@@ -34,7 +34,7 @@ class ModelWriter:
         extract: ExtractiveSummarizer,
         account: SideAccount,
         *,
-        price: Callable[[Usage], float] = lambda usage: 0.0,
+        price: Callable[[ChatUsage], float] = lambda usage: 0.0,
         credit: Credit | None = None,
         objects: bool = True,
         deadline_s: float = 30.0,
@@ -102,9 +102,9 @@ class ModelWriter:
         asked = question(spans, situation, limit_chars=self._limit_chars)
         source = sum(member.tokens for one in spans for member in one)
         tokens = self._count(prompt("summarize")) + self._count(asked)
-        return self._price(Usage(tokens, round(source * USUAL_RATIO)))
+        return self._price(ChatUsage(tokens, round(source * USUAL_RATIO)))
 
-    def _charge(self, kind: str, usage: Usage) -> None:
+    def _charge(self, kind: str, usage: ChatUsage) -> None:
         dollars = self._price(usage)
         self._spent += dollars
         self._account.charge(kind, usage, dollars)

@@ -24,7 +24,7 @@ from statecomp.proxy.account.notes import note_of
 from statecomp.proxy.account.regret import RegretMeter
 from statecomp.proxy.metrics import Metrics
 from statecomp.proxy.sessions import title_of
-from statecomp.recent import Recent
+from statecomp.recent import LruCache
 from statecomp.strategy import View
 from statecomp.tokens import ESTIMATE, TokenCounter
 
@@ -71,7 +71,7 @@ class Accountant:
         self._biller = Biller(prices, count)
         self._regrets = RegretMeter()
         self._families = Families(ledger)
-        self._runs: Recent[str, _Run] = Recent(SESSIONS)
+        self._runs: LruCache[str, _Run] = LruCache(SESSIONS)
         self._undecided: dict[str, deque[Exchange]] = {}
         self._lock = Lock()
         self._queue: Queue[Exchange | None] = Queue(most_waiting)

@@ -14,7 +14,7 @@ from statecomp.controller.prices import PriceBook, Prices, side_dollars
 from statecomp.history.history import History
 from statecomp.history.identity import digest
 from statecomp.proxy.account.exchange import Exchange
-from statecomp.recent import Recent
+from statecomp.recent import LruCache
 from statecomp.strategy import View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.tokens.usage import Usage
@@ -45,7 +45,7 @@ class Cached:
 class Biller:
     book: PriceBook
     count: TokenCounter = ESTIMATE
-    _tools: Recent[str, Outside] = field(default_factory=lambda: Recent(16))
+    _tools: LruCache[str, Outside] = field(default_factory=lambda: LruCache(16))
 
     def outside(self, exchange: Exchange) -> Outside:
         """The tool definitions: long, and nearly always the same."""

@@ -8,7 +8,7 @@ from statecomp.history.history import History
 from statecomp.ledger.audit import Ledger, Session
 from statecomp.proxy.account.exchange import Exchange
 from statecomp.proxy.sessions import opening_of
-from statecomp.recent import Recent
+from statecomp.recent import LruCache
 
 REMEMBERED = 1024
 LATEST = 50
@@ -31,7 +31,7 @@ class Families:
     """
 
     ledger: Ledger
-    _heads: Recent[str, _Head] = field(default_factory=lambda: Recent(REMEMBERED))
+    _heads: LruCache[str, _Head] = field(default_factory=lambda: LruCache(REMEMBERED))
 
     def parent_of(self, exchange: Exchange, raw: History) -> str:
         """The session a sub-agent was started from; empty for any other."""

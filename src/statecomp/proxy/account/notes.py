@@ -29,7 +29,7 @@ def _reason(exchange: Exchange, view: View | None, before: str) -> str:
         return f"{UNDECIDED}: deciding failed ({type(decision.exception()).__name__})"
     if decision is not None:
         return f"{TOO_LATE}: a newer request came first, or too many were waiting"
-    if checkpoint.settled:
+    if checkpoint.decided:
         told = f"{BEFORE}: the same state was sent before"
         return f"{told} ({before.removeprefix(told).strip(' ()')})" if before else told
     return f"{UNDECIDED}: the client went away before there was time"

@@ -18,15 +18,15 @@ from statecomp.history.repeats import call_key, told
 from statecomp.history.text import COMMON
 from statecomp.ledger.audit import RegretKind
 from statecomp.ledger.commits import Commit
-from statecomp.recent import Recent
-from statecomp.replay.safety import action_identifiers
+from statecomp.recent import LruCache
+from statecomp.replays.safety import action_identifiers
 
 MOST_STEPS = 50
 LONGEST = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundReturns:
     commit: str
     kind: RegretKind
     detail: str
@@ -36,8 +36,10 @@ class Found:
 class RegretMeter:
     """Remembers from which view each state was answered, and judges each step once."""
 
-    _sent: Recent[tuple[str, str], tuple[Commit, ...]] = field(default_factory=lambda: Recent(2048))
-    _judged: Recent[tuple[str, str], bool] = field(default_factory=lambda: Recent(16_384))
+    _sent: LruCache[tuple[str, str], tuple[Commit, ...]] = field(
+        default_factory=lambda: LruCache(2048)
+    )
+    _judged: LruCache[tuple[str, str], bool] = field(default_factory=lambda: LruCache(16_384))
 
     def sent(self, tenant: str, raw: History, applied: tuple[Commit, ...]) -> None:
         """This history was sent with these commits in it (or would have been)."""
@@ -46,9 +48,9 @@ class RegretMeter:
 
     def look(
         self, tenant: str, raw: History, replay: Callable[[History, Sequence[Commit]], History]
-    ) -> list[Found]:
+    ) -> list[FoundReturns]:
         """What the steps that are new in this history regret."""
-        found: list[Found] = []
+        found: list[FoundReturns] = []
         for place in self._new_steps(tenant, raw):
             before = History(raw.segments[:place])
             applied = self._sent.get((tenant, tip(before)))
@@ -73,7 +75,7 @@ class RegretMeter:
         return new[::-1]
 
 
-def regrets(raw: History, view: History, applied: Sequence[Commit]) -> Iterator[Found]:
+def regrets(raw: History, view: History, applied: Sequence[Commit]) -> Iterator[FoundReturns]:
     """What the last step of `raw`, made from `view`, wanted from what was replaced."""
     step = raw.segments[-1]
     if not isinstance(step, Interaction):
@@ -84,7 +86,7 @@ def regrets(raw: History, view: History, applied: Sequence[Commit]) -> Iterator[
         for commit in applied:
             taken = (facts_of(sources[s]) for s in commit.sources if s in sources)
             if any(name in facts.own or name in facts.observed for facts in taken):
-                yield Found(commit.id, "lost identifier", name[:LONGEST])
+                yield FoundReturns(commit.id, "lost identifier", name[:LONGEST])
                 break
 
 
@@ -105,7 +107,7 @@ def missing(step: Interaction, before: Sequence[Segment], view: History) -> Iter
             yield name
 
 
-def _repeated(raw: History, applied: Sequence[Commit]) -> Iterator[Found]:
+def _repeated(raw: History, applied: Sequence[Commit]) -> Iterator[FoundReturns]:
     """Calls of the last step that were answered as before, in what was replaced and nowhere else.
 
     Another answer to the same call is news, and no regret.
@@ -120,4 +122,6 @@ def _repeated(raw: History, applied: Sequence[Commit]) -> Iterator[Found]:
     for one in again:
         call = asked.pop((one.name, one.arguments), None)
         if call is not None and one in gone and (one.name, one.arguments) not in standing:
-            yield Found(gone[one], "repeated call", f"{call.name} {call.arguments}"[:LONGEST])
+            yield FoundReturns(
+                gone[one], "repeated call", f"{call.name} {call.arguments}"[:LONGEST]
+            )

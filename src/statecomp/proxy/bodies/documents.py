@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from statecomp.recent import Recent, Weighed
+from statecomp.recent import LruCache, Weighed
 
 OPENING = 3
 """Messages that a conversation is known by: with the task and the first step."""
@@ -281,7 +281,7 @@ class Documents:
 
     def __init__(self) -> None:
         self._known: Weighed[tuple[str, str, int, str], Document] = Weighed(KNOWN, _weight)
-        self._lengths: Recent[tuple[str, str], tuple[int, ...]] = Recent(KNOWN)
+        self._lengths: LruCache[tuple[str, str], tuple[int, ...]] = LruCache(KNOWN)
 
     def read(self, tenant: str, key: str, body: bytes) -> Document:
         """Raises Unreadable."""

@@ -28,7 +28,7 @@ from statecomp.proxy.judging.asked import (
     Question,
     Refusing,
 )
-from statecomp.recent import MEMORY, Recent, Weighed
+from statecomp.recent import MEMORY, LruCache, Weighed
 
 NOTHING = History(())
 ENGINES, SEGMENTS = 64, 400_000
@@ -52,7 +52,7 @@ class Worker:
         self._pipe = pipe
         self._opening = opening
         self._method = opening.method()
-        self._engines: Recent[Engine, StateComp] = Recent(ENGINES)
+        self._engines: LruCache[Engine, StateComp] = LruCache(ENGINES)
         self._segments: Weighed[tuple[Engine, Name], tuple[Segment, int]] = Weighed(
             SEGMENTS, lambda known: known[1]
         )

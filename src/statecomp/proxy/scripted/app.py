@@ -28,7 +28,7 @@ STREAM = "text/event-stream; charset=utf-8"
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ScriptedFault:
     """How the next request goes wrong: an error, a page that is no JSON, a delay, a cut stream.
 
     `cut_after` is the number of events that still arrive before the connection breaks; with
@@ -87,7 +87,7 @@ class ScriptedUpstream:
         self.delay_s = delay_s
         self.pace_s = pace_s
         self.received: deque[Received] = deque(maxlen=REMEMBERED)
-        self.faults: deque[Fault] = deque()
+        self.faults: deque[ScriptedFault] = deque()
         self.finished = 0  # streams that were read to their end
         self._meter = Meter(count)
         self._marked = MarkedMeter(count)
@@ -121,7 +121,7 @@ class ScriptedUpstream:
 
     async def _answer(self, request: Request, dialect: Dialect) -> Response:
         raw = await request.body()
-        fault = self.faults.popleft() if self.faults else Fault()
+        fault = self.faults.popleft() if self.faults else ScriptedFault()
         if delay_s := fault.delay_s or self.delay_s:
             await asyncio.sleep(delay_s)
         if fault.status:
@@ -173,7 +173,9 @@ class ScriptedUpstream:
         head = [body.get(name) for name in dialect.head]
         return replace(self._meter.read(head, _items(body[dialect.key])), output=output)
 
-    def _fail(self, request: Request, raw: bytes, dialect: Dialect, fault: Fault) -> Response:
+    def _fail(
+        self, request: Request, raw: bytes, dialect: Dialect, fault: ScriptedFault
+    ) -> Response:
         self._note(request, raw, fault.status)
         headers = dict(fault.headers)
         if fault.page:
@@ -181,7 +183,7 @@ class ScriptedUpstream:
         error = dialect.error(Refused("scripted failure", fault.status))
         return JSONResponse(error, fault.status, headers)
 
-    async def _stream(self, events: list[bytes], fault: Fault) -> AsyncIterator[bytes]:
+    async def _stream(self, events: list[bytes], fault: ScriptedFault) -> AsyncIterator[bytes]:
         for number, data in enumerate(events):
             if number == fault.cut_after:
                 raise ConnectionBroken

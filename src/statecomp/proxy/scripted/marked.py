@@ -16,7 +16,7 @@ from statecomp.proxy.scripted.messages_rules import breakpoints
 from statecomp.proxy.scripted.meter import PREFIXES, Spent
 from statecomp.proxy.scripted.refusals import bare, digest, parts_of
 from statecomp.proxy.scripted.turns import Body
-from statecomp.recent import Recent
+from statecomp.recent import LruCache
 from statecomp.tokens import ESTIMATE, TokenCounter, count_message
 
 LOOKBACK = 20
@@ -40,8 +40,8 @@ class MarkedMeter:
     ) -> None:
         self._count = count
         self._clock = clock
-        self._costs: Recent[str, int] = Recent(PREFIXES)  # prefix -> tokens of its last block
-        self._alive: Recent[str, float] = Recent(PREFIXES)  # entry -> until when
+        self._costs: LruCache[str, int] = LruCache(PREFIXES)  # prefix -> tokens of its last block
+        self._alive: LruCache[str, float] = LruCache(PREFIXES)  # entry -> until when
 
     def read(self, body: Body) -> Spent:
         blocks = list(self._blocks(body))

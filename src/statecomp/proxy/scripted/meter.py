@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from statecomp.proxy.scripted.refusals import chain
-from statecomp.recent import Recent
+from statecomp.recent import LruCache
 from statecomp.tokens import ESTIMATE, TokenCounter, count_message
 
 PREFIXES = 100_000
@@ -28,8 +28,8 @@ class Meter:
 
     def __init__(self, count: TokenCounter = ESTIMATE) -> None:
         self._count = count
-        self._tokens: Recent[str, int] = Recent(PREFIXES)  # prefix -> its tokens
-        self._cached: Recent[str, bool] = Recent(PREFIXES)
+        self._tokens: LruCache[str, int] = LruCache(PREFIXES)  # prefix -> its tokens
+        self._cached: LruCache[str, bool] = LruCache(PREFIXES)
 
     def read(self, head: Any, messages: Sequence[Any]) -> Spent:
         """A request all of which goes to the cache, as providers do that charge no writing."""

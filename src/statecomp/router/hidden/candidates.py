@@ -18,12 +18,12 @@ from typing import Final, Protocol, TypeAlias
 import numpy as np
 
 from statecomp.features import view
-from statecomp.features.constructions import GROWING, Budget
+from statecomp.features.constructions import GROWING, ViewBudget
 from statecomp.features.encoder import Floats, FrozenEncoder
 from statecomp.features.states import ReaderSettings, StateReader
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
-from statecomp.recent import Recent
+from statecomp.recent import LruCache
 
 MayGoOn: TypeAlias = Callable[[], bool]
 REMEMBERED: Final = 4_096
@@ -55,7 +55,7 @@ class Candidates(Protocol):
         ...
 
 
-def candidates_of(encoder: FrozenEncoder, construction: str, budget: Budget) -> Candidates:
+def candidates_of(encoder: FrozenEncoder, construction: str, budget: ViewBudget) -> Candidates:
     if construction in GROWING:
         return Growing(encoder, budget)
     return Behind(encoder, budget) if budget.recent else Alone(encoder, budget)
@@ -64,7 +64,7 @@ def candidates_of(encoder: FrozenEncoder, construction: str, budget: Budget) -> 
 class Growing:
     """`once` and `full`: the run is read as it grows."""
 
-    def __init__(self, encoder: FrozenEncoder, budget: Budget) -> None:
+    def __init__(self, encoder: FrozenEncoder, budget: ViewBudget) -> None:
         settings = ReaderSettings(budget.window, budget.overlap, REMEMBERED)
         self._reader = StateReader(encoder, settings)
 
@@ -76,9 +76,9 @@ class Growing:
 class Alone:
     """`local`: each target by itself; the latest says where the agent is, and is read first."""
 
-    def __init__(self, encoder: FrozenEncoder, budget: Budget) -> None:
+    def __init__(self, encoder: FrozenEncoder, budget: ViewBudget) -> None:
         self._encoder, self._limit = encoder, budget.target
-        self._vectors: Recent[str, Floats] = Recent(REMEMBERED)
+        self._vectors: LruCache[str, Floats] = LruCache(REMEMBERED)
 
     def read(self, history: History, may_go_on: MayGoOn) -> Found:
         known = {i.id: self._vectors.get(i.id) for i in history.interactions}
@@ -99,16 +99,16 @@ class Alone:
 class Behind:
     """`recent2`, `recent4` and `capped-recent4`: each target behind the current state."""
 
-    def __init__(self, encoder: FrozenEncoder, budget: Budget) -> None:
+    def __init__(self, encoder: FrozenEncoder, budget: ViewBudget) -> None:
         self._encoder, self._budget = encoder, budget
         self._tokens: view.Tokenize = lru_cache(maxsize=TEXTS)(encoder.tokenize)
         self._tape = encoder.tape()
         self._read_last: Floats = NEVER[1]
         self._met = 0
         # States are numbered as they are met; each with its q_k.
-        self._states: Recent[bytes, tuple[int, Floats]] = Recent(STATES)
+        self._states: LruCache[bytes, tuple[int, Floats]] = LruCache(STATES)
         # Each vector with the state behind which it was read: it is fresh only there.
-        self._vectors: Recent[str, tuple[int, Floats]] = Recent(REMEMBERED)
+        self._vectors: LruCache[str, tuple[int, Floats]] = LruCache(REMEMBERED)
 
     def read(self, history: History, may_go_on: MayGoOn) -> Found:
         base = view.state(history, self._tokens, self._budget.recent, self._budget.base).ids

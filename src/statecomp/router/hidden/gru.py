@@ -17,7 +17,7 @@ from statecomp.router.metrics import keep_pr_auc
 from statecomp.router.model import standardisation
 from statecomp.router.network import Layer
 from statecomp.router.pairs import Features, Numbers, Pairs
-from statecomp.router.threshold import Weights
+from statecomp.router.threshold import LossWeights
 
 
 class GruModel(nn.Module):
@@ -70,7 +70,7 @@ class FittedGru:
     """The checkpoint that did best on validation."""
 
     router: Recurrent
-    weights: Weights
+    weights: LossWeights
     best: int
 
 
@@ -151,7 +151,7 @@ class GruSettings:
 def _sampled(loss: Loss, sampling: Sampling, train: Pairs) -> Loss:
     """The loss with the weights of the sampling multiplied in."""
     drawn = sampling.weights(train.ready)
-    weights = Weights(loss.weights.ready * drawn.ready, loss.weights.keep * drawn.keep)
+    weights = LossWeights(loss.weights.ready * drawn.ready, loss.weights.keep * drawn.keep)
     return replace(loss, weights=weights)
 
 

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from statecomp.errors import BadInput
 from statecomp.features.assemble import columns
-from statecomp.features.constructions import CONSTRUCTIONS, Budget
+from statecomp.features.constructions import CONSTRUCTIONS, ViewBudget
 
 EVIDENCE: Final = "evidence"
 CONTEXTS: Final = ("none", "gru", "topk", "hybrid")
 """How the prefix is aggregated: not at all, by a GRU, by the nearest candidates, by both."""
 READOUTS: Final = ("last", "mean")
-UNLIMITED: Final = Budget()
+UNLIMITED: Final = ViewBudget()
 STATE: Final = "state"
 """The column a GRU finds the rows of one history by."""
 
@@ -48,7 +48,7 @@ class Spec:
     context: str = "none"
     evidence: bool = True
     readout: str = "last"
-    budget: Budget = UNLIMITED
+    budget: ViewBudget = UNLIMITED
     encoder: Encoder | None = None
     loss: str = "bce"
 
@@ -111,7 +111,7 @@ def from_json(record: Any) -> Spec:
         held = dict(record)
         encoder, budget = held.pop("encoder"), held.pop("budget")
         return Spec(
-            **held, budget=Budget(**budget), encoder=Encoder(**encoder) if encoder else None
+            **held, budget=ViewBudget(**budget), encoder=Encoder(**encoder) if encoder else None
         )
     except (KeyError, TypeError) as error:
         raise BadInput(f"is not what a router can read ({error})", field="reads") from error

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from statecomp.history.interaction import JsonObject
 from statecomp.wire.anthropic.blocks import kind_of as block_kind
 from statecomp.wire.content import blocks, text_of
-from statecomp.wire.pairing import NO_BEGINNING, NO_RESULT, NOTHING, Entry, Turn
+from statecomp.wire.pairing import NO_BEGINNING, NO_RESULT, NOTHING, RecordedMessage, RecordedTurn
 
 
-def paired(entries: Sequence[Entry]) -> list[Entry]:
+def paired(entries: Sequence[RecordedMessage]) -> list[RecordedMessage]:
     """Also: no empty messages, and a user message first."""
-    turns: list[Turn] = []
-    open_turns: dict[str, Turn] = {}
+    turns: list[RecordedTurn] = []
+    open_turns: dict[str, RecordedTurn] = {}
     for entry in entries:
         rest = []
         for block in _spoken(entry.message):
@@ -21,16 +21,18 @@ def paired(entries: Sequence[Entry]) -> list[Entry]:
             if block_kind(block) != "tool_result":
                 rest.append(block)
             elif (turn := open_turns.pop(call_id, None)) is not None:
-                turn.results[call_id] = Entry(block, entry.about)
+                turn.results[call_id] = RecordedMessage(block, entry.about)
             else:
                 text = text_of(block.get("content"))
                 rest.append({"type": "text", "text": text if text.strip() else NO_RESULT})
         if rest:
-            turns.append(Turn(Entry(_with_blocks(entry.message, rest), entry.about)))
+            turns.append(
+                RecordedTurn(RecordedMessage(_with_blocks(entry.message, rest), entry.about))
+            )
             turns[-1].waiting = [str(b["id"]) for b in rest if _is_call(b)]
             open_turns.update(dict.fromkeys(turns[-1].waiting, turns[-1]))
     if turns and turns[0].head.message.get("role") == "assistant":
-        turns.insert(0, Turn(Entry({"role": "user", "content": NO_BEGINNING})))
+        turns.insert(0, RecordedTurn(RecordedMessage({"role": "user", "content": NO_BEGINNING})))
     return [entry for turn in turns for entry in _written(turn, last=turn is turns[-1])]
 
 
@@ -52,7 +54,7 @@ def _with_blocks(message: JsonObject, kept: Sequence[JsonObject]) -> JsonObject:
     return message if plain else {**message, "content": list(kept)}
 
 
-def _written(turn: Turn, *, last: bool) -> Iterator[Entry]:
+def _written(turn: RecordedTurn, *, last: bool) -> Iterator[RecordedMessage]:
     yield turn.head
     found = [turn.results[call_id] for call_id in turn.waiting if call_id in turn.results]
     if not turn.waiting or (last and not found):
@@ -66,4 +68,4 @@ def _written(turn: Turn, *, last: bool) -> Iterator[Entry]:
     # Each result had a line of its own in the source; their times and ids go together.
     told = [dict(entry.about) for entry in found]
     about = {"results": told} if len(told) > 1 else told[0] if told else NOTHING
-    yield Entry({"role": "user", "content": content}, about)
+    yield RecordedMessage({"role": "user", "content": content}, about)

@@ -14,14 +14,14 @@ from statecomp.wire.openai_responses.items import (
     maker_of,
     needs_output,
 )
-from statecomp.wire.pairing import NO_ENDING, NO_RESULT, Entry
+from statecomp.wire.pairing import NO_ENDING, NO_RESULT, RecordedMessage
 
 
-def paired(entries: Sequence[Entry]) -> list[Entry]:
+def paired(entries: Sequence[RecordedMessage]) -> list[RecordedMessage]:
     """Also: reasoning is followed by what it led to, and no id stands twice."""
     late = _late_outputs(entries)
     moved = {id(entry) for entry in late.values()}
-    out: list[Entry] = []
+    out: list[RecordedMessage] = []
     waiting: dict[str, str] = {}  # open call id -> the type of its output
     answered: set[str] = set()
     for entry in entries:
@@ -45,11 +45,11 @@ def paired(entries: Sequence[Entry]) -> list[Entry]:
     return list(_led_on(_once(out)))
 
 
-def _late_outputs(entries: Sequence[Entry]) -> dict[str, Entry]:
+def _late_outputs(entries: Sequence[RecordedMessage]) -> dict[str, RecordedMessage]:
     """Outputs that a client item parts from their call."""
     made: dict[str, int] = {}
     parted = 0
-    late: dict[str, Entry] = {}
+    late: dict[str, RecordedMessage] = {}
     for entry in entries:
         maker = maker_of(entry.message)
         if maker is Maker.CLIENT:
@@ -63,15 +63,15 @@ def _late_outputs(entries: Sequence[Entry]) -> dict[str, Entry]:
     return late
 
 
-def _no_output(call_id: str, kind: str) -> Entry:
-    return Entry({"type": kind, "call_id": call_id, "output": NO_RESULT})
+def _no_output(call_id: str, kind: str) -> RecordedMessage:
+    return RecordedMessage({"type": kind, "call_id": call_id, "output": NO_RESULT})
 
 
-def _output_as_user(entry: Entry) -> Entry:
+def _output_as_user(entry: RecordedMessage) -> RecordedMessage:
     item = entry.message
     text = text_of(item.get("output")) or NO_RESULT
     about = {**entry.about, "was": entry.rest("output")}
-    return Entry({**_said("user", text)}, about)
+    return RecordedMessage({**_said("user", text)}, about)
 
 
 def _said(role: str, text: str) -> dict[str, Any]:
@@ -79,26 +79,26 @@ def _said(role: str, text: str) -> dict[str, Any]:
     return {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
 
 
-def _once(entries: Sequence[Entry]) -> Iterator[Entry]:
+def _once(entries: Sequence[RecordedMessage]) -> Iterator[RecordedMessage]:
     seen: set[str] = set()
     for entry in entries:
         item_id = str(entry.message.get("id") or "")
         if item_id and item_id in seen:
             about = {**entry.about, "item_id": item_id}
-            yield Entry(entry.rest("id"), about)
+            yield RecordedMessage(entry.rest("id"), about)
             continue
         seen.add(item_id)
         yield entry
 
 
-def _led_on(entries: Iterator[Entry]) -> Iterator[Entry]:
+def _led_on(entries: Iterator[RecordedMessage]) -> Iterator[RecordedMessage]:
     """A turn that was interrupted while thinking ends in a message that says so."""
     thinking = False
     for entry in entries:
         maker = maker_of(entry.message)
         if thinking and maker not in (Maker.MODEL, Maker.UNKNOWN):
-            yield Entry(_said("assistant", NO_ENDING))
+            yield RecordedMessage(_said("assistant", NO_ENDING))
         thinking = kind_of(entry.message) == "reasoning"
         yield entry
     if thinking:
-        yield Entry(_said("assistant", NO_ENDING))
+        yield RecordedMessage(_said("assistant", NO_ENDING))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from statecomp.proxy.scripted.coding.plan import Action, Read, Replace, Run, Search
+from statecomp.proxy.scripted.coding.plan import Action, PlannedRun, Read, Replace, Search
 from statecomp.proxy.scripted.turns import Body, ScriptedCall, Turn
 
 FINAL = "final_answer"
@@ -68,7 +68,7 @@ def command_of(action: Action) -> str:
             return f"sed -n '{first},{first + lines - 1}p' {quoted}" if lines else f"cat {quoted}"
         case Search(pattern, folder):
             return f"grep -rnw --include='*.py' {shlex.quote(pattern)} {shlex.quote(folder)}"
-        case Run(command):
+        case PlannedRun(command):
             return command
         case Replace(path, old, new):
             return f"apply_patch <<'EOF'\n{patch_of(path, old, new)}\nEOF"
@@ -102,7 +102,7 @@ class ClaudeCode:
                 file = str(self.workspace / path)
                 return _function("Edit", file_path=file, old_string=old, new_string=new)
             case _:
-                why = action.purpose if isinstance(action, Run) else "Search the project"
+                why = action.purpose if isinstance(action, PlannedRun) else "Search the project"
                 return _function("Bash", command=command_of(action), description=why)
 
 
@@ -147,7 +147,7 @@ class Plain:
                 return _function("read_file", path=path, first=first, lines=lines)
             case Search(pattern, folder):
                 return _function("search", pattern=pattern, folder=folder)
-            case Run(command):
+            case PlannedRun(command):
                 return _function("run", command=command)
             case Replace(path, old, new):
                 return _function("replace", path=path, old=old, new=new)

@@ -30,7 +30,7 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class PlannedRun:
     command: str
     purpose: str
 
@@ -44,17 +44,17 @@ class Replace:
     new: str
 
 
-Action: TypeAlias = Read | Search | Run | Replace
+Action: TypeAlias = Read | Search | PlannedRun | Replace
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlannedStep:
     said: str
     thought: str
     actions: tuple[Action, ...]
 
 
-def steps_of(length: int, at_once: int = 1) -> tuple[Step, ...]:
+def steps_of(length: int, at_once: int = 1) -> tuple[PlannedStep, ...]:
     """The first `length` steps of a session that mends modules, so many `at_once`.
 
     With one, a module is done before the next is begun, and what was read for it is stale soon.
@@ -66,7 +66,7 @@ def steps_of(length: int, at_once: int = 1) -> tuple[Step, ...]:
     return tuple(islice(_endless(at_once), length))
 
 
-def _endless(at_once: int) -> Iterator[Step]:
+def _endless(at_once: int) -> Iterator[PlannedStep]:
     yield from _opening()
     chapters = [
         _CHAPTERS[number % len(_CHAPTERS)](part, PARTS[number - 2])
@@ -79,31 +79,31 @@ def _endless(at_once: int) -> Iterator[Step]:
         yield from _review(PARTS[number % len(PARTS)], number)
 
 
-def _opening() -> Iterator[Step]:
-    yield Step(
+def _opening() -> Iterator[PlannedStep]:
+    yield PlannedStep(
         "I'll look at what is here first.",
         "The user wants every module of this library mended. Before I touch anything I need the "
         "layout, the rules in README.md, and a picture of what fails.",
-        (Run("ls -la . toolkit tests", "List the project"),),
+        (PlannedRun("ls -la . toolkit tests", "List the project"),),
     )
-    yield Step("", "README.md has rules I have to keep to.", (Read("README.md"),))
-    yield Step(
+    yield PlannedStep("", "README.md has rules I have to keep to.", (Read("README.md"),))
+    yield PlannedStep(
         "Now the whole test run, to see how much is red.",
         "The rules: mend the module and never the test, one change a fault, no renaming, check "
         "each module after its change. Let me see all failures before I begin.",
-        (Run("./check", "Run all tests"),),
+        (PlannedRun("./check", "Run all tests"),),
     )
 
 
-def _by_the_test(part: Part, earlier: Part) -> Iterator[Step]:
+def _by_the_test(part: Part, earlier: Part) -> Iterator[PlannedStep]:
     yield _checks(part)
-    yield Step(
+    yield PlannedStep(
         f"{_cap(part.symptom)}. I read the test, then the module.",
         f"So {part.symptom}. The test tells what is promised; I want its exact words before I "
         f"read {part.name}.py, so that I do not mend something else.",
         (_test(part),),
     )
-    yield Step(
+    yield PlannedStep(
         "",
         f"Now the module itself. It stands alone, so {part.name}.py is all there is.",
         (_module(part),),
@@ -111,24 +111,24 @@ def _by_the_test(part: Part, earlier: Part) -> Iterator[Step]:
     yield _finds(part)
     yield _mends(part)
     yield _checks_again(part)
-    yield Step(
+    yield PlannedStep(
         f"{part.name} is green. Now everything, before I go on.",
         f"{_cap(part.cause)}; that is mended. A run of everything shows what remains and that "
         "nothing else broke.",
-        (Run("./check", "Run all tests"),),
+        (PlannedRun("./check", "Run all tests"),),
     )
 
 
-def _side_by_side(part: Part, earlier: Part) -> Iterator[Step]:
+def _side_by_side(part: Part, earlier: Part) -> Iterator[PlannedStep]:
     yield _checks(part)
-    yield Step(
+    yield PlannedStep(
         f"{_cap(part.symptom)}. Test and module together.",
         f"Failing: {part.symptom}. I read {part.name}.py and its test side by side.",
         (_test(part), _module(part)),
     )
     yield _compares(part)
     yield _mends(part)
-    yield Step(
+    yield PlannedStep(
         "",
         "Let me look at the place once more as it is now, with what stands around it.",
         (_place(part),),
@@ -136,10 +136,10 @@ def _side_by_side(part: Part, earlier: Part) -> Iterator[Step]:
     yield _checks_again(part)
 
 
-def _by_the_code(part: Part, earlier: Part) -> Iterator[Step]:
+def _by_the_code(part: Part, earlier: Part) -> Iterator[PlannedStep]:
     yield _checks(part)
     yield _finds(part)
-    yield Step(
+    yield PlannedStep(
         f"There it is, I think. I read all of {part.name}.py.",
         f"{_cap(part.symptom)}. The search shows where it is used, not how it works: the whole "
         "module, then.",
@@ -149,36 +149,36 @@ def _by_the_code(part: Part, earlier: Part) -> Iterator[Step]:
     expression = part.checks[-1][1].replace('"', '\\"')
     command = f'python3 -c "from tests import *; from toolkit.{part.name} import *; '
     command += f'print(repr({expression}))"'
-    yield Step(
+    yield PlannedStep(
         "I try it out by hand.",
         f"If {part.cause}, then this must come out wrong in just that way.",
-        (Run(command, "Try one expression"),),
+        (PlannedRun(command, "Try one expression"),),
     )
     yield _mends(part)
     yield _checks_again(part)
-    yield Step(
+    yield PlannedStep(
         "And everything once more.",
         f"{part.name} done: {part.cause}. Next I need the list of what is still red.",
-        (Run("./check", "Run all tests"),),
+        (PlannedRun("./check", "Run all tests"),),
     )
 
 
-def _the_long_way(part: Part, earlier: Part) -> Iterator[Step]:
-    yield Step(
+def _the_long_way(part: Part, earlier: Part) -> Iterator[PlannedStep]:
+    yield PlannedStep(
         f"Next is {part.name}.",
         f"{part.name}: I remember that it was red. First the code this time.",
         (_module(part),),
     )
     yield _checks(part)
-    yield Step(
+    yield PlannedStep(
         "Is there an older test of it?",
         f"{_cap(part.symptom)}. Perhaps there is a second test file that says more.",
         (Read(f"tests/test_{part.name}_more.py"),),
     )
-    yield Step(
+    yield PlannedStep(
         "There is not. Then the one that exists.", "No such file; the normal one.", (_test(part),)
     )
-    yield Step(
+    yield PlannedStep(
         f"Before I change it: how was that with {earlier.name}?",
         f"In {earlier.name}.py it was that {earlier.cause}. This may be of the same kind; I look "
         "at that place again.",
@@ -186,7 +186,7 @@ def _the_long_way(part: Part, earlier: Part) -> Iterator[Step]:
     )
     yield _mends(part)
     yield _checks_again(part)
-    yield Step(
+    yield PlannedStep(
         f"I read {part.name}.py once more as a whole, now that it passes.",
         "The rules ask for one change a fault. I want to be sure that the rest of the module does "
         "not rest on the fault that I removed.",
@@ -197,9 +197,9 @@ def _the_long_way(part: Part, earlier: Part) -> Iterator[Step]:
 _CHAPTERS = (_by_the_test, _side_by_side, _by_the_code, _the_long_way)
 
 
-def _review(part: Part, number: int) -> Iterator[Step]:
+def _review(part: Part, number: int) -> Iterator[PlannedStep]:
     """Behind the last fault: each module once more, and what uses it."""
-    yield Step(
+    yield PlannedStep(
         f"A last look at {part.name}.",
         f"All faults are mended. I go through the changes once more; {part.name} is next.",
         (_module(part) if number % 2 else _place(part),),
@@ -208,33 +208,33 @@ def _review(part: Part, number: int) -> Iterator[Step]:
     yield _checks_again(part)
 
 
-def _checks(part: Part) -> Step:
-    return Step(
+def _checks(part: Part) -> PlannedStep:
+    return PlannedStep(
         f"Next: `{part.name}`.",
         f"{part.name} is next. Its own tests first, for the traceback.",
-        (Run(f"./check {part.name}", f"Run the tests of {part.name}"),),
+        (PlannedRun(f"./check {part.name}", f"Run the tests of {part.name}"),),
     )
 
 
-def _checks_again(part: Part) -> Step:
-    return Step(
+def _checks_again(part: Part) -> PlannedStep:
+    return PlannedStep(
         "",
         f"Mended, I believe. The rules want `./check {part.name}` after each change.",
-        (Run(f"./check {part.name}", f"Run the tests of {part.name} again"),),
+        (PlannedRun(f"./check {part.name}", f"Run the tests of {part.name} again"),),
     )
 
 
-def _finds(part: Part) -> Step:
+def _finds(part: Part) -> PlannedStep:
     name = part.names.split(",")[0]
-    return Step(
+    return PlannedStep(
         f"Who uses `{name}`?",
         f"I want to know where {name} is used before I decide what it should do.",
         (Search(name, "."),),
     )
 
 
-def _compares(part: Part) -> Step:
-    return Step(
+def _compares(part: Part) -> PlannedStep:
+    return PlannedStep(
         f"I compare with how {part.beside}.py does it.",
         f"I suspect that {part.cause}. {part.beside}.py has to do something of the kind as well; "
         "worth a look before I change anything here.",
@@ -242,8 +242,8 @@ def _compares(part: Part) -> Step:
     )
 
 
-def _mends(part: Part) -> Step:
-    return Step(
+def _mends(part: Part) -> PlannedStep:
+    return PlannedStep(
         f"Found: {part.cause}. I change that one line.",
         f"{_cap(part.cause)}. That explains why {part.symptom}. The line is "
         f"`{part.wrong.strip()}` and has to be `{part.right.strip()}`. One line, nothing else.",

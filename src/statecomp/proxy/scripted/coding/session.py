@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from statecomp.proxy.scripted.coding.hands import ending, hands_of
-from statecomp.proxy.scripted.coding.plan import Step, steps_of
+from statecomp.proxy.scripted.coding.plan import PlannedStep, steps_of
 from statecomp.proxy.scripted.turns import Body, Turn
 
 ASIDE = "Mending the modules of a small library"
@@ -31,7 +31,7 @@ class CodingSession:
         return self.length
 
     @cached_property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[PlannedStep, ...]:
         return steps_of(self.length, self.at_once)
 
     @property
