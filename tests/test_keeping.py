@@ -46,6 +46,16 @@ def test_a_message_that_is_kept_takes_back_an_earlier_commit_while_it_is_kept() 
     assert shape_of(comp.checkpoint(messages)) == "psk"
 
 
+def test_what_follows_a_commit_that_was_taken_back_is_still_replaced() -> None:
+    comp = engine()
+    assert shape_of(comp.checkpoint(chat_of("prrrrk"))) == "psk"
+    longer = comp.checkpoint(chat_of("prrrrkrrrrk"), keep=lambda m: m.get("tool_call_id") == "c2")
+    assert shape_of(longer) == "prrrrksk"
+    reasons = {decision.number: decision.reason for decision in longer.decisions}
+    assert reasons[2] == "the caller wants one of its messages kept"
+    assert "taken back" in reasons[3]
+
+
 def test_a_question_that_fails_leaves_the_history_as_it_came() -> None:
     messages = chat_of("prrrr")
     checkpoint = engine().checkpoint(messages, keep=lambda message: message["no such field"])

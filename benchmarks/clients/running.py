@@ -13,7 +13,7 @@ import time
 import urllib.error
 import urllib.request
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -147,14 +147,18 @@ def dollars_of(spent: Spent, prices: Prices) -> float:
     return (cost + spent.output * prices.output) / MILLION
 
 
-def run(wish: Wish, serve: str | None = None) -> Outcome:
+def run(
+    wish: Wish,
+    serve: str | None = None,
+    script: Callable[[Path, int, int], CodingSession] = CodingSession,
+) -> Outcome:
     """Without `serve` the client speaks to the provider itself; else it is the proxy's options."""
     if not wish.thinking and not wish.model:
         wish = replace(wish, model=UNTHINKING.get(wish.client, ""))
     with _folder() as home:
         workspace = home / "work" / "toolkit"
         write_project(workspace)
-        session = CodingSession(workspace, wish.steps, wish.at_once)
+        session = script(workspace, wish.steps, wish.at_once)
         provider = ScriptedUpstream(session, delay_s=wish.pace_s)
         with serving(provider.app) as direct:
             if serve is None:

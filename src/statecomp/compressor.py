@@ -13,11 +13,12 @@ from statecomp.controller.controller import Controller, chain_to, decided_at, la
 from statecomp.controller.holds import NO_HOLDS, holds_of
 from statecomp.controller.judging import Judge, Judging
 from statecomp.controller.prices import PriceBook
-from statecomp.controller.replaying import Replayer
+from statecomp.controller.replaying import Replayer, claimed_and_kept
 from statecomp.controller.spans import Rule
 from statecomp.errors import InvalidHistory, StateCompError
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, JsonObject
+from statecomp.history.referrals import pointed_to
 from statecomp.ledger.commits import Commit, CommitLog, MemoryLog
 from statecomp.llm.side import SideAccount
 from statecomp.recent import LruCache, Weighed
@@ -288,6 +289,7 @@ class StateComp(Strategy):
             return replace(idle, history=effective), applied
         holds = holds_of(raw, applied) if self._holds else NO_HOLDS
         stays = {**holds.reasons, **self._held(ids, effective.checkpoint)}
+        stays |= claimed_and_kept(commits, applied)
         view = self._judged(_locked(effective, stays), now, holds.returns, summarizer)
         view = self._without_secrets(view, effective, raw)
         if not view.commits:
@@ -359,9 +361,9 @@ class StateComp(Strategy):
         return replace(view, history=history, commits=fit, refusals=tuple(refusals))
 
     def _with_pins(self, raw: History, keep: Keep | None = None) -> History:
-        held: dict[str, str] = {}
+        held = dict(pointed_to(raw.interactions))
         if keep is not None:
-            held = {i.id: KEPT for i in raw.interactions if any(map(keep, i.messages))}
+            held |= {i.id: KEPT for i in raw.interactions if any(map(keep, i.messages))}
         if self._pins != Pins():
             held |= {i.id: "pinned by the user" for i in raw.interactions if self._pins.hold(i)}
         return _locked(raw, held)
@@ -372,7 +374,7 @@ def _locked(history: History, held: Mapping[str, str]) -> History:
         return history
     return History(
         tuple(
-            replace(segment, locked=held[segment.id])
+            replace(segment, locked=segment.locked or held[segment.id])
             if isinstance(segment, Interaction) and segment.id in held
             else segment
             for segment in history.segments

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from statecomp.controller.controller import summary_of
 from statecomp.history.history import History
@@ -11,6 +11,8 @@ from statecomp.ledger.commits import Commit
 from statecomp.recent import Weighed
 from statecomp.tokens import TokenCounter
 from statecomp.wire.protocol import Wire
+
+KEPT = "its replacement was taken back, because one of its steps must stay"
 
 
 class Replayer:
@@ -48,6 +50,17 @@ class Replayer:
                 commit.text, commit.sources, commit.first, commit.last, self._wire, self._count
             ),
         )
+
+
+def claimed_and_kept(commits: Sequence[Commit], applied: Sequence[Commit]) -> Mapping[str, str]:
+    """Sources of commits that something since then took back: no other commit may claim them.
+
+    A span over one of them would be refused whole, and with it all that could go beside them.
+    """
+    standing = {commit.id for commit in applied}
+    return {
+        source: KEPT for commit in commits if commit.id not in standing for source in commit.sources
+    }
 
 
 def _weight(summary: Summary) -> int:
