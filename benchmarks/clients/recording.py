@@ -1,4 +1,6 @@
-"""The shape of what clients send, for tests: `python -m benchmarks.clients.recording FOLDER`.
+"""The shape of what clients send, for tests.
+
+    python -m benchmarks.clients.recording FOLDER [CASE ...]
 
 One file a case: the last request of a short session with its headers.  Structure, names, tags and
 markers are theirs; every longer text is replaced, and what could name a machine or a person is
@@ -24,6 +26,13 @@ CASES = {
     "claude_2_1_197": Wish("claude", STEPS, version="2.1.197"),
     "codex": Wish("codex", STEPS),
     "codex_gpt_5_5": Wish("codex", STEPS, model="gpt-5.5"),
+    "vercel": Wish("vercel", STEPS),
+    "langchain": Wish("langchain", STEPS),
+    "pydantic_ai": Wish("pydantic-ai", STEPS),
+    "openai_agents": Wish("openai-agents", STEPS),
+    "openai_agents_responses": Wish("openai-agents-responses", STEPS),
+    "smolagents": Wish("smolagents", STEPS),
+    "mini_swe_agent": Wish("mini-swe-agent", STEPS),
 }
 HEADERS = re.compile(
     r"^(?:accept(?:-encoding)?|anthropic-(?:beta|version)|content-(?:type|encoding)|originator"
@@ -32,6 +41,9 @@ HEADERS = re.compile(
 # What the script itself wrote, and what is known by its name.
 KEPT = frozenset({"arguments", "input", "signature", "encrypted_content", "type", "role", "name"})
 LONG = 60
+# By these an agent's calls and answers are known where it writes them as text.
+_CALLING = re.compile(r"(?s)^(.*?)(Calling tools:\n\[.*\])$")
+_ANSWERING = re.compile(r"Observation:\n")
 _TAG = re.compile(r"<(/?[a-z_-]+(?: instructions)?)>")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _HEX = re.compile(r"\b[0-9a-f]{32,64}\b")
@@ -66,6 +78,10 @@ def _shortened(text: str, key: str) -> str:
     text = _HEX.sub("0" * 32, text)
     if len(text) <= LONG or key in KEPT:
         return text
+    if calling := _CALLING.match(text):
+        return f"{_shortened(calling[1].strip(), key)}\n{calling[2]}".lstrip()
+    if answering := _ANSWERING.match(text):
+        return f"{answering[0]}{_shortened(text[answering.end() :], key)}"
     # Tags tell a reader what a text is, so they stay: the outermost, around words of our own.
     opening = _TAG.match(text.strip())
     if opening and f"</{opening[1]}>" in text:
@@ -74,8 +90,10 @@ def _shortened(text: str, key: str) -> str:
 
 
 def main() -> None:
-    folder = Path(sys.argv[1])
+    folder, *wanted = Path(sys.argv[1]), *sys.argv[2:]
     for name, wish in CASES.items():
+        if wanted and name not in wanted:
+            continue
         made = {"client": f"{wish.client} {wish.version}".strip(), **recorded(run(wish))}
         (folder / f"{name}.json").write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n")
 

@@ -21,6 +21,7 @@ GUIDES = ROOT / "docs" / "guides"
 # The doors, a page each; the other guides are about what stands behind them.
 PAGES = [GUIDES / f"{door}.md" for door in ("claude-code", "codex", "frameworks", "own-loop")]
 URL = "http://127.0.0.1:8484"
+SHORT = ("agent_framework", "crewai", "smolagents", "llama_index")
 each = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 
 
@@ -93,7 +94,8 @@ def test_the_line_of_a_framework_names_what_its_file_has(framework: Framework) -
     names = {n.name for n in tree.body if isinstance(n, ast.ClassDef | ast.FunctionDef)}
     (ours,) = set(re.findall(r"StateComp\w+|\battach\b|\bshorter\b", framework.line))
     assert ours in names
-    assert len(file.read_text("utf-8").splitlines()) <= 150
+    lines = len(file.read_text("utf-8").splitlines())
+    assert lines < (80 if framework.name in SHORT else 160)
 
 
 def test_extras_name_every_framework_with_its_lower_bound() -> None:

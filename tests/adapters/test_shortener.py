@@ -302,11 +302,23 @@ def test_thinking_that_is_bound_to_what_stands_before_it_forbids_a_change() -> N
         thought = {"type": "thinking", "thinking": "so", "signature": "signed"}
         return [{**made, "reasoning_details": [thought]} if said.call else made]
 
+    def sent(model: str, *, tells: bool = False, **thinking: Any) -> list[Said]:
+        beside = {"model": model, "thinking": thinking or None}
+        shortener = Shortener("drawn", **EAGER)
+        return shortener.rewrite(said, thoughtful, to_record, beside=beside, tells=tells)
+
     said = conversation(8)
-    shortener = Shortener("drawn", **EAGER)
-    bound = {"model": "claude-fable-5-1"}
-    assert shortener.rewrite(said, thoughtful, to_record, beside=bound) == said
-    assert shortener.rewrite(said, thoughtful, to_record, beside={"model": "gpt-5"}) != said
+    assert sent("claude-fable-5-1") == said
+    assert sent("gpt-5") != said
+    # Whoever tells the provider to drop what is stale may change it, unless the user forbade that.
+    assert sent("claude-fable-5-1", tells=True) != said
+    assert sent("claude-fable-5-1", tells=True, type="adaptive") != said
+    assert sent("claude-fable-5-1", tells=True, type="enabled") == said
+    drops = Shortener("drawn", drops_thinking=True, **EAGER)
+    beside = {"model": "claude-fable-5-1"}
+    assert drops.rewrite(said, thoughtful, to_record, beside=beside) != said
+    strict = {"prefix_mismatch_behavior": "error"}
+    assert sent("claude-fable-5-1", tells=True, type="adaptive", block_binding=strict) == said
 
 
 @pytest.mark.parametrize("name", ["role", "merge"])

@@ -1,4 +1,4 @@
-"""What Claude Code and Codex really send: each request is read, and all but its end may go.
+"""What clients and frameworks really send: each request is read, and all but its end may go.
 
 The files are made by `python -m benchmarks.clients.recording tests/clients/fixtures`: the structure
 is the clients', the texts are ours.
@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
+from benchmarks.clients.launching import CLIENTS
 from statecomp import AgeScorer, Gates, StateComp
-from statecomp.proxy.scripted.dialects import MESSAGES, RESPONSES
+from statecomp.proxy.scripted.dialects import CHAT, MESSAGES, RESPONSES
 from statecomp.proxy.scripted.refusals import STRICT
 from statecomp.proxy.scripted.signing import sign_messages
 from statecomp.wire.assemble import parse
@@ -25,7 +26,7 @@ from statecomp.wire.providers import detect, wire_named
 
 FIXTURES = sorted((Path(__file__).parent / "fixtures").glob("*.json"))
 each = pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
-DIALECTS = {dialect.path: dialect for dialect in (MESSAGES, RESPONSES)}
+DIALECTS = {dialect.path: dialect for dialect in (CHAT, MESSAGES, RESPONSES)}
 PLACEHOLDER = re.compile(r"\(a text of ([\d,]+) characters\)")
 
 
@@ -43,9 +44,18 @@ def read(path: Path) -> tuple[Mapping[str, Any], dict[str, Any], Wire]:
     return recorded, body, wire_named(detect(body))
 
 
-def test_there_are_requests_of_both_clients() -> None:
+def test_there_are_requests_of_every_client_that_is_run() -> None:
     names = {json.loads(path.read_text("utf-8"))["client"].split()[0] for path in FIXTURES}
-    assert names == {"claude", "codex"}
+    assert names == set(CLIENTS)
+
+
+@each
+def test_nothing_in_it_names_a_machine_or_a_person(path: Path) -> None:
+    text = path.read_text("utf-8")
+    for private in ("/home/", "/tmp/", "/root", "sk-", "session_id", "Bearer"):
+        assert private not in text, private
+    # Names that clients make up for machines and sessions are numbers here.
+    assert not re.search(r"[0-9a-f]{8}-[0-9a-f]{4}-[1-9a-f]", text)
 
 
 @each

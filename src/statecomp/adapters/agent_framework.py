@@ -7,12 +7,12 @@ Where the service keeps the conversation only its news is sent, and that goes ou
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from statecomp.adapters.account import Savings
 from statecomp.adapters.catalogue import needs
+from statecomp.adapters.chat import assistant, call, result
 from statecomp.adapters.shortener import Shortener
 from statecomp.history.interaction import JsonObject
 from statecomp.wire.content import text_of
@@ -26,30 +26,14 @@ ORDINARY = ("text", "text_reasoning", "function_call", "function_result", "usage
 
 def to_chat(message: Any) -> list[JsonObject]:
     role = str(getattr(message.role, "value", message.role))
-    results = [_result(one) for one in message.contents if one.type == "function_result"]
-    said = [{"type": "text", "text": one.text or ""} for one in message.contents if _says(one)]
+    texts = [one.text or "" for one in message.contents if one.type == "text"]
+    said = [{"type": "text", "text": text} for text in texts]
+    results = [result(o.call_id, o.result) for o in message.contents if o.type == "function_result"]
     if results:
         return [*results, {"role": "user", "content": said}] if said else results
-    made: dict[str, Any] = {"role": role, "content": said}
-    if calls := [_call(one) for one in message.contents if one.type == "function_call"]:
-        made["tool_calls"] = calls
-    return [made]
-
-
-def _says(content: Any) -> bool:
-    return str(content.type) == "text"
-
-
-def _call(content: Any) -> JsonObject:
-    given = content.arguments
-    arguments = given if isinstance(given, str) else json.dumps(given, default=str)
-    return {"id": content.call_id, "function": {"name": content.name, "arguments": arguments}}
-
-
-def _result(content: Any) -> JsonObject:
-    told = content.result
-    text = told if isinstance(told, str) else json.dumps(told, ensure_ascii=False, default=str)
-    return {"role": "tool", "tool_call_id": content.call_id, "content": text}
+    called = [one for one in message.contents if one.type == "function_call"]
+    made = assistant(said, [call(one.call_id, one.name, one.arguments) for one in called])
+    return [{**made, "role": role}]
 
 
 def to_record(message: JsonObject) -> Any:

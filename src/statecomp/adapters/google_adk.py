@@ -5,12 +5,12 @@ App(name=..., root_agent=agent, plugins=[StateCompPlugin()])
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from statecomp.adapters.account import Savings
 from statecomp.adapters.catalogue import needs
+from statecomp.adapters.chat import assistant, call, result
 from statecomp.adapters.ownership import NotOurs
 from statecomp.adapters.shortener import Shortener
 from statecomp.history.interaction import JsonObject
@@ -41,28 +41,21 @@ class Converter:
 
     def _assistant(self, content: Any) -> JsonObject:
         parts = _parts(content)
-        made: dict[str, Any] = {"role": "assistant"}
-        made["content"] = [_words(p) for p in parts if not p.function_call and not p.thought]
-        if thoughts := [_words(part) for part in parts if part.thought]:
-            made["reasoning_details"] = thoughts
-        if calls := [
-            self._call(p.function_call, n) for n, p in enumerate(parts) if p.function_call
-        ]:
-            made["tool_calls"] = calls
-        return made
+        said = [_words(p) for p in parts if not p.function_call and not p.thought]
+        thoughts = [_words(part) for part in parts if part.thought]
+        calls = [self._call(p.function_call, n) for n, p in enumerate(parts) if p.function_call]
+        return assistant(said, calls, thoughts)
 
-    def _call(self, call: Any, place: int) -> JsonObject:
-        name = call.id or f"{self._count}.{place}"
-        self._open.append((call.name, name))
-        arguments = json.dumps(call.args, sort_keys=True, default=str)
-        return {"id": name, "function": {"name": call.name, "arguments": arguments}}
+    def _call(self, made: Any, place: int) -> JsonObject:
+        name = made.id or f"{self._count}.{place}"
+        self._open.append((made.name, name))
+        return call(name, made.name, made.args)
 
     def _result(self, response: Any) -> JsonObject:
         for found in self._open:
             if response.id == found[1] or (not response.id and response.name == found[0]):
                 self._open.remove(found)
-                text = json.dumps(response.response, ensure_ascii=False, default=str)
-                return {"role": "tool", "tool_call_id": found[1], "content": text}
+                return result(found[1], response.response)
         raise NotOurs(f"nothing called {response.name!r}, which is answered")
 
 

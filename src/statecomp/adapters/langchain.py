@@ -9,7 +9,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from statecomp.adapters.account import Savings
+from statecomp.adapters.binding import dropping
 from statecomp.adapters.catalogue import needs
+from statecomp.adapters.ownership import unchanged
 from statecomp.adapters.shortener import Shortener
 
 needs("langchain")
@@ -43,7 +45,8 @@ class StateCompMiddleware(AgentMiddleware):
         if not _sends_it_all(request):
             return handler(request)
         items = _messages(request)
-        made = self.shortener.rewrite(items, to_chat, to_record, beside=self._beside(request))
+        more = self._more(request)
+        made = self.shortener.rewrite(items, to_chat, to_record, **more)
         return handler(_with(request, items, made))
 
     async def awrap_model_call(
@@ -52,13 +55,14 @@ class StateCompMiddleware(AgentMiddleware):
         if not _sends_it_all(request):
             return await handler(request)
         items = _messages(request)
-        beside = self._beside(request)
-        made = await self.shortener.arewrite(items, to_chat, to_record, beside=beside)
+        more = self._more(request)
+        made = await self.shortener.arewrite(items, to_chat, to_record, **more)
         return await handler(_with(request, items, made))
 
-    def _beside(self, request: ModelRequest) -> Mapping[str, Any]:
-        model = getattr(request.model, "model_name", None) or getattr(request.model, "model", "")
-        return {"model": str(model), "tools": self._described(request.tools)}
+    def _more(self, request: ModelRequest) -> Mapping[str, Any]:
+        beside = {"model": _name(request.model), "tools": self._described(request.tools)}
+        thinking = getattr(request.model, "thinking", None)
+        return {"beside": {**beside, "thinking": thinking}, "tells": _can_tell(request.model)}
 
     def _described(self, tools: Sequence[Any]) -> list[Any]:
         """Tools as they are sent, for their tokens; they are nearly always the same."""
@@ -69,6 +73,25 @@ class StateCompMiddleware(AgentMiddleware):
             except Exception:  # noqa: BLE001  only a count depends on it
                 self._tools = names, []
         return self._tools[1]
+
+
+def _name(model: Any) -> str:
+    return str(getattr(model, "model_name", None) or getattr(model, "model", ""))
+
+
+def _can_tell(model: Any) -> bool:
+    """Claude's own class has a place for what must be said about thinking."""
+    return hasattr(model, "thinking") and hasattr(model, "betas") and hasattr(model, "model_copy")
+
+
+def _told(model: Any, items: Sequence[BaseMessage]) -> Any:
+    """The model as it must be asked behind a record; the one that was given stays as it is."""
+    messages = (one for item in items for one in to_chat(item))
+    told = dropping(_name(model), model.thinking, messages) if _can_tell(model) else None
+    if told is None:
+        return model
+    betas = list(dict.fromkeys([*(model.betas or ()), *told.headers.values()]))
+    return model.model_copy(update={"thinking": told.body["thinking"], "betas": betas})
 
 
 def _sends_it_all(request: ModelRequest) -> bool:
@@ -85,7 +108,7 @@ def _with(
     request: ModelRequest, items: Sequence[BaseMessage], made: Sequence[BaseMessage]
 ) -> ModelRequest:
     """The same request where nothing changed; the system message stands apart from the others."""
-    if len(made) == len(items) and all(new is old for new, old in zip(made, items, strict=True)):
+    if unchanged(items, made):
         return request
     skip = 1 if request.system_message is not None else 0
-    return request.override(messages=list(made[skip:]))
+    return request.override(messages=list(made[skip:]), model=_told(request.model, items))

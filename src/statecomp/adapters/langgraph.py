@@ -7,12 +7,12 @@ model.invoke(hook.shorten(state["messages"], model="gpt-5"))        # in a node 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from statecomp.adapters.account import Savings
 from statecomp.adapters.catalogue import needs
+from statecomp.adapters.chat import assistant, call, result
 from statecomp.adapters.shortener import Shortener
 from statecomp.history.interaction import JsonObject
 from statecomp.wire.anthropic.thinking import THINKING
@@ -39,8 +39,7 @@ ROLES: Mapping[Any, str] = {HumanMessage: "user", SystemMessage: "system", ChatM
 def to_chat(message: BaseMessage) -> list[JsonObject]:
     """One message as OpenAI's chat protocol has it; raises TypeError for what is none."""
     if isinstance(message, ToolMessage):
-        answered = {"role": "tool", "tool_call_id": message.tool_call_id}
-        return [{**answered, "content": message.content}]
+        return [{**result(message.tool_call_id, ""), "content": message.content}]
     if isinstance(message, AIMessage):
         return [_assistant(message)]
     for kind, role in ROLES.items():
@@ -52,25 +51,25 @@ def to_chat(message: BaseMessage) -> list[JsonObject]:
 def _assistant(message: AIMessage) -> JsonObject:
     parts = blocks(message.content)
     kinds = [part.get("type") if isinstance(part, Mapping) else "text" for part in parts]
-    made: dict[str, Any] = {"role": "assistant"}
     beside = (*CALLS, *THOUGHTS)
-    made["content"] = [p for p, kind in zip(parts, kinds, strict=True) if kind not in beside]
-    if thoughts := [p for p, kind in zip(parts, kinds, strict=True) if kind in THOUGHTS]:
-        made["reasoning_details"] = thoughts
-    if message.tool_calls:
-        made["tool_calls"] = [_call(call) for call in message.tool_calls]
-    return made
-
-
-def _call(call: Mapping[str, Any]) -> JsonObject:
-    arguments = json.dumps(call["args"], ensure_ascii=False, default=str)
-    function = {"name": call["name"], "arguments": arguments}
-    return {"id": call.get("id") or "", "type": "function", "function": function}
+    said = [p for p, kind in zip(parts, kinds, strict=True) if kind not in beside]
+    thoughts = [p for p, kind in zip(parts, kinds, strict=True) if kind in THOUGHTS]
+    calls = [call(one.get("id"), one["name"], one["args"]) for one in message.tool_calls]
+    return assistant(said, calls, thoughts)
 
 
 def to_record(message: JsonObject) -> BaseMessage:
     """Its content may carry the cache marker of what it replaces."""
     return HumanMessage(content=message["content"])
+
+
+def answered_by(messages: Sequence[BaseMessage]) -> str:
+    """The model that answered last: a hook before the model is not told which one is asked."""
+    for message in reversed(messages):
+        told = message.response_metadata if isinstance(message, AIMessage) else {}
+        if name := told.get("model_name") or told.get("model"):
+            return str(name)
+    return ""
 
 
 class StateCompHook:
@@ -88,10 +87,12 @@ class StateCompHook:
 
         `beside` is what else is sent: model="gpt-5", tools=[...] as JSON.
         """
-        return self.shortener.rewrite(messages, to_chat, to_record, beside=beside)
+        more = {"beside": {"model": answered_by(messages), **beside}}
+        return self.shortener.rewrite(messages, to_chat, to_record, **more)
 
     async def ashorten(self, messages: Sequence[BaseMessage], **beside: Any) -> list[BaseMessage]:
-        return await self.shortener.arewrite(messages, to_chat, to_record, beside=beside)
+        more = {"beside": {"model": answered_by(messages), **beside}}
+        return await self.shortener.arewrite(messages, to_chat, to_record, **more)
 
     @property
     def runnable(self) -> Runnable[Any, Any]:

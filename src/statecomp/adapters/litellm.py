@@ -7,11 +7,12 @@ litellm_settings: {callbacks: my_module.callback}          # the proxy's config.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from statecomp.adapters.account import Savings
+from statecomp.adapters.binding import dropping, with_beta
 from statecomp.adapters.catalogue import needs
 from statecomp.adapters.shortener import Shortener
 from statecomp.checkpoint import Checkpoint
@@ -49,7 +50,7 @@ class StateCompCallback(CustomLogger):
         protocol = PROTOCOLS.get(str(getattr(call_type, "value", call_type)), "")
         if not protocol:
             return kwargs
-        return _with(kwargs, await self.shortener.acheckpoint(kwargs, protocol))
+        return _with(kwargs, await self.shortener.acheckpoint(kwargs, protocol, tells=True))
 
     def completion(self, *args: Any, **kwargs: Any) -> Any:
         """`litellm.completion`, sent less."""
@@ -76,7 +77,7 @@ class StateCompCallback(CustomLogger):
 
     def _called(self, name: str, *args: Any, **kwargs: Any) -> Any:
         given = {**dict(zip(POSITIONS[name], args, strict=False)), **kwargs}
-        made = self.shortener.checkpoint(given, PROTOCOLS[name])
+        made = self.shortener.checkpoint(given, PROTOCOLS[name], tells=True)
         function = self._replaced.get(name) or getattr(litellm, name)
         if made is None:
             return function(*args, **kwargs)
@@ -92,13 +93,11 @@ def _with(given: dict[str, Any], made: Checkpoint | None) -> dict[str, Any]:
     if made is None:
         return given
     changed = {key: value for key, value in made.body.items() if value is not given.get(key)}
-    if made.headers:
-        changed["extra_headers"] = _joined(given.get("extra_headers") or {}, made.headers)
+    headers = made.headers
+    # Chat has no word for it, and LiteLLM passes Claude's own on.
+    model = str(given.get("model") or "")
+    if not headers and (told := dropping(model, given.get("thinking"), made.messages)):
+        changed["thinking"], headers = told.body["thinking"], told.headers
+    if headers:
+        changed["extra_headers"] = with_beta(given.get("extra_headers") or {}, headers)
     return {**given, **changed}
-
-
-def _joined(given: Mapping[str, str], added: Mapping[str, str]) -> dict[str, str]:
-    """Names of betas stand in one header, with commas between."""
-    own = {name.lower(): value for name, value in given.items()}
-    both = {name: f"{own[name]},{value}" for name, value in added.items() if name in own}
-    return {**own, **added, **both}

@@ -8,10 +8,10 @@ Its memory would be the wrong place: it sees nothing of the turn that is running
 
 from __future__ import annotations
 
-import json
 from typing import Any, ClassVar
 
 from statecomp.adapters.catalogue import needs
+from statecomp.adapters.chat import assistant, call, result
 from statecomp.adapters.shortener import Shortener
 from statecomp.history.interaction import JsonObject
 from statecomp.wire.content import text_of
@@ -27,31 +27,20 @@ def to_chat(message: Any) -> list[JsonObject]:
     role = str(getattr(message.role, "value", message.role))
     said = [_words(block) for block in message.blocks if block.block_type != "tool_call"]
     if role in ("tool", "function"):
-        answered = message.additional_kwargs.get("tool_call_id") or ""
-        return [{"role": "tool", "tool_call_id": answered, "content": said}]
+        return [{**result(message.additional_kwargs.get("tool_call_id"), ""), "content": said}]
     if role != "assistant":
         return [{"role": ROLES.get(role, "system"), "content": said}]
-    calls = [_call(block) for block in message.blocks if block.block_type == "tool_call"]
-    calls = calls or [_older(call) for call in message.additional_kwargs.get("tool_calls") or ()]
-    made: dict[str, Any] = {"role": "assistant", "content": said}
-    return [{**made, "tool_calls": calls} if calls else made]
+    called = [block for block in message.blocks if block.block_type == "tool_call"]
+    calls = [call(one.tool_call_id, one.tool_name, one.tool_kwargs) for one in called]
+    # As models kept their calls before there were blocks for them.
+    older = message.additional_kwargs.get("tool_calls") or ()
+    calls = calls or [one if isinstance(one, dict) else one.model_dump() for one in older]
+    return [assistant(said, calls)]
 
 
 def _words(block: Any) -> JsonObject:
     text = getattr(block, "text", None)
     return {"type": "text", "text": f"[{block.block_type}]" if text is None else text}
-
-
-def _call(block: Any) -> JsonObject:
-    given = block.tool_kwargs
-    arguments = given if isinstance(given, str) else json.dumps(given, default=str)
-    return {"id": block.tool_call_id, "function": {"name": block.tool_name, "arguments": arguments}}
-
-
-def _older(call: Any) -> JsonObject:
-    """As models kept their calls before there were blocks for them."""
-    made: JsonObject = call if isinstance(call, dict) else call.model_dump()
-    return made
 
 
 def to_record(message: JsonObject) -> Any:

@@ -23,6 +23,11 @@ class NotOurs(Exception):
     """A converter broke its promise; the request goes out as it came."""
 
 
+def unchanged(items: Sequence[Item], made: Sequence[Item]) -> bool:
+    """Whether nothing was replaced: the same objects in the same order."""
+    return len(items) == len(made) and all(a is b for a, b in zip(items, made, strict=True))
+
+
 @dataclass(frozen=True)
 class Owned(Generic[Item]):
     """A framework's messages, each with the wire messages it became."""

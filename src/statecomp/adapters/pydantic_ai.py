@@ -12,7 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 from statecomp.adapters.account import Savings
+from statecomp.adapters.binding import dropping, with_beta
 from statecomp.adapters.catalogue import NotSupported, client_name, needs
+from statecomp.adapters.chat import assistant, call, result
+from statecomp.adapters.ownership import unchanged
 from statecomp.adapters.shortener import Shortener
 from statecomp.history.interaction import JsonObject
 from statecomp.wire.content import text_of
@@ -36,6 +39,7 @@ except ImportError:
 ORDINARY = ("text", "thinking", "tool-call")
 ANSWERS = ("tool-return", "retry-prompt")
 OLD = "has no hook that leaves what is stored alone; StateCompModel(model) does the same"
+THINKING = "anthropic_thinking"
 KEPT_ELSEWHERE = ("openai_previous_response_id", "openai_conversation_id")
 
 
@@ -43,12 +47,10 @@ def to_chat(message: ModelMessage) -> list[JsonObject]:
     if isinstance(message, ModelRequest):
         return [_part(part) for part in _in_order(message)] or [{"role": "system", "content": ""}]
     said = "".join(part.content for part in message.parts if part.part_kind == "text")
-    made: dict[str, Any] = {"role": "assistant", "content": said}
-    if thoughts := [part.content for part in message.parts if part.part_kind == "thinking"]:
-        made["reasoning_details"] = [{"type": "thinking", "thinking": one} for one in thoughts]
-    if calls := [_call(part) for part in message.parts if part.part_kind == "tool-call"]:
-        made["tool_calls"] = calls
-    return [made]
+    thoughts = [part.content for part in message.parts if part.part_kind == "thinking"]
+    called = [part for part in message.parts if part.part_kind == "tool-call"]
+    calls = [call(one.tool_call_id, one.tool_name, one.args_as_json_str()) for one in called]
+    return [assistant(said, calls, [{"type": "thinking", "thinking": one} for one in thoughts])]
 
 
 def _in_order(message: ModelRequest) -> list[Any]:
@@ -63,7 +65,7 @@ def _answers(part: Any) -> bool:
 def _part(part: Any) -> JsonObject:
     if _answers(part):
         read = getattr(part, "model_response_str", None) or part.model_response
-        return {"role": "tool", "tool_call_id": part.tool_call_id, "content": read()}
+        return result(part.tool_call_id, read())
     if part.part_kind == "user-prompt":
         return {"role": "user", "content": _words(part.content)}
     # System prompts, and what changes instructions or tools on the way: pinned.
@@ -77,11 +79,6 @@ def _words(content: str | Sequence[Any]) -> Any:
         {"type": "text", "text": one if isinstance(one, str) else f"[{type(one).__name__}]"}
         for one in content
     ]
-
-
-def _call(part: Any) -> JsonObject:
-    function = {"name": part.tool_name, "arguments": part.args_as_json_str()}
-    return {"id": part.tool_call_id, "function": function}
 
 
 def to_record(message: JsonObject) -> ModelMessage:
@@ -101,11 +98,22 @@ def keep(message: ModelMessage) -> bool:
 
 async def shorter(
     shortener: Shortener, messages: list[Any], model: Any, settings: Mapping[str, Any] | None
-) -> list[Any]:
-    if any((settings or {}).get(name) for name in KEPT_ELSEWHERE):
-        return messages
-    more: Any = {"beside": {"model": str(getattr(model, "model_name", ""))}, "keep": keep}
-    return await shortener.arewrite(messages, to_chat, to_record, part=part_of, **more)
+) -> tuple[list[Any], Any]:
+    """The messages to send instead, and the settings to send them with."""
+    given = settings or {}
+    if any(given.get(name) for name in KEPT_ELSEWHERE):
+        return messages, settings
+    name = str(getattr(model, "model_name", ""))
+    beside = {"model": name, "thinking": given.get(THINKING)}
+    tells = getattr(model, "system", "") == "anthropic"
+    more: Any = {"beside": beside, "keep": keep, "tells": tells}
+    made = await shortener.arewrite(messages, to_chat, to_record, part=part_of, **more)
+    said = (one for item in messages for one in to_chat(item))
+    told = None if unchanged(messages, made) else dropping(name, given.get(THINKING), said)
+    if told is None:
+        return made, settings
+    headers = with_beta(given.get("extra_headers") or {}, told.headers)
+    return made, {**given, THINKING: told.body["thinking"], "extra_headers": headers}
 
 
 class StateCompCapability(AbstractCapability):
@@ -123,7 +131,8 @@ class StateCompCapability(AbstractCapability):
     async def prepare_model_request(self, ctx: Any, request_context: Any) -> Any:
         given = request_context
         how = (given.messages, given.model, given.model_settings)
-        return replace(given, messages=await shorter(self.shortener, *how))
+        made, settings = await shorter(self.shortener, *how)
+        return replace(given, messages=made, model_settings=settings)
 
 
 class StateCompModel(WrapperModel):
@@ -138,13 +147,13 @@ class StateCompModel(WrapperModel):
         return self.shortener.savings
 
     async def request(self, messages: list[Any], model_settings: Any, *others: Any) -> Any:
-        made = await shorter(self.shortener, messages, self.wrapped, model_settings)
-        return await super().request(made, model_settings, *others)
+        made, settings = await shorter(self.shortener, messages, self.wrapped, model_settings)
+        return await super().request(made, settings, *others)
 
     @asynccontextmanager
     async def request_stream(
         self, messages: list[Any], model_settings: Any, *others: Any
     ) -> AsyncIterator[Any]:
-        made = await shorter(self.shortener, messages, self.wrapped, model_settings)
-        async with super().request_stream(made, model_settings, *others) as stream:
+        made, settings = await shorter(self.shortener, messages, self.wrapped, model_settings)
+        async with super().request_stream(made, settings, *others) as stream:
             yield stream

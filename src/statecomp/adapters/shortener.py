@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from weakref import finalize
 
 from statecomp.adapters.account import AdapterTally, Books, Savings
+from statecomp.adapters.binding import refusal
 from statecomp.adapters.catalogue import client_name
 from statecomp.adapters.claims import claimed_by_another, release
 from statecomp.adapters.options import chosen_method, mode_of, on_stderr
@@ -27,14 +28,12 @@ from statecomp.proxy.account.lines import shown_note
 from statecomp.proxy.sessions import EXPLICIT, session_of
 from statecomp.proxy.settings import ProxySettings, window_of
 from statecomp.recent import LruCache
-from statecomp.wire.anthropic.thinking import binds_thinking, has_thinking
 from statecomp.wire.content import markers
-from statecomp.wire.providers import provider_named, wire_named
+from statecomp.wire.providers import wire_named
 
 LOG = logging.getLogger("statecomp.adapters")
 TENANT = "adapters"
 TWICE = "another adapter acts on these requests already; this one lets them pass"
-SIGNED = "this model refuses its own thinking behind any change, so nothing was changed"
 Item = TypeVar("Item")
 
 
@@ -45,7 +44,8 @@ class Shortener:
     records, pin, pin_tools and so on; `method` says it all at once instead.  `store` is the
     ledger, as for `statecomp serve --store`; without one everything is forgotten at the end.
     `session` names the run for people.  With `progress` each commit is told on stderr, or to the
-    function given.
+    function given.  `drops_thinking` says that the model is set to drop thinking behind a change
+    (`block_binding`), for frameworks whose hook cannot set that.
     """
 
     def __init__(
@@ -57,6 +57,7 @@ class Shortener:
         mode: str = "",
         session: str = "",
         progress: bool | Callable[[str], object] = False,
+        drops_thinking: bool = False,
         **options: object,
     ) -> None:
         self.mode = mode_of(mode)
@@ -65,6 +66,7 @@ class Shortener:
         self._prices = shipped_prices()
         self._store = store
         self._session = session
+        self._drops = drops_thinking
         self._tally = AdapterTally(on_stderr if progress is True else progress or None)
         self._books: Books | None = None
         self._ending: Callable[[], object] | None = None
@@ -89,17 +91,19 @@ class Shortener:
         keep: Callable[[Item], object] | None = None,
         protocol: str = "openai-chat",
         beside: Mapping[str, Any] | None = None,
+        tells: bool = False,
     ) -> list[Item]:
         """The messages to send instead: originals, and one new message a record.
 
         An item for which `keep` answers true stays, and with it the step it is part of.  `beside`
-        is what else stands in the request: model, tools.  Whatever fails, the items that came in
-        go out.
+        is what else stands in the request: model, tools, the setting for thinking.  Who `tells`
+        sends what `binding.dropping` says where anything changed.  Whatever fails, the items that
+        came in go out.
         """
         try:
             owned = Owned.of(items, to_wire)
             body = _body(owned.wire, protocol, beside)
-            made = self.checkpoint(body, protocol, keep=owned.holding(keep), bare=True)
+            made = self.checkpoint(body, protocol, keep=owned.holding(keep), tells=tells)
             if made is None:
                 return list(items)
             return owned.restored(made.messages, record, part)
@@ -117,12 +121,13 @@ class Shortener:
         keep: Callable[[Item], object] | None = None,
         protocol: str = "openai-chat",
         beside: Mapping[str, Any] | None = None,
+        tells: bool = False,
     ) -> list[Item]:
         """`rewrite`, deciding in a thread: the event loop is not held up."""
         try:
             owned = Owned.of(items, to_wire)
             body = _body(owned.wire, protocol, beside)
-            made = await self.acheckpoint(body, protocol, keep=owned.holding(keep), bare=True)
+            made = await self.acheckpoint(body, protocol, keep=owned.holding(keep), tells=tells)
             if made is None:
                 return list(items)
             return owned.restored(made.messages, record, part)
@@ -136,14 +141,14 @@ class Shortener:
         protocol: str,
         *,
         keep: Keep | None = None,
-        bare: bool = False,
+        tells: bool = False,
     ) -> Checkpoint | None:
         """What to send instead of a request body, or None where it goes out as it came.
 
-        A `bare` caller takes the messages only, and not what the provider must be told with them.
+        Who `tells` sends what the provider must be told about thinking with the messages.
         """
         try:
-            return self._decided(body, protocol, keep) if self._may(body, protocol, bare) else None
+            return self._decided(body, protocol, keep) if self._may(body, protocol, tells) else None
         except Exception as error:  # noqa: BLE001  nothing here may stop a user's agent
             self._failed(error)
             return None
@@ -154,11 +159,11 @@ class Shortener:
         protocol: str,
         *,
         keep: Keep | None = None,
-        bare: bool = False,
+        tells: bool = False,
     ) -> Checkpoint | None:
         """`checkpoint` in a thread: a scorer or a summariser then holds up nobody else."""
         try:
-            if not self._may(body, protocol, bare):
+            if not self._may(body, protocol, tells):
                 return None
             return await asyncio.to_thread(self._decided, body, protocol, keep)
         except Exception as error:  # noqa: BLE001  nothing here may stop a user's agent
@@ -172,7 +177,7 @@ class Shortener:
             self._ending()
         self._books = self._ending = None
 
-    def _may(self, body: Mapping[str, Any], protocol: str, bare: bool) -> bool:
+    def _may(self, body: Mapping[str, Any], protocol: str, tells: bool) -> bool:
         """Runs where the framework calls us: who acts on a request is known by task and thread."""
         messages = body.get(wire_named(protocol).key)
         if self.mode == "off" or not isinstance(messages, list | tuple) or not messages:
@@ -180,11 +185,8 @@ class Shortener:
         if claimed_by_another(self, messages):
             self.say(TWICE)
             return False
-        # Few protocols have a word for thinking that may be dropped.
-        told = provider_named(protocol).drop_stale is not None and not bare
-        model = str(body.get("model") or "")
-        if not told and binds_thinking(model) and any(map(_thinks, messages)):
-            self.say(SIGNED)
+        if why := refusal(body, messages, tells=tells or self._drops):
+            self.say(why)
             return False
         return True
 
@@ -256,11 +258,6 @@ def _body(
     messages: Sequence[JsonObject], protocol: str, beside: Mapping[str, Any] | None
 ) -> Mapping[str, Any]:
     return {**(beside or {}), wire_named(protocol).key: messages}
-
-
-def _thinks(message: JsonObject) -> bool:
-    beside = (message.get("reasoning_details"), message.get("thinking_blocks"))
-    return has_thinking(message) or any(has_thinking({"content": held}) for held in beside)
 
 
 def _caches(body: Mapping[str, Any], protocol: str) -> bool:

@@ -8,11 +8,12 @@ is stored.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from statecomp.adapters.catalogue import needs
+from statecomp.adapters.chat import assistant, call, result
 from statecomp.adapters.shortener import Shortener
 from statecomp.history.interaction import JsonObject
 from statecomp.wire.content import text_of
@@ -32,21 +33,14 @@ def to_chat(step: Any) -> list[JsonObject]:
         # Plans, and answers that could not be read: pinned.
         texts = [text_of(message.content) for message in step.to_messages()]
         return [{"role": "system", "content": "\n".join(texts)}]
-    calls = [_call(step, call) for call in step.tool_calls]
+    # Some agents call every call the same.
+    names = [f"{step.step_number}.{made.id}" for made in step.tool_calls]
+    made = zip(names, step.tool_calls, strict=True)
+    calls = [call(name, one.name, one.arguments) for name, one in made]
     said = step.model_output if isinstance(step.model_output, str) else ""
     # One text answers all calls of a step.
-    told = [step.observations or str(step.error or ""), *("(see above)" for _ in calls[1:])]
-    results = [
-        {"role": "tool", "tool_call_id": call["id"], "content": text}
-        for call, text in zip(calls, told, strict=True)
-    ]
-    return [{"role": "assistant", "content": said, "tool_calls": calls}, *results]
-
-
-def _call(step: Any, call: Any) -> JsonObject:
-    arguments = json.dumps(call.arguments, ensure_ascii=False, default=str)
-    name = f"{step.step_number}.{call.id}"  # some agents call every call the same
-    return {"id": name, "function": {"name": call.name, "arguments": arguments}}
+    told = [step.observations or str(step.error or ""), *("(see above)" for _ in names[1:])]
+    return [assistant(said, calls), *map(result, names, told)]
 
 
 def to_record(message: JsonObject) -> Any:
@@ -58,7 +52,7 @@ def attach(agent: Any, *, shortener: Shortener | None = None, **options: Any) ->
     """Takes what `Shortener` takes, or one that others use too; gives it back."""
     used = shortener or Shortener("smolagents", **options)
     for each in _all(agent):
-        _replace(each, used)
+        setattr(each, METHOD, partial(_write, each, used))
     return used
 
 
@@ -73,18 +67,13 @@ def _all(agent: Any) -> Iterator[Any]:
         yield from _all(managed)
 
 
-def _replace(agent: Any, shortener: Shortener) -> None:
-    theirs = getattr(type(agent), METHOD)
-
-    def write(summary_mode: bool = False) -> list[Any]:
-        if summary_mode:
-            whole: list[Any] = theirs(agent, summary_mode=True)
-            return whole
-        beside = {"model": str(getattr(agent.model, "model_id", ""))}
-        steps = shortener.rewrite(agent.memory.steps, to_chat, to_record, beside=beside)
-        made: list[Any] = list(agent.memory.system_prompt.to_messages())
-        for step in steps:
-            made.extend([step] if isinstance(step, ChatMessage) else step.to_messages())
-        return made
-
-    setattr(agent, METHOD, write)
+def _write(agent: Any, shortener: Shortener, summary_mode: bool = False) -> list[Any]:
+    if summary_mode:
+        whole: list[Any] = getattr(type(agent), METHOD)(agent, summary_mode=True)
+        return whole
+    beside = {"model": str(getattr(agent.model, "model_id", ""))}
+    steps = shortener.rewrite(agent.memory.steps, to_chat, to_record, beside=beside)
+    made: list[Any] = list(agent.memory.system_prompt.to_messages())
+    for step in steps:
+        made.extend([step] if isinstance(step, ChatMessage) else step.to_messages())
+    return made

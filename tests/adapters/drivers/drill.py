@@ -35,6 +35,10 @@ MODEL = "gpt-5"
 CLAUDE = "claude-sonnet-5"
 BINDING = "claude-fable-5-1"
 """Refuses its own thinking behind any change."""
+BETA = "thinking-binding-controls-2026-08-01"
+FORBIDDEN = {"type": "adaptive", "block_binding": {"prefix_mismatch_behavior": "error"}}
+"""The user wants thinking refused behind any change."""
+DROPS = {"type": "adaptive", "block_binding": {"prefix_mismatch_behavior": "drop_block"}}
 EAGER: Mapping[str, object] = {
     "scorer": "age:after=3",
     "longer_than": 2,

@@ -6,7 +6,20 @@ from collections.abc import Callable
 from typing import Any
 
 from deepagents import create_deep_agent
-from drill import BINDING, CLAUDE, MODEL, SYSTEM, TURNS, Ended, Errand, awaited, main, tool
+from drill import (
+    BETA,
+    BINDING,
+    CLAUDE,
+    FORBIDDEN,
+    MODEL,
+    SYSTEM,
+    TURNS,
+    Ended,
+    Errand,
+    awaited,
+    main,
+    tool,
+)
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
 from langchain_anthropic import ChatAnthropic
@@ -119,7 +132,8 @@ if __name__ == "__main__":
             "responses": called(responses),
             "anthropic": called(claude(CLAUDE)),
             "thinking": called(claude(CLAUDE, thinking={"type": "enabled", "budget_tokens": 1024})),
-            "bound thinking": called(claude(BINDING, thinking={"type": "adaptive"})),
+            "bound": called(claude(BINDING, thinking={"type": "adaptive"})),
+            "forbidden": called(claude(BINDING, thinking=FORBIDDEN, betas=[BETA])),
             "kept elsewhere": called(elsewhere),
             "deepagents": called(openai, make=create_deep_agent),
         }

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from drill import TURNS, Ended, Errand, awaited, main, tool
+from drill import BETA, BINDING, DROPS, TURNS, Ended, Errand, awaited, main, tool
 from langchain_core.tools import tool as langchain_tool
-from langchain_driver import MODEL, SYSTEM, THREAD, asked, ended, openai
+from langchain_driver import MODEL, SYSTEM, THREAD, asked, claude, ended, openai
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import START, MessagesState, StateGraph
@@ -15,15 +15,26 @@ from langgraph.prebuilt import ToolNode, create_react_agent, tools_condition
 from statecomp.adapters.langgraph import StateCompHook
 
 
-def ready_made(errand: Errand, saver: Any) -> Any:
-    hook = StateCompHook(shortener=errand.shortener("langgraph")) if errand.adapted else None
+def ready_made(errand: Errand, saver: Any, model: Any = openai, **options: Any) -> Any:
+    shortener = errand.shortener("langgraph", **options) if errand.adapted else None
+    hook = StateCompHook(shortener=shortener) if shortener else None
     return create_react_agent(
-        openai(errand),
+        model(errand),
         [langchain_tool(tool(errand))],
         prompt=SYSTEM,
         pre_model_hook=hook.runnable if hook else None,
         checkpointer=saver,
     )
+
+
+def claude_that_drops(errand: Errand, saver: Any) -> Any:
+    """The hook cannot set the model, so its owner does."""
+    model = claude(BINDING, thinking=DROPS, betas=[BETA])
+    return ready_made(errand, saver, model, drops_thinking=True)
+
+
+def claude_that_refuses(errand: Errand, saver: Any) -> Any:
+    return ready_made(errand, saver, claude(BINDING, thinking={"type": "adaptive"}))
 
 
 def own(errand: Errand, saver: Any) -> Any:
@@ -79,6 +90,8 @@ if __name__ == "__main__":
             "sync": lambda errand: called(errand, ready_made),
             "async": awaited(later),
             "streamed": lambda errand: called(errand, ready_made, streams=True),
+            "bound": lambda errand: called(errand, claude_that_drops),
+            "forbidden": lambda errand: called(errand, claude_that_refuses),
             "own graph": lambda errand: called(errand, own),
         }
     )

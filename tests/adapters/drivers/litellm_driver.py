@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import litellm
-from drill import CLAUDE, MODEL, SYSTEM, TURNS, Ended, Errand, awaited, main
+from drill import BINDING, CLAUDE, MODEL, SYSTEM, TURNS, Ended, Errand, awaited, main
 
 from statecomp.adapters.litellm import StateCompCallback
 
@@ -22,6 +22,8 @@ FUNCTION = {"name": "look", "description": "Look at one part.", "parameters": SC
 CHAT_TOOLS = [{"type": "function", "function": FUNCTION}]
 RESPONSES_TOOLS = [{"type": "function", **FUNCTION}]
 MESSAGES_TOOLS = [{"name": "look", "description": "Look.", "input_schema": SCHEMA}]
+
+KEPT = ("role", "content", "tool_calls", "thinking_blocks")
 
 
 class Conversation:
@@ -55,7 +57,7 @@ class Chat(Conversation):
 
     def heard(self, reply: Any) -> str:
         message = reply.choices[0].message.model_dump(exclude_none=True)
-        message = {k: v for k, v in message.items() if k in ("role", "content", "tool_calls")}
+        message = {k: v for k, v in message.items() if k in KEPT}
         self.history.append(message)
         for call in message.get("tool_calls") or ():
             text = self.look(call["function"]["arguments"])
@@ -101,6 +103,14 @@ class Routed(Chat):
         return await router.acompletion(
             model="any", messages=given["messages"], tools=given["tools"]
         )
+
+
+class Bound(Chat):
+    """Claude, asked by way of chat; its thinking stands beside its calls."""
+
+    def request(self) -> dict[str, Any]:
+        given = {**super().request(), "model": f"anthropic/{BINDING}", "api_base": self.errand.url}
+        return {**given, "thinking": {"type": "adaptive"}, "max_tokens": 2000}
 
 
 class Responses(Conversation):
@@ -159,6 +169,13 @@ class Messages(Conversation):
         return "" if results else str(content[-1]["text"])
 
 
+def unsigned(value: Any) -> Any:
+    """A signature is made over what stands before it, so it is another one behind a record."""
+    if isinstance(value, dict):
+        return {k: unsigned(v) for k, v in value.items() if k != "signature"}
+    return [unsigned(item) for item in value] if isinstance(value, list) else value
+
+
 def held(kind: Any) -> Callable[[Errand], Any]:
     async def run(errand: Errand) -> Ended:
         finals = []
@@ -176,7 +193,7 @@ def held(kind: Any) -> Callable[[Errand], Any]:
                     pass
                 finals.append(said)
             talk.save()
-        return Ended(finals, talk.history)
+        return Ended(finals, unsigned(talk.history))
 
     return run
 
@@ -190,5 +207,6 @@ if __name__ == "__main__":
         "router": Routed,
         "responses": Responses,
         "messages": Messages,
+        "bound": Bound,
     }
     main({name: awaited(held(kind)) for name, kind in kinds.items()})

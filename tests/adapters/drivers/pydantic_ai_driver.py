@@ -6,7 +6,19 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from drill import CLAUDE, MODEL, SYSTEM, TURNS, Ended, Errand, awaited, main, tool
+from drill import (
+    BINDING,
+    CLAUDE,
+    FORBIDDEN,
+    MODEL,
+    SYSTEM,
+    TURNS,
+    Ended,
+    Errand,
+    awaited,
+    main,
+    tool,
+)
 from pydantic_ai import Agent, ModelMessagesTypeAdapter, UsageLimits
 from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
@@ -16,6 +28,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from statecomp.adapters.pydantic_ai import StateCompCapability, StateCompModel
 
 UNSTEADY = (
+    "signature",  # made over what stands before it
     "timestamp",
     "history_digest",
     "run_id",
@@ -36,9 +49,13 @@ def responses(errand: Errand) -> Any:
     return OpenAIResponsesModel(MODEL, provider=provider)
 
 
-def anthropic(errand: Errand) -> Any:
+def anthropic(errand: Errand, model: str = CLAUDE) -> Any:
     provider = AnthropicProvider(base_url=errand.url, api_key=errand.key_)
-    return AnthropicModel(CLAUDE, provider=provider)
+    return AnthropicModel(model, provider=provider)
+
+
+def binding(errand: Errand) -> Any:
+    return anthropic(errand, BINDING)
 
 
 def agent(errand: Errand, make: Callable[[Errand], Any], *, wrapped: bool) -> Agent:
@@ -91,6 +108,8 @@ if __name__ == "__main__":
             "streamed": awaited(held(chat, streams=True)),
             "responses": awaited(held(responses)),
             "anthropic": awaited(held(anthropic)),
+            "bound": awaited(held(binding, anthropic_thinking={"type": "adaptive"})),
+            "forbidden": awaited(held(binding, anthropic_thinking=FORBIDDEN)),
             "model": awaited(held(chat, wrapped=True)),
             "kept elsewhere": awaited(held(responses, openai_previous_response_id="auto")),
             "model, streamed": awaited(held(chat, wrapped=True, streams=True)),

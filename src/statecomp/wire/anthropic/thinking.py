@@ -21,11 +21,11 @@ HEADERS = {"anthropic-beta": "thinking-binding-controls-2026-08-01"}
 DROP = "drop_block"
 REFUSED = {
     "thinking": (
-        "the client's thinking setting is not adaptive, "
+        "the thinking setting of the client is not adaptive, "
         "and this model then refuses its own thinking behind any change"
     ),
     "thinking.block_binding": (
-        "the client wants its request refused if anything before the model's thinking has changed "
+        "the client wants its request refused if anything before a thinking block has changed "
         "(thinking.block_binding)"
     ),
 }

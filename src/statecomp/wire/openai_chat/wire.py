@@ -12,6 +12,7 @@ from statecomp.history.interaction import Call, JsonObject, Observation
 from statecomp.history.validity import Violation
 from statecomp.wire.content import edited_content, strip_markers, text_of
 from statecomp.wire.protocol import Adapted, Edit, Group, Placement
+from statecomp.wire.openai_chat.written import written
 
 PINNED_ROLES = ("system", "developer", "user")
 RESULT_ROLES = ("tool", "function")
@@ -37,8 +38,10 @@ class OpenAIChat:
                 place += 1
             elif role == "assistant":
                 stop = end_of_results(messages, place)
-                yield interaction(messages[place:stop], place)
-                place = stop
+                both = messages[place : place + 2]
+                told = in_words(both) if stop == place + 1 else None
+                yield told or interaction(messages[place:stop], place)
+                place += len(both) if told else stop - place
             else:
                 raise InvalidHistory(
                     "is a tool result that answers no call before it", field=f"messages[{place}]"
@@ -55,7 +58,7 @@ class OpenAIChat:
 
     def edit_observations(self, messages: Sequence[JsonObject], edit: Edit) -> list[JsonObject]:
         return [
-            edited_content(message, edit) if message.get("role") in RESULT_ROLES else message
+            message if message.get("role") == "assistant" else edited_content(message, edit)
             for message in messages
         ]
 
@@ -117,6 +120,26 @@ def interaction(messages: Sequence[JsonObject], place: int) -> Group:
             Observation(result_id(result), text_of(result.get("content"))) for result in results
         ),
         locked=f"the call {waits!r} has no result yet" if waits is not None else "",
+    )
+
+
+def in_words(both: Sequence[JsonObject]) -> Group | None:
+    """An assistant's message with calls in its words, and the user's that answers them."""
+    if len(both) < 2 or both[1].get("role") != "user" or both[0].get("tool_calls"):
+        return None
+    head, answer = both[0], text_of(both[1].get("content"))
+    found = written(said_by(head), answer)
+    if found is None:
+        return None
+    return Group(
+        messages=tuple(both),
+        essence=[_identity(message) for message in both],
+        reasoning=reasoning_of(head),
+        said=found.said,
+        calls=found.calls,
+        # One text answers all of them.
+        observations=(Observation(found.calls[0].id, answer),),
+        locked=found.locked,
     )
 
 
