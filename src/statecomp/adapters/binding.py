@@ -11,8 +11,13 @@ from typing import Any
 
 from statecomp.errors import InvalidHistory
 from statecomp.history.interaction import JsonObject
+from statecomp.wire.anthropic.thinking import (
+    REFUSED,
+    allow_stale_thinking,
+    binds_thinking,
+    has_thinking,
+)
 from statecomp.wire.protocol import Adapted
-from statecomp.wire.anthropic.thinking import REFUSED, allow_stale_thinking, binds_thinking, has_thinking
 
 SIGNED = "this model refuses its own thinking behind any change, so nothing was changed"
 BETA = "anthropic-beta"

@@ -87,12 +87,12 @@ class StateCompHook:
 
         `beside` is what else is sent: model="gpt-5", tools=[...] as JSON.
         """
-        more = {"beside": {"model": answered_by(messages), **beside}}
-        return self.shortener.rewrite(messages, to_chat, to_record, **more)
+        beside = {"model": answered_by(messages), **beside}
+        return self.shortener.rewrite(messages, to_chat, to_record, beside=beside)
 
     async def ashorten(self, messages: Sequence[BaseMessage], **beside: Any) -> list[BaseMessage]:
-        more = {"beside": {"model": answered_by(messages), **beside}}
-        return await self.shortener.arewrite(messages, to_chat, to_record, **more)
+        beside = {"model": answered_by(messages), **beside}
+        return await self.shortener.arewrite(messages, to_chat, to_record, beside=beside)
 
     @property
     def runnable(self) -> Runnable[Any, Any]:

@@ -39,7 +39,7 @@ except ImportError:
 ORDINARY = ("text", "thinking", "tool-call")
 ANSWERS = ("tool-return", "retry-prompt")
 OLD = "has no hook that leaves what is stored alone; StateCompModel(model) does the same"
-THINKING = "anthropic_thinking"
+CLAUDE, THINKING = "anthropic", "anthropic_thinking"
 KEPT_ELSEWHERE = ("openai_previous_response_id", "openai_conversation_id")
 
 
@@ -105,7 +105,7 @@ async def shorter(
         return messages, settings
     name = str(getattr(model, "model_name", ""))
     beside = {"model": name, "thinking": given.get(THINKING)}
-    tells = getattr(model, "system", "") == "anthropic"
+    tells = getattr(model, "system", "") == CLAUDE
     more: Any = {"beside": beside, "keep": keep, "tells": tells}
     made = await shortener.arewrite(messages, to_chat, to_record, part=part_of, **more)
     said = (one for item in messages for one in to_chat(item))

@@ -29,7 +29,7 @@ from statecomp.proxy.sessions import EXPLICIT, session_of
 from statecomp.proxy.settings import ProxySettings, window_of
 from statecomp.recent import LruCache
 from statecomp.wire.content import markers
-from statecomp.wire.providers import wire_named
+from statecomp.wire.providers import provider_named, wire_named
 
 LOG = logging.getLogger("statecomp.adapters")
 TENANT = "adapters"

@@ -11,8 +11,8 @@ from statecomp.errors import InvalidHistory
 from statecomp.history.interaction import Call, JsonObject, Observation
 from statecomp.history.validity import Violation
 from statecomp.wire.content import edited_content, strip_markers, text_of
-from statecomp.wire.protocol import Adapted, Edit, Group, Placement
 from statecomp.wire.openai_chat.written import written
+from statecomp.wire.protocol import Adapted, Edit, Group, Placement
 
 PINNED_ROLES = ("system", "developer", "user")
 RESULT_ROLES = ("tool", "function")
