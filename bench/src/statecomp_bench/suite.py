@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from statecomp.controller.prices import Prices
 from statecomp.errors import StateCompError
@@ -65,8 +66,15 @@ class Conditions:
     unprotected: bool = False
 
 
+class Named(Protocol):
+    """A task, or a session of several."""
+
+    @property
+    def id(self) -> str: ...
+
+
 def orders(
-    tasks: Iterable[Task],
+    tasks: Iterable[Named],
     strategies: Sequence[str],
     seeds: Sequence[int],
     model: str,
@@ -94,6 +102,7 @@ class Attempt:
     failed: bool = False
     protection: str = ""
     seconds: float = 0.0
+    notes: dict[str, int] = field(default_factory=dict)
 
 
 def run_order(
@@ -105,16 +114,31 @@ def run_order(
 ) -> Result:
     """One run, scored.  Never raises for what a strategy, a model, a tool or a disk does."""
     task = task_named(order.task)
+
+    def work(attempt: Attempt) -> None:
+        _attempt(attempt, task, order, factory, open_model, conditions)
+
+    return recorded(order, task.domain, work, conditions, folder)
+
+
+def recorded(
+    order: Order,
+    domain: str,
+    work: Callable[[Attempt], None],
+    conditions: Conditions,
+    folder: Path | None,
+) -> Result:
+    """What a run came to, whatever it raised; its trajectory is put into the folder."""
     attempt = Attempt()
     started = time.monotonic()
     try:
-        _attempt(attempt, task, order, factory, open_model, conditions)
+        work(attempt)
     except StateCompError as error:
         attempt.reason, attempt.failed = str(error), True
     except Exception as error:  # noqa: BLE001  a full disk, a broken task: one run, not the suite
         attempt.reason, attempt.failed = f"{type(error).__name__}: {error}", True
     attempt.seconds = round(time.monotonic() - started, 3)
-    result = _result(order, task, attempt, conditions)
+    result = _result(order, domain, attempt, conditions)
     if folder is not None:
         write_trajectory(folder, order, attempt.run, result)
     return result
@@ -154,13 +178,13 @@ def checked(case: Case, sandbox: Sandbox, calls: Iterable[str] = ()) -> Score:
     )
 
 
-def _result(order: Order, task: Task, attempt: Attempt, conditions: Conditions) -> Result:
+def _result(order: Order, domain: str, attempt: Attempt, conditions: Conditions) -> Result:
     requests = attempt.run.requests
     bill, prices = attempt.run.bill, conditions.prices
     score = Score() if attempt.failed else attempt.score
     return Result(
-        task=task.id,
-        domain=task.domain,
+        task=order.task,
+        domain=domain,
         strategy=order.strategy,
         seed=order.seed,
         model=order.model,
@@ -189,7 +213,7 @@ def _result(order: Order, task: Task, attempt: Attempt, conditions: Conditions) 
         tokens=tuple(request.bill.input for request in requests),
         raw_tokens=tuple(request.raw for request in requests),
         first_changes=tuple(request.first_change for request in requests),
-        notes=_notes(attempt.run),
+        notes={**_notes(attempt.run), **attempt.notes},
     )
 
 

@@ -6,7 +6,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -22,9 +22,16 @@ from statecomp_bench.acting import ScriptedModel
 from statecomp_bench.habits import habits_named
 from statecomp_bench.models import DEADLINE_S, Model, open_remote
 from statecomp_bench.results import Result, append_result, read_results
+from statecomp_bench.sessions.acting import SessionModel
+from statecomp_bench.sessions.book import BOOK, sessions_like
+from statecomp_bench.sessions.session import Session
+from statecomp_bench.sessions.suite import run_session
 from statecomp_bench.suite import SCRIPTED, Conditions, Order, orders, run_order
 from statecomp_bench.task import LEVELS, Case
 from statecomp_bench.tasks import tasks_like
+
+# In a session an agent looks at less of each thing: there are so many.
+SESSION_LINES = (20, 50)
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,13 @@ class Opener:
         policy = getattr(strategy, "policy", ())
         return ScriptedModel(case.plan, habits_named(variant), seed, policy)
 
+    def session(self, session: Session, seed: int, strategy: Strategy) -> Model:
+        name, _, variant = self.spec.partition(":")
+        if name != SCRIPTED:
+            return open_remote(self.spec, self.base_url, os.environ, self.deadline_s)
+        habits = replace(habits_named(variant), lines=SESSION_LINES)
+        return SessionModel(session, seed, habits, getattr(strategy, "policy", ()))
+
 
 @dataclass(frozen=True)
 class Job:
@@ -50,26 +64,35 @@ class Job:
     opener: Opener
     conditions: Conditions
     folder: Path
+    sessions: bool = False
 
     def __call__(self, order: Order) -> Result:
         factory = strategy_factory(order.strategy, Settings(self.conditions.count, os.environ))
+        if self.sessions:
+            return run_session(order, factory, self.opener.session, self.conditions, self.folder)
         return run_order(order, factory, self.opener, self.conditions, self.folder)
 
 
 @click.command("tasks")
 @click.option("--tasks", "patterns", multiple=True, metavar="GLOB", help="Only these.")
 def list_tasks(patterns: tuple[str, ...]) -> None:
-    """List the tasks, with the length of their plans."""
+    """List the tasks, with the length of their plans, and the sessions."""
     table = Table("task", "domain", "steps", "files", "what it asks for")
     for task in tasks_like(patterns):
         case = task.case()
         steps, files = len(case.plan.steps), len(case.files)
         table.add_row(task.id, task.domain, str(steps), str(files), task.title)
     show(table)
+    if not patterns:
+        book = Table("session", "its tasks")
+        for entry in BOOK:
+            book.add_row(entry.id, entry.title)
+        show(book)
 
 
 @click.command("run")
 @click.option("--tasks", "patterns", multiple=True, metavar="GLOB", help="Task ids or domains.")
+@click.option("--sessions", is_flag=True, help="Sessions of several tasks; --tasks are their ids.")
 @click.option(
     "--strategy",
     "specs",
@@ -105,6 +128,7 @@ def list_tasks(patterns: tuple[str, ...]) -> None:
 )
 def run_bench(
     patterns: tuple[str, ...],
+    sessions: bool,
     specs: tuple[str, ...],
     seeds: str,
     level: str,
@@ -136,12 +160,13 @@ def run_bench(
         shipped_prices().of(), max_steps=max_steps or 0, unprotected=unprotected
     )
     done = [result.key for result in read_results(folder)]
-    todo = orders(tasks_like(patterns), chosen, seeds_in(seeds), model, int(level), done)
+    known = sessions_like(patterns) if sessions else tasks_like(patterns)
+    todo = orders(known, chosen, seeds_in(seeds), model, int(level), done)
     if done:
         warn(f"{len(done)} runs are recorded in {folder} already; {len(todo)} are left")
     failed: Counter[str] = Counter()
     made = []
-    job = Job(opener, conditions, folder)
+    job = Job(opener, conditions, folder, sessions)
     for result in watched(map_runs(job, todo, jobs), "running", len(todo)):
         append_result(folder, result)
         made.append(result)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from statecomp.baselines.tools import Use
 from statecomp.history.interaction import JsonObject
 from statecomp.wire.content import text_of
 from statecomp.wire.openai_chat.wire import calls_of
@@ -24,9 +25,12 @@ class SessionModel:
     It reads from the newest request on, and the whole conversation where that request looks back.
     """
 
-    def __init__(self, session: Session, seed: int, habits: Habits = HABITS) -> None:
+    def __init__(
+        self, session: Session, seed: int, habits: Habits = HABITS, policy: Sequence[Use] = ()
+    ) -> None:
         self._models = [
-            (errand, ScriptedModel(errand.case.plan, habits, seed)) for errand in session.errands
+            (errand, ScriptedModel(errand.case.plan, habits, seed, policy))
+            for errand in session.errands
         ]
 
     def reply(self, messages: Sequence[JsonObject], tools: Sequence[JsonObject]) -> Reply:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from statecomp.errors import BadInput, StateCompError
 from statecomp.strategy import Strategy
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.providers import wire_named
 from statecomp_bench.agent import Agent, Run
 from statecomp_bench.environment import Environment
 from statecomp_bench.models import Model
-from statecomp_bench.sandbox import Sandbox
+from statecomp_bench.outside import Outside
+from statecomp_bench.sandbox import Limits, Sandbox
 from statecomp_bench.suite import PROTOCOL, checked
 from statecomp_bench.task import Case, Score
 
@@ -38,6 +40,12 @@ class Session:
     name: str
     errands: tuple[Errand, ...]
 
+    def __post_init__(self) -> None:
+        given = [path for errand in self.errands for path in errand.case.files]
+        if twice := {path for path in given if given.count(path) > 1}:
+            # What one errand left would be gone when the next one begins.
+            raise BadInput(f"has two errands that bring {min(twice)}", field=self.name)
+
 
 @dataclass
 class Held:
@@ -45,6 +53,10 @@ class Held:
 
     run: Run = field(default_factory=lambda: Run([]))
     scores: dict[str, Score] = field(default_factory=dict)
+    reasons: dict[str, str] = field(
+        default_factory=dict
+    )  # why an errand was not ended by the agent
+    protection: str = ""
 
     @property
     def rewards(self) -> Mapping[str, float]:
@@ -57,15 +69,29 @@ def hold(
     strategy: Strategy,
     *,
     count: TokenCounter = ESTIMATE,
+    limits: Limits | None = None,
     unprotected: bool = False,
+    held: Held | None = None,
 ) -> Held:
-    """One agent and one workspace for all of it; raises what a run raises."""
-    held = Held()
-    with Sandbox(unprotected=unprotected) as sandbox:
-        agent = Agent(model, strategy, Environment(sandbox), wire_named(PROTOCOL), count)
+    """One agent and one workspace for all of it.
+
+    An errand that fails is scored as it stands, with the reason, and the person goes on.
+    """
+    held = held or Held()
+    with Sandbox(limits, unprotected=unprotected) as sandbox:
+        held.protection = str(sandbox.protection)
+        scenes = [scene for errand in session.errands for scene in errand.case.scenes]
+        environment = Environment(sandbox, Outside(scenes))
+        agent = Agent(model, strategy, environment, wire_named(PROTOCOL), count)
         agent.begin(held.run)
         for errand in session.errands:
             errand.case.write(sandbox.root)
-            agent.go_on(held.run, errand.words, errand.case.max_steps)
-            held.scores[errand.name] = checked(errand.case, sandbox)
+            try:
+                agent.go_on(held.run, errand.words, errand.case.max_steps)
+                reason = held.run.ended
+            except StateCompError as error:
+                reason = str(error)
+            if reason:
+                held.reasons[errand.name] = reason
+            held.scores[errand.name] = checked(errand.case, sandbox, environment.outside.calls)
     return held
