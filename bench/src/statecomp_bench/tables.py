@@ -80,6 +80,8 @@ class Row:
     rewrites: float
     damage: float
     damage_share: float  # of the input
+    repeated: float  # calls made a second time
+    early: float | None  # of what was replaced: needed later; None where that is not known
     change: Change | None  # None: it is the baseline, or shares no pair with it
 
     @property
@@ -182,8 +184,16 @@ def _row(group: Sequence[Result], baseline: Sequence[Result]) -> Row:
         rewrites=fmean(r.rewrites for r in group),
         damage=fmean(r.damage for r in group),
         damage_share=sum(r.damage for r in group) / total,
+        repeated=fmean(r.notes.get("repeated", 0) for r in group),
+        early=_early(group),
         change=_change(paired(group, baseline)),
     )
+
+
+def _early(group: Sequence[Result]) -> float | None:
+    """Sessions know what each of their steps took, so they know what went too early."""
+    replaced = sum(r.notes.get("replaced", 0) for r in group)
+    return sum(r.notes.get("too early", 0) for r in group) / replaced if replaced else None
 
 
 def visible_tokens(group: Sequence[Result]) -> float:

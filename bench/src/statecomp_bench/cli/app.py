@@ -12,6 +12,7 @@ from statecomp_bench.cli.handoff import handoff_group
 from statecomp_bench.cli.next import next_group
 from statecomp_bench.cli.run import list_tasks, run_bench
 from statecomp_bench.cli.session import session_command
+from statecomp_bench.cli.suite import suite_command
 from statecomp_bench.cli.tables import COMMANDS
 from statecomp_bench.cli.workbuddy import workbuddy
 
@@ -26,7 +27,10 @@ def app() -> None:
     """
 
 
-OWN = (run_bench, list_tasks, session_command, desk_command, handoff_group, next_group)
+OWN = (
+    *(run_bench, suite_command, list_tasks, session_command),
+    *(desk_command, handoff_group, next_group),
+)
 for command in (*OWN, *COMMANDS, workbuddy, ablate):
     app.add_command(command)
 

@@ -164,9 +164,14 @@ def run_bench(
     todo = orders(known, chosen, seeds_in(seeds), model, int(level), done)
     if done:
         warn(f"{len(done)} runs are recorded in {folder} already; {len(todo)} are left")
+    carried_out(Job(opener, conditions, folder, sessions), todo, jobs)
+
+
+def carried_out(job: Job, todo: Sequence[Order], jobs: int) -> None:
+    """Every order, each recorded when it is done; then a line a method."""
+    folder = job.folder
     failed: Counter[str] = Counter()
     made = []
-    job = Job(opener, conditions, folder, sessions)
     for result in watched(map_runs(job, todo, jobs), "running", len(todo)):
         append_result(folder, result)
         made.append(result)

@@ -57,6 +57,30 @@ def main_sheet(lines: Sequence[Row], bench: Bench, several: bool) -> TableDocume
     )
 
 
+def short_sheet(lines: Sequence[Row], bench: Bench, title: str) -> TableDocument:
+    """What decides between methods, in eight columns."""
+    columns: list[list[Cell]] = [
+        [Cell(label(row.strategy)) for row in lines],
+        _reward_column(lines, ""),
+        [_interval(row, lambda c: c.reward, 100, 1) for row in lines],
+        _cost_column(lines, lambda row: row.tokens, thousands, lambda c: c.tokens.value),
+        _cost_column(lines, lambda row: row.dollars, "{:.2f}".format, lambda c: c.dollars),
+        [_steps(row) for row in lines],
+        [Cell(f"{row.repeated:.1f}") for row in lines],
+        [NOTHING if row.early is None else Cell(f"{row.early:.0%}") for row in lines],
+    ]
+    names = ("Method", "Reward", "95 % of change", "Tokens (K)", "Dollars", "Steps", "Again",
+             "Too early")  # fmt: skip
+    notes = (
+        *_simulation(bench),
+        f"{lines[0].runs} runs of each; means of a run, changes against no compression over the "
+        "same tasks and seeds. Again: calls made a second time. Too early: of what was replaced, "
+        "what a later step took; only sessions know it.",
+        *_trouble(lines, bench),
+    )
+    return TableDocument(title, names, tuple(zip(*columns, strict=True)), notes, _ours(lines))
+
+
 def why_sheet(lines: Sequence[Row], bench: Bench) -> TableDocument:
     """Where a change of tokens comes from, and what rewriting did to the cache."""
     rows = []

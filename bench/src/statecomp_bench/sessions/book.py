@@ -53,7 +53,7 @@ BOOK = tuple(
         "desk": ("office-tickets", "security-hardening", "code-schema"),
         "rooms": ("web-bookings", "code-flags", "office-stocktake", "security-secrets"),
         "sensors": ("security-alerts", "office-budget", "web-translation"),
-        "mirrors": ("code-mirrors", "office-tickets", "web-tokens"),
+        "mirrors": ("code-mirrors", "office-tickets", "web-brochure"),
         "table": ("office-vouchers", "web-captions", "security-keys", "code-catalogs"),
         "offers": ("web-offers", "security-backups", "code-notices"),
         "samples": ("security-lookups", "code-audit", "office-contracts", "web-bookings"),

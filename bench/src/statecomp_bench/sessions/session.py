@@ -71,11 +71,13 @@ def hold(
     count: TokenCounter = ESTIMATE,
     limits: Limits | None = None,
     unprotected: bool = False,
+    max_steps: int = 0,
     held: Held | None = None,
 ) -> Held:
     """One agent and one workspace for all of it.
 
     An errand that fails is scored as it stands, with the reason, and the person goes on.
+    `max_steps` ends every errand; 0: as its case says.
     """
     held = held or Held()
     with Sandbox(limits, unprotected=unprotected) as sandbox:
@@ -87,7 +89,7 @@ def hold(
         for errand in session.errands:
             errand.case.write(sandbox.root)
             try:
-                agent.go_on(held.run, errand.words, errand.case.max_steps)
+                agent.go_on(held.run, errand.words, max_steps or errand.case.max_steps)
                 reason = held.run.ended
             except StateCompError as error:
                 reason = str(error)

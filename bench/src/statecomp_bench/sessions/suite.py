@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from statecomp.annotate.labels import Label
+from statecomp.annotation.labels import Label
 from statecomp.history.trajectory import Trajectory
 from statecomp.strategy import Strategy, StrategyFactory
 from statecomp.wire.providers import wire_named
@@ -41,6 +41,7 @@ def run_session(
             count=conditions.count,
             limits=conditions.limits,
             unprotected=conditions.unprotected,
+            max_steps=conditions.max_steps,
             held=held,
         )
         attempt.protection = held.protection
