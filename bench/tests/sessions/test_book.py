@@ -110,6 +110,6 @@ def test_two_errands_may_not_bring_the_same_file() -> None:
 
 
 def test_what_went_too_early_is_counted_at_its_first_replacement() -> None:
-    labels = [Label("r", 1, 4, "", "plan"), Label("r", 2, None, "", "plan")]
+    labels = [Label("r", 1, 4), Label("r", 2, None)]
     assert timing(labels, ["", "k", "ks", "sss"]) == {"replaced": 3, "too early": 1}
     assert timing(labels, ["", "k", "s-"]) == {"replaced": 2, "too early": 2}
