@@ -12,7 +12,7 @@ class Proof:
     """`variants` are runs of the driver; the first is also run with broken parts.
 
     The variants in `quick` are part of `make test`: their framework installs in a minute.  Those in
-    `untouched` are ones whose history must not be changed.
+    `untouched` are ones whose history must not be changed, those `in_words` have no tools.
     """
 
     name: str
@@ -21,6 +21,7 @@ class Proof:
     variants: tuple[str, ...]
     quick: tuple[str, ...] = ()
     untouched: tuple[str, ...] = ()
+    in_words: tuple[str, ...] = ()
 
 
 LANGCHAIN = Environment(
@@ -56,7 +57,7 @@ PROOFS = (
         "openai_agents",
         Environment("openai-agents", ("openai-agents==0.24.0",)),
         "openai_agents_driver.py",
-        ("chat", "responses", "streamed", "set once", "set once, streamed"),
+        ("chat", "sync", "responses", "streamed", "set once", "set once, streamed"),
         quick=("chat",),
         untouched=("kept elsewhere",),
     ),
@@ -64,7 +65,7 @@ PROOFS = (
         "pydantic_ai",
         Environment("pydantic-ai", ("pydantic-ai-slim[openai,anthropic]==2.66.0",)),
         "pydantic_ai_driver.py",
-        ("chat", "streamed", "responses", "anthropic", "bound", "model", "model, streamed"),
+        ("chat", "sync", "streamed", "responses", "anthropic", "bound", "model", "model, streamed"),
         untouched=("kept elsewhere", "forbidden"),
     ),
     Proof(
@@ -83,13 +84,14 @@ PROOFS = (
         "mini_swe_agent",
         Environment("mini-swe-agent", ("mini-swe-agent==2.4.6", "litellm==1.106.2", "mcp==2.3.0")),
         "mini_swe_agent_driver.py",
-        ("tool", "text", "responses"),
+        ("tool", "text", "responses", "bound"),
+        in_words=("text",),
     ),
     Proof(
         "strands",
         Environment("strands", ("strands-agents[openai,anthropic]==1.62.0",)),
         "strands_driver.py",
-        ("sync", "async", "anthropic", "alternating"),
+        ("sync", "async", "anthropic", "alternating", "bound"),
     ),
     Proof(
         "google_adk",

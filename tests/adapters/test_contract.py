@@ -21,7 +21,7 @@ from statecomp.adapters.catalogue import FRAMEWORKS
 from statecomp.ledger.open import open_ledger
 from tests.adapters.drivers.drill import TURNS
 from tests.adapters.frameworks import PROOFS, Proof
-from tests.adapters.provider import STEPS, records, report
+from tests.adapters.provider import PARALLEL, STEPS, records, report
 from tests.adapters.running import BROKEN, Outcome, Run, run
 
 ALL = os.environ.get("STATECOMP_ADAPTERS", "")
@@ -83,6 +83,9 @@ def test_the_agent_makes_the_same_calls(outcome: Outcome) -> None:
         assert sorted(adapted.told["calls"]) == sorted(raw.told["calls"]), variant
         # Where the report is a call too, it takes the number of a step.
         assert len(adapted.told["calls"]) >= STEPS[-1] - len(TURNS) + 1, variant
+        # Two at the same time, where the agent has tools.
+        if variant not in outcome.proof.in_words:
+            assert [PARALLEL, 1] in adapted.told["calls"], variant
 
 
 def test_a_strict_provider_refuses_nothing(outcome: Outcome) -> None:

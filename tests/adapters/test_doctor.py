@@ -21,6 +21,7 @@ URL = "http://127.0.0.1:8484"
 
 
 def home(folder: Path, *, claude: str = "", codex: str = "") -> Path:
+    folder.mkdir(exist_ok=True)
     if claude:
         (folder / ".claude").mkdir()
         settings = {"env": {"ANTHROPIC_BASE_URL": claude}}
@@ -34,7 +35,8 @@ def home(folder: Path, *, claude: str = "", codex: str = "") -> Path:
 
 def found(folder: Path, url: str, **environ: str) -> Mapping[str, doctor.Finding]:
     given = {"PATH": str(folder), **environ}
-    return {finding.name: finding for finding in doctor.clients(given, folder, url)}
+    seen = doctor.clients(given, folder, url, folder / "project")
+    return {finding.name: finding for finding in seen}
 
 
 def test_a_machine_without_clients_has_none(tmp_path: Path) -> None:
@@ -80,6 +82,54 @@ def test_another_gateway_is_named_without_its_secrets(tmp_path: Path) -> None:
     heard = found(home(tmp_path), URL, **given)
     assert "https://gateway.test by ANTHROPIC_BASE_URL" in heard["Claude Code"].how
     assert "secret" not in heard["Claude Code"].how
+
+
+def test_the_settings_of_the_project_come_before_those_of_the_user(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    home(tmp_path, claude="https://gateway.test")
+    home(tmp_path / "project", claude=URL + "/v1")
+    assert ".claude/settings.json must not end with /v1" in found(tmp_path, URL)["Claude Code"].how
+    local = tmp_path / "project" / ".claude" / "settings.local.json"
+    local.write_text(json.dumps({"env": {"ANTHROPIC_BASE_URL": "https://elsewhere.test"}}))
+    assert (
+        "elsewhere.test by .claude/settings.local.json" in found(tmp_path, URL)["Claude Code"].how
+    )
+
+
+def test_folders_of_settings_may_be_elsewhere(tmp_path: Path) -> None:
+    place = home(tmp_path / "claude", claude="https://one.test") / ".claude"
+    (tmp_path / "codex").mkdir()
+    (tmp_path / "codex" / "config.toml").write_text('openai_base_url = "https://two.test/v1"')
+    moved = {"CLAUDE_CONFIG_DIR": str(place), "CODEX_HOME": str(tmp_path / "codex")}
+    heard = found(tmp_path / "nobody", URL, **moved)
+    assert "one.test" in heard["Claude Code"].how
+    assert "two.test" in heard["Codex"].how
+
+
+def test_the_agent_sdk_goes_where_claude_code_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "claude_agent_sdk"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    heard = found(home(tmp_path), URL)
+    assert "ClaudeAgentOptions(env=" in heard["Claude Agent SDK"].how
+    heard = found(tmp_path, URL, ANTHROPIC_BASE_URL=f"{URL}/v1")
+    assert heard["Claude Agent SDK"].wrong
+
+
+def test_a_ledger_that_cannot_be_read_is_said_to_be_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    store = tmp_path / "ledger.sqlite"
+    store.write_text("this is no database, whatever it is called" * 50)
+    url = f"http://127.0.0.1:{free_port()}"
+    done = CliRunner().invoke(app, ["doctor", "--store", str(store), "--url", url])
+    assert "cannot be read: " in done.output
+    assert "is not there yet" not in done.output
 
 
 def test_settings_that_cannot_be_read_are_none(tmp_path: Path) -> None:

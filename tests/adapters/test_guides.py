@@ -62,7 +62,7 @@ def test_the_settings_connect_the_client(
 ) -> None:
     (tmp_path / file).parent.mkdir()
     (tmp_path / file).write_text(blocks(page, language)[0])
-    (found,) = doctor.clients({"PATH": ""}, tmp_path, URL)
+    (found,) = doctor.clients({"PATH": ""}, tmp_path, URL, tmp_path / "project")
     assert found.name == client
     assert found.how.startswith(f"connected by ~/{file}")
 

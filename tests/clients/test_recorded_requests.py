@@ -46,7 +46,7 @@ def read(path: Path) -> tuple[Mapping[str, Any], dict[str, Any], Wire]:
 
 def test_there_are_requests_of_every_client_that_is_run() -> None:
     names = {json.loads(path.read_text("utf-8"))["client"].split()[0] for path in FIXTURES}
-    assert names == set(CLIENTS) - {"mini-swe-agent"}
+    assert names == set(CLIENTS)
 
 
 @each

@@ -8,6 +8,7 @@ import shutil
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,9 +18,13 @@ from statecomp.ledger.audit import Ledger, Session
 
 LATEST = 200
 PATIENCE_S = 2.0
-CLAUDE, CODEX = "Claude Code", "Codex"
+CLAUDE, CODEX, AGENT_SDK = "Claude Code", "Codex", "Claude Agent SDK"
 PROGRAMS = {CLAUDE: "claude", CODEX: "codex"}
-AGENTS = {CLAUDE: ("claude-cli",), CODEX: ("codex_exec", "codex_cli_rs", "codex")}
+AGENTS = {
+    CLAUDE: ("claude-cli",),
+    CODEX: ("codex_exec", "codex_cli_rs", "codex"),
+    AGENT_SDK: ("claude-cli",),
+}
 """How a client calls itself in its requests."""
 
 
@@ -49,13 +54,15 @@ def proxy_mode(url: str) -> str:
         connection.close()
 
 
-def clients(environ: Mapping[str, str], home: Path, url: str) -> Iterator[Finding]:
-    """The clients that are installed, and where their settings send them."""
-    where = {CLAUDE: _claude_address(environ, home), CODEX: _codex_address(environ, home)}
-    for name, (address, file) in where.items():
-        if shutil.which(PROGRAMS[name], path=environ.get("PATH")) is None and not address:
-            continue
-        yield _client(name, address, file, url)
+def clients(environ: Mapping[str, str], home: Path, url: str, here: Path) -> Iterator[Finding]:
+    """The clients that are installed, and where their settings send them from this folder."""
+    claude = _claude_address(environ, home, here)
+    for name, (address, file) in ((CLAUDE, claude), (CODEX, _codex_address(environ, home))):
+        if shutil.which(PROGRAMS[name], path=environ.get("PATH")) is not None or address:
+            yield _client(name, address, file, url)
+    if find_spec("claude_agent_sdk") is not None:
+        # It runs Claude Code, with what that is set to and what the program says beside it.
+        yield _client(AGENT_SDK, *claude, url)
 
 
 def _client(name: str, address: str, file: str, url: str) -> Finding:
@@ -65,7 +72,7 @@ def _client(name: str, address: str, file: str, url: str) -> Finding:
     if urlsplit(address).netloc != urlsplit(url).netloc:
         how = f"goes to {_shown(address)} by {file}, which is not this proxy"
         return Finding(name, how, products)
-    if name == CLAUDE and address.rstrip("/").endswith("/v1"):
+    if name != CODEX and address.rstrip("/").endswith("/v1"):
         return Finding(
             name, f"{file} must not end with /v1: it adds that itself", products, wrong=True
         )
@@ -80,6 +87,8 @@ def _client(name: str, address: str, file: str, url: str) -> Finding:
 def _advice(name: str, url: str) -> str:
     if name == CLAUDE:
         return f"ANTHROPIC_BASE_URL={url}, under `env` in ~/.claude/settings.json"
+    if name == AGENT_SDK:
+        return f'ClaudeAgentOptions(env={{"ANTHROPIC_BASE_URL": "{url}"}})'
     return f'a model provider with base_url = "{url}/v1" in ~/.codex/config.toml'
 
 
@@ -90,14 +99,21 @@ def _shown(address: str) -> str:
     return f"{parts.scheme}://{parts.hostname}{port}"
 
 
-def _claude_address(environ: Mapping[str, str], home: Path) -> tuple[str, str]:
-    settings = home / ".claude" / "settings.json"
-    try:
-        found = json.loads(settings.read_text("utf-8")).get("env", {}).get("ANTHROPIC_BASE_URL")
-    except (OSError, ValueError, AttributeError):
-        found = None
-    if found:
-        return str(found), "~/.claude/settings.json"
+def _claude_address(environ: Mapping[str, str], home: Path, here: Path) -> tuple[str, str]:
+    """The nearest settings win, as in Claude Code: those of the project, then the user's."""
+    own = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude")
+    files = {
+        ".claude/settings.local.json": here / ".claude" / "settings.local.json",
+        ".claude/settings.json": here / ".claude" / "settings.json",
+        "~/.claude/settings.json": own / "settings.json",
+    }
+    for shown, file in files.items():
+        try:
+            found = json.loads(file.read_text("utf-8")).get("env", {}).get("ANTHROPIC_BASE_URL")
+        except (OSError, ValueError, AttributeError):
+            continue
+        if found:
+            return str(found), shown
     return environ.get("ANTHROPIC_BASE_URL", ""), "ANTHROPIC_BASE_URL"
 
 
@@ -105,10 +121,12 @@ def _codex_address(environ: Mapping[str, str], home: Path) -> tuple[str, str]:
     folder = Path(environ.get("CODEX_HOME") or home / ".codex")
     try:
         settings: dict[str, Any] = tomllib.loads((folder / "config.toml").read_text("utf-8"))
-        chosen = settings["model_providers"][settings["model_provider"]]["base_url"]
+        chosen = settings.get("openai_base_url")
+        if named := settings.get("model_provider"):
+            chosen = settings["model_providers"][named]["base_url"]
     except (OSError, ValueError, KeyError, TypeError):
         return "", ""
-    return str(chosen), "~/.codex/config.toml"
+    return (str(chosen), "~/.codex/config.toml") if chosen else ("", "")
 
 
 def frameworks() -> Iterator[Finding]:

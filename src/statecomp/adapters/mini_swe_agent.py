@@ -14,7 +14,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from statecomp.adapters.account import Savings
+from statecomp.adapters.binding import dropping, with_beta
 from statecomp.adapters.catalogue import needs
+from statecomp.adapters.claims import is_record
 from statecomp.adapters.shortener import Shortener
 from statecomp.history.interaction import JsonObject
 from statecomp.wire.providers import wire_named
@@ -30,6 +32,7 @@ class _Shorter:
     """The option `statecomp` holds what `Shortener` takes; `shortener` is one that others use."""
 
     protocol = "openai-chat"
+    tells = True  # Claude's own words about thinking are passed on
 
     def __init__(
         self,
@@ -50,16 +53,31 @@ class _Shorter:
         bare = [{key: m[key] for key in m if key != "extra"} for m in messages]
         return self._prepared(self._shortened(bare))
 
+    def _query(self, messages: Sequence[JsonObject], **given: Any) -> Any:
+        settings = {**self._settings, **given}
+        shorter = self.tells and any(map(is_record, messages))
+        told = dropping(self._name, settings.get("thinking"), messages) if shorter else None
+        if told is not None:
+            headers = with_beta(settings.get("extra_headers") or {}, told.headers)
+            given |= {"thinking": told.body["thinking"], "extra_headers": headers}
+        return super()._query(messages, **given)  # type: ignore[misc]
+
+    @property
+    def _name(self) -> str:
+        return str(getattr(getattr(self, "config", None), "model_name", ""))
+
+    @property
+    def _settings(self) -> Mapping[str, Any]:
+        return getattr(getattr(self, "config", None), "model_kwargs", None) or {}
+
     def _prepared(self, messages: list[JsonObject]) -> list[JsonObject]:
         made: list[JsonObject] = super()._prepare_messages_for_api(messages)  # type: ignore[misc]
         return made
 
     def _shortened(self, messages: Sequence[JsonObject]) -> list[JsonObject]:
-        model = getattr(self, "config", None)
-        body = {"model": str(getattr(model, "model_name", ""))}
-        made = self.shortener.checkpoint(
-            {**body, wire_named(self.protocol).key: messages}, self.protocol
-        )
+        body: dict[str, Any] = {"model": self._name, "thinking": self._settings.get("thinking")}
+        body[wire_named(self.protocol).key] = messages
+        made = self.shortener.checkpoint(body, self.protocol, tells=self.tells)
         return list(messages) if made is None else made.messages
 
 
@@ -77,6 +95,7 @@ class StateCompResponseModel(_Shorter, LitellmResponseModel):
     """The one for the Responses API: answers are taken apart first, then shortened."""
 
     protocol = "openai-responses"
+    tells = False
 
     def _prepare_messages_for_api(self, messages: Sequence[JsonObject]) -> list[JsonObject]:
         return self._shortened(self._prepared(list(messages)))

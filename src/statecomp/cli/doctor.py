@@ -45,9 +45,9 @@ def doctor(url: str, store: str) -> None:
     mode = proxy_mode(url)
     _line("proxy", f"{url} answers, mode {mode}" if mode else f"nothing answers at {url}")
     where = store_url(store, os.environ)
-    ledger = _ledger(where)
-    _line("ledger", _shown(where) if ledger else f"{_shown(where)} is not there yet")
-    found = [*clients(os.environ, Path.home(), url), *frameworks()]
+    ledger, problem = _ledger(where)
+    _line("ledger", f"{_shown(where)} {problem}".rstrip())
+    found = [*clients(os.environ, Path.home(), url, Path.cwd()), *frameworks()]
     if not found:
         _line("clients", "neither a client nor a framework that I know is installed here")
     for finding in found:
@@ -67,13 +67,15 @@ def _told(finding: Finding, ledger: Ledger | None) -> Iterator[tuple[str, str]]:
         yield "", "no request of it is in the ledger"
 
 
-def _ledger(where: str) -> Ledger | None:
-    """Never made by looking for it."""
+def _ledger(where: str) -> tuple[Ledger | None, str]:
+    """The ledger, or what is wrong with it; never made by looking for it."""
     try:
         file = file_of(where)
-        return open_store(where, os.environ) if file is None or file.exists() else None
-    except StateCompError:
-        return None
+        if file is not None and not file.exists():
+            return None, "is not there yet"
+        return open_store(where, os.environ), ""
+    except StateCompError as error:
+        return None, f"cannot be read: {error}"
 
 
 def _shown(where: str) -> str:

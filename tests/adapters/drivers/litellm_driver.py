@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import litellm
-from drill import BINDING, CLAUDE, MODEL, SYSTEM, TURNS, Ended, Errand, awaited, main
+from drill import BINDING, CLAUDE, MODEL, SYSTEM, TURNS, Ended, Errand, awaited, main, unsigned
 
 from statecomp.adapters.litellm import StateCompCallback
 
@@ -167,13 +167,6 @@ class Messages(Conversation):
         if results:
             self.history.append({"role": "user", "content": results})
         return "" if results else str(content[-1]["text"])
-
-
-def unsigned(value: Any) -> Any:
-    """A signature is made over what stands before it, so it is another one behind a record."""
-    if isinstance(value, dict):
-        return {k: unsigned(v) for k, v in value.items() if k != "signature"}
-    return [unsigned(item) for item in value] if isinstance(value, list) else value
 
 
 def held(kind: Any) -> Callable[[Errand], Any]:

@@ -12,7 +12,7 @@ os.environ.update(MSWEA_SILENT_STARTUP="1", MSWEA_CONFIGURED="true")
 
 import minisweagent
 import yaml  # type: ignore[import-untyped, unused-ignore]
-from drill import MODEL, TURNS, Ended, Errand, look, main
+from drill import BINDING, MODEL, TURNS, Ended, Errand, look, main
 from minisweagent.agents.default import DefaultAgent
 from minisweagent.environments.local import LocalEnvironment
 from minisweagent.models import get_model_class
@@ -23,7 +23,10 @@ KINDS = {
     "tool": ("default.yaml", "litellm", "StateCompModel"),
     "text": ("mini_textbased.yaml", "litellm_textbased", "StateCompTextModel"),
     "responses": ("default.yaml", "litellm_response", "StateCompResponseModel"),
+    "bound": ("default.yaml", "litellm", "StateCompModel"),
 }
+# Claude, whose thinking stands beside its calls.
+BOUND = {"thinking": {"type": "adaptive"}, "max_tokens": 2000}
 
 
 def agent(errand: Errand, kind: str) -> DefaultAgent:
@@ -37,6 +40,9 @@ def agent(errand: Errand, kind: str) -> DefaultAgent:
         "api_key": errand.key_,
     }
     given["model_name"] = f"openai/{MODEL}"
+    if kind == "bound":
+        given["model_kwargs"] |= {**BOUND, "api_base": errand.url}
+        given["model_name"] = f"anthropic/{BINDING}"
     if errand.adapted:
         given["shortener"] = errand.shortener("mini_swe_agent")
     model = get_model_class("", OURS + ours if errand.adapted else theirs)(**given)
@@ -88,7 +94,8 @@ def held(kind: str) -> Callable[[Errand], Ended]:
 
 def essence(value: Any) -> Any:
     if isinstance(value, dict):
-        unsteady = ("extra", "usage", "created_at", "id", "completed_at")
+        # A signature is made over what stands before it, so it is another one behind a record.
+        unsteady = ("extra", "usage", "created_at", "id", "completed_at", "signature")
         return {k: essence(v) for k, v in value.items() if k not in unsteady}
     return [essence(item) for item in value] if isinstance(value, list) else value
 

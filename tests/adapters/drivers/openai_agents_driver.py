@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -58,6 +59,20 @@ def held(kind: Any, *, set_once: bool = False, streams: bool = False) -> Callabl
     return run
 
 
+def at_once(errand: Errand) -> Ended:
+    """As from a program without a loop."""
+    finals = []
+    for turns in (TURNS[:2], TURNS[2:]):
+        session = SQLiteSession("one", errand.folder / "sessions.sqlite")
+        made, config = agent(errand, OpenAIChatCompletionsModel, set_once=False)
+        for turn in turns:
+            more = {"session": session, "run_config": config, "max_turns": 100}
+            finals.append(Runner.run_sync(made, turn, **more).final_output)
+        stored = asyncio.run(session.get_items())
+        session.close()
+    return Ended(finals, stored)
+
+
 async def elsewhere(errand: Errand) -> Ended:
     """The provider keeps the history."""
     finals, last = [], None
@@ -75,6 +90,7 @@ if __name__ == "__main__":
     main(
         {
             "chat": awaited(held(OpenAIChatCompletionsModel)),
+            "sync": at_once,
             "responses": awaited(held(OpenAIResponsesModel)),
             "streamed": awaited(held(OpenAIResponsesModel, streams=True)),
             "set once": awaited(held(OpenAIChatCompletionsModel, set_once=True)),

@@ -6,7 +6,20 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from drill import CLAUDE, MODEL, SYSTEM, TURNS, Ended, Errand, awaited, main
+from drill import (
+    BETA,
+    BINDING,
+    CLAUDE,
+    DROPS,
+    MODEL,
+    SYSTEM,
+    TURNS,
+    Ended,
+    Errand,
+    awaited,
+    main,
+    unsigned,
+)
 from drill import tool as plain
 from strands import Agent, tool
 from strands.agent.conversation_manager import NullConversationManager
@@ -27,6 +40,14 @@ def anthropic(errand: Errand) -> Any:
     return AnthropicModel(client_args=args, model_id=CLAUDE, max_tokens=2000)
 
 
+def binding(errand: Errand) -> Any:
+    """The plugin cannot set the model, so its owner does."""
+    args = {"base_url": errand.url, "api_key": errand.key_}
+    args["default_headers"] = {"anthropic-beta": BETA}
+    more = {"max_tokens": 2000, "params": {"thinking": DROPS}}
+    return AnthropicModel(client_args=args, model_id=BINDING, **more)
+
+
 class Alternating(OpenAIModel):
     """Takes no two messages of one role in a row, as Bedrock does not."""
 
@@ -45,7 +66,8 @@ def alternating(errand: Errand) -> Any:
 def agent(errand: Errand, model: Callable[[Errand], Any]) -> Agent:
     more: dict[str, Any] = {}
     if errand.adapted:
-        more["plugins"] = [StateCompPlugin(shortener=errand.shortener("strands"))]
+        shortener = errand.shortener("strands", drops_thinking=model is binding)
+        more["plugins"] = [StateCompPlugin(shortener=shortener)]
     return Agent(
         model=model(errand),
         tools=[tool(plain(errand))],
@@ -58,7 +80,7 @@ def agent(errand: Errand, model: Callable[[Errand], Any]) -> Agent:
 
 
 def ended(finals: list[str], made: Agent) -> Ended:
-    kept = [{"role": m["role"], "content": m["content"]} for m in made.messages]
+    kept = [{"role": m["role"], "content": unsigned(m["content"])} for m in made.messages]
     return Ended(finals, kept)
 
 
@@ -89,5 +111,6 @@ if __name__ == "__main__":
             "async": awaited(later),
             "anthropic": called(anthropic),
             "alternating": called(alternating),
+            "bound": called(binding),
         }
     )
