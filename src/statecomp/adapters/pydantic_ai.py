@@ -13,7 +13,7 @@ from typing import Any
 
 from statecomp.adapters.account import Savings
 from statecomp.adapters.binding import dropping, with_beta
-from statecomp.adapters.catalogue import NotSupported, client_name, needs
+from statecomp.adapters.catalogue import NotSupported, client_name, needs, proved_versions
 from statecomp.adapters.chat import assistant, call, result
 from statecomp.adapters.ownership import unchanged
 from statecomp.adapters.shortener import Shortener
@@ -121,7 +121,8 @@ class StateCompCapability(AbstractCapability):
 
     def __init__(self, *, shortener: Shortener | None = None, **options: Any) -> None:
         if not hasattr(AbstractCapability, "prepare_model_request"):
-            raise NotSupported(OLD, field=client_name("pydantic_ai"))
+            problem = f"{OLD} ({', '.join(proved_versions('pydantic_ai'))} has one)"
+            raise NotSupported(problem, field=client_name("pydantic_ai"))
         self.shortener = shortener or Shortener("pydantic_ai", **options)
 
     @property
@@ -129,10 +130,9 @@ class StateCompCapability(AbstractCapability):
         return self.shortener.savings
 
     async def prepare_model_request(self, ctx: Any, request_context: Any) -> Any:
-        given = request_context
-        how = (given.messages, given.model, given.model_settings)
-        made, settings = await shorter(self.shortener, *how)
-        return replace(given, messages=made, model_settings=settings)
+        how = (request_context.model, request_context.model_settings)
+        made, settings = await shorter(self.shortener, request_context.messages, *how)
+        return replace(request_context, messages=made, model_settings=settings)
 
 
 class StateCompModel(WrapperModel):
