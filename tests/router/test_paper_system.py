@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,15 +21,16 @@ from statecomp.router import learners, shipped
 from statecomp.router.bundle import load, save
 from statecomp.router.hidden.opened import Serving
 from statecomp.router.pipeline import Material, Plan, Workplace, evaluate, train
+from statecomp.vectors.sample import Sample
 from statecomp.workers.local import LocalEngine
 from tests.cli.test_cli import statecomp
 from tests.features.small_model import folder, needs_model
 from tests.proxy.conversations import CHAT
 from tests.proxy.serving import proxied
-from tests.vectors.made_up import labels_of, runs_of
+from tests.vectors.made_up import labels_of, runs_of, written
 
 LIBRARIES = "the frozen model needs statecomp[encoder,learn]"
-pytest.importorskip("torch", reason=LIBRARIES)
+extract = pytest.importorskip("statecomp.vectors.extract", reason=LIBRARIES)
 CPU = Serving(device="cpu")
 RUNS = runs_of(10, steps=5)
 LABELS = labels_of(RUNS)
@@ -106,16 +106,19 @@ def test_any_learner_and_loss_makes_a_router_that_scores_a_history(
 
 
 @needs_model
+def test_vectors_that_extract_left_are_not_read_again(tmp_path: Path) -> None:
+    wanted = extract.Extraction("local", (2,), "last", str(folder()), Sample(2, None, 0))
+    for run in RUNS:
+        extract.ExtractOne(wanted, tmp_path)(run)
+    read = extract.encoder_for(wanted).tokens_read
+    plan = planned(representation="local", learners=("linear",))
+    train(Material(RUNS, LABELS), plan, Workplace(vectors=tmp_path))
+    assert extract.encoder_for(wanted).tokens_read == read > 0
+
+
+@needs_model
 def test_the_verb_trains_on_what_a_model_reads(tmp_path: Path) -> None:
-    runs, labels = tmp_path / "runs.jsonl", tmp_path / "labels.jsonl"
-    records = (
-        {"id": r.id, "domain": r.domain, "group": r.group, "messages": list(r.messages)}
-        for r in RUNS
-    )
-    runs.write_text("".join(json.dumps(record) + "\n" for record in records))
-    known = [label for one in LABELS.values() for label in one.values()]
-    lines = ({"id": t.run, "i": t.number, "boundary": t.boundary} for t in known)
-    labels.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    runs, labels = written(RUNS, LABELS, tmp_path)
     done = statecomp(
         "train", runs, "--labels", labels, "-o", tmp_path / "router", "--layer", "1",
         "--representation", "local", "--context", "topk", "--encoder", folder(),

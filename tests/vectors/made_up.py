@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -32,6 +34,20 @@ def labels_of(runs: list[Trajectory], steps: int = 12, seed: int = 0) -> Labels:
         run.id: {i: Label(run.id, i, i + random.choice((1, 2, 3, 5))) for i in range(1, steps)}
         for run in runs
     }
+
+
+def written(runs: list[Trajectory], labels: Labels, folder: Path) -> tuple[Path, Path]:
+    """The files that the verbs read: runs, and their labels."""
+    records = (
+        {"id": r.id, "domain": r.domain, "group": r.group, "messages": list(r.messages)}
+        for r in runs
+    )
+    known = (label for one in labels.values() for label in one.values())
+    lines = ({"id": t.run, "i": t.number, "boundary": t.boundary} for t in known)
+    paths = folder / "runs.jsonl", folder / "labels.jsonl"
+    for path, values in zip(paths, (records, lines), strict=True):
+        path.write_text("".join(json.dumps(value) + "\n" for value in values))
+    return paths
 
 
 def vectors_of(

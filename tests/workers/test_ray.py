@@ -20,7 +20,9 @@ from statecomp.cli.annotate import DataflowJob
 from statecomp.router.cross import cross_validate
 from statecomp.workers.engine import AHEAD, RETRIES
 from statecomp.workers.local import LocalEngine
+from tests.features.small_model import needs_model, tiny
 from tests.router.test_cross import FOLDS, LEARNERS, PAIRS
+from tests.vectors.made_up import labels_of, runs_of, written
 from tests.workers.ray_driver import ROOT, SAMPLES, labelled, sample_runs
 
 pytest.importorskip("ray", reason="the extra `ray` is not installed")
@@ -119,6 +121,27 @@ def test_replay_writes_the_same_bytes_on_every_engine(
         assert done.returncode == 0, done.stderr
         written[name] = numbers.read_bytes(), views.read_bytes(), done.stdout
     assert written["one"] == written["two"] == written["ray"]
+
+
+@needs_model
+def test_a_router_that_reads_a_model_is_the_same_bytes_on_every_engine(
+    engines: dict[str, list[str]], tmp_path: Path
+) -> None:
+    runs = runs_of(8, steps=4)
+    paths = written(runs, labels_of(runs), tmp_path)
+    model = tiny("qwen2.5-7b", tmp_path / "model")
+    bundles = {}
+    for name, options in engines.items():
+        out = tmp_path / name
+        done = statecomp(
+            "train", paths[0], "--labels", paths[1], "-o", out, "--vectors", tmp_path / f"{name}.v",
+            "--representation", "local", "--context", "gru", "--encoder", model,
+            "--sample-checkpoints", "2", *options,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert "reading local: 8 done" in done.stderr
+        bundles[name] = [(out / file).read_bytes() for file in ("weights.safetensors", "spec.json")]
+    assert bundles["one"] == bundles["two"] == bundles["ray"]
 
 
 def test_a_worker_killed_in_the_middle_costs_its_run_and_nothing_else(
