@@ -264,6 +264,16 @@ def test_where_the_time_is_over_the_previous_scores_stand() -> None:
     assert {*again} == {*ids[:3]}
 
 
+def test_where_there_was_no_time_for_anything_the_note_says_so() -> None:
+    layer = Layer(np.full((1, 1), 8.0, np.float32), np.full(1, -4.0, np.float32))
+    router = Network(np.zeros(1, np.float32), np.ones(1, np.float32), (layer,))
+    scorer = RouterScorer(Slow(0), Bundle(router, ("read",), 0.6, Raw(), "drawn", "by hand"))
+    history = Reading.of(RUN).history
+    view = Controller(scorer, OneLiner(), OpenAIChat(), Gates(0.5, 1, 50)).rewrite(history)
+    assert view.history is history
+    assert "there was no time to read any of the history" in view.note
+
+
 def served(reads: Spec) -> RouterScorer:
     width = len(reads.columns())
     layer = Layer(np.zeros((1, width), np.float32), np.ones(1, np.float32))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from statecomp import StateComp
+from statecomp.adapters.shortener import Shortener
 from statecomp.cli import train as cli_train
 from statecomp.config.methods import method_of
 from statecomp.controller.spans import Gates
@@ -187,6 +189,22 @@ def test_a_served_request_is_decided_behind_it_by_one_model_for_all_tenants(rout
             assert len(tenant.received[-1].body["messages"]) < len(longer)
     scorers: list[Any] = [method.scorer(), method.scorer()]
     assert scorers[0].reader._model is scorers[1].reader._model
+
+
+@needs_model
+def test_adapters_and_replay_score_by_it_too(router: Path, tmp_path: Path) -> None:
+    words = {"recipe": "paper", "scorer": f"router:{router}", "device": "cpu", "encode_s": 60}
+    gates = {"threshold": 0.0001, "longer_than": 1, "min_source_tokens": 50}
+    messages = CHAT.user("find the broken order") + CHAT.run(6)
+    shortener = Shortener("test", **words, **gates)
+    sent = shortener.rewrite(messages, lambda message: [{**message}], lambda record: {**record})
+    assert len(sent) < len(messages)
+    assert shortener.savings.tokens > 0
+    runs, _ = written(RUNS[:2], LABELS, tmp_path)
+    options = ",".join(f"{key}={value}" for key, value in {**words, **gates}.items())
+    done = statecomp("replay", runs, "--strategy", f"statecomp:{options}", "--json", tmp_path / "n")
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "n").read_text())
 
 
 def test_the_verb_offers_every_learner_and_loss_there_is() -> None:

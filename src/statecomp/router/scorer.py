@@ -69,7 +69,10 @@ class RouterScorer:
                 for name, score in scores.items()
                 if name in alone or name not in inside
             }
-        return {**self._previous(history, scores), **scores}
+        known = {**self._previous(history, scores), **scores}
+        if history.interactions and not known:
+            raise ScoringFailed("there was no time to read any of the history (encode_s)")
+        return known
 
     def _previous(self, history: History, scores: Mapping[str, float]) -> dict[str, float]:
         """What was said before of those of whom nothing can be said now."""
