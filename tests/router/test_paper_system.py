@@ -193,8 +193,13 @@ def test_a_served_request_is_decided_behind_it_by_one_model_for_all_tenants(rout
 
 @needs_model
 def test_adapters_and_replay_score_by_it_too(router: Path, tmp_path: Path) -> None:
-    words = {"recipe": "paper", "scorer": f"router:{router}", "device": "cpu", "encode_s": 60}
-    gates = {"threshold": 0.0001, "longer_than": 1, "min_source_tokens": 50}
+    words: dict[str, Any] = {
+        "recipe": "paper",
+        "scorer": f"router:{router}",
+        "device": "cpu",
+        "encode_s": 60,
+    }
+    gates: dict[str, Any] = {"threshold": 0.0001, "longer_than": 1, "min_source_tokens": 50}
     messages = CHAT.user("find the broken order") + CHAT.run(6)
     shortener = Shortener("test", **words, **gates)
     sent = shortener.rewrite(messages, lambda message: [{**message}], lambda record: {**record})
