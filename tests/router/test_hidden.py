@@ -71,7 +71,7 @@ def test_online_a_router_reads_what_it_learned_from(construction: str, tmp_path:
     reads = spec_of(construction, evidence=True)
     wanted = extract.Extraction(construction, (LAYER,), encoder=str(folder()))
     extract.ExtractOne(wanted, tmp_path)(RUN)
-    card = shelf.Card(construction, "last", wanted.recipe(LAYER), wanted.sample, (RUN.id,))
+    card = shelf.StudyCard(construction, "last", wanted.recipe(LAYER), wanted.sample, (RUN.id,))
     vectors = shelf.load(tmp_path, card, {RUN.id: RUN})
     learned = blocks.inputs(vectors, reads)
     reader = HiddenReader(reads, Serving(device="cpu"))

@@ -142,7 +142,7 @@ def test_an_extraction_goes_on_where_it_was_and_leaves_the_same_bytes(tmp_path: 
 def shelved(tmp_path: Path, construction: str = "local") -> Any:
     wanted = extraction(construction)
     extract.ExtractOne(wanted, tmp_path)(RUN)
-    card = shelf.Card(construction, "last", wanted.recipe(2), wanted.sample, (RUN.id,))
+    card = shelf.StudyCard(construction, "last", wanted.recipe(2), wanted.sample, (RUN.id,))
     shelf.put_card(tmp_path, card)
     return card
 

@@ -44,7 +44,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for run in RUNS:
             made.write(run, arrays_of(run, layer))
         names = tuple(run.id for run in RUNS)
-        shelf.put_card(path / "features", shelf.Card(construction, "last", recipe, SAMPLE, names))
+        shelf.put_card(
+            path / "features", shelf.StudyCard(construction, "last", recipe, SAMPLE, names)
+        )
     return path
 
 
@@ -102,7 +104,7 @@ def test_a_run_that_a_stopped_extraction_left_out_is_left_out_of_the_table(
     for run in RUNS[:-1]:
         made.write(run, arrays_of(run, 4))
     names = tuple(run.id for run in RUNS)
-    shelf.put_card(features, shelf.Card("once", "last", recipe, SAMPLE, names))
+    shelf.put_card(features, shelf.StudyCard("once", "last", recipe, SAMPLE, names))
     done = invoke(place, "layers", features)
     assert done.exit_code == 0, done.output
     assert "9 labelled runs" in done.stdout
