@@ -16,7 +16,7 @@ LAYERS = [
     ["cli"],
     ["adapters"],
     ["config"],
-    ["proxy", "dashboard", "replays", "exam"],
+    ["proxy", "dashboard", "replays", "exam", "learning"],
     ["method"],
     ["compressor", "checkpoint"],
     ["recipes", "records", "explain", "options", "baselines"],

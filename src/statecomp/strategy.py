@@ -113,7 +113,8 @@ class View:
     """What a strategy would send instead of the raw history, and how it came to that.
 
     `required` is the score at which each interaction could have gone; `remarks` say how the records
-    came to be, where that is not what was asked for.
+    came to be, where that is not what was asked for.  `scored_by` is the router's name, if it has
+    one.
     """
 
     history: History
@@ -125,6 +126,7 @@ class View:
     note: str = ""
     ruling: Ruling | None = None
     remarks: tuple[str, ...] = ()
+    scored_by: str = ""
 
 
 class Strategy(Protocol):

@@ -14,6 +14,7 @@ from statecomp.cli.figures import figures
 from statecomp.cli.forecast import forecast
 from statecomp.cli.import_runs import import_runs
 from statecomp.cli.labels import labels
+from statecomp.cli.learn import learn, routers
 from statecomp.cli.ledger import COMMANDS as LEDGER_COMMANDS
 from statecomp.cli.lint import lint
 from statecomp.cli.models import models
@@ -59,6 +60,8 @@ app.add_command(figures)
 app.add_command(extract)
 app.add_command(train)
 app.add_command(evaluate)
+app.add_command(learn)
+app.add_command(routers)
 app.add_command(score)
 app.add_command(models)
 app.add_command(recipes)

@@ -12,6 +12,7 @@ import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -106,6 +107,12 @@ def _said(option: str) -> str:
     " takes milliseconds, that is, unless a model scores or writes the records.",
 )
 @click.option("--scorer", help="router[:FOLDER], paper or age:after=N.")
+@click.option(
+    "--router",
+    metavar="NAME",
+    help="A router that `statecomp learn` made, by its name or FOLDER, or `shipped`; without it the"
+    " one that `statecomp routers` has in use, also when that changes.",
+)
 @click.option("--encoder", metavar="FOLDER", help=_said("encoder"))
 @click.option("--device", help=_said("device"))
 @click.option("--dtype", help=_said("dtype"))
@@ -197,6 +204,7 @@ def serve(
     processes: int | None,
     memory: int,
     timeout: float,
+    router: str | None,
     **method: str | float | None,
 ) -> None:
     """Serve a proxy that shortens what agents re-send.
@@ -224,7 +232,10 @@ def serve(
     for name in ONE_THREAD:
         os.environ.setdefault(name, "1")
     book = read_price_book(prices)
-    opens = partial(_method, {**method, "pin_tools": "+".join(pin_tools) or None}, book)
+    routers = _routers()
+    given = {**_scored_by(method, router, routers), "pin_tools": "+".join(pin_tools) or None}
+    live = routers if router is None and not given.get("scorer") else None
+    opens = partial(_method, given, book, live)
     decides = opens()
     named = dict(_named(upstream) for upstream in upstreams)
     where = store_url(store, os.environ)
@@ -249,7 +260,7 @@ def serve(
     _refuse_circles(settings, port)
     ledger = open_store(store, os.environ)
     try:
-        _run(settings, port, ledger, decides, book, opens)
+        _run(settings, port, ledger, decides, book, opens, live)
     finally:
         ledger.close()
 
@@ -261,12 +272,13 @@ def _run(
     method: Method,
     book: PriceBook,
     opens: Callable[[], Method],
+    routers: Any = None,
 ) -> None:
     import uvicorn
 
     sockets = listening(settings.host, port)
     build_app: Callable[..., Any] = import_module("statecomp.proxy.app").build_app
-    pages: Sequence[Any] = import_module("statecomp.dashboard.app").routes(ledger)
+    pages: Sequence[Any] = import_module("statecomp.dashboard.app").routes(ledger, routers)
     app = build_app(settings, ledger, method, prices=book, pages=pages, opens=opens)
     _log_as_json()
     sys.setswitchinterval(SWITCH_S)
@@ -344,13 +356,43 @@ def _named(upstream: str) -> tuple[str, str]:
     return name, url
 
 
-def _method(given: Mapping[str, object], book: PriceBook) -> Method:
-    """How to decide: a recipe, and what overrules it."""
+def _routers() -> Any:
+    """The learned routers of this user; None where routers cannot be opened at all."""
+    if not (find_spec("numpy") and find_spec("safetensors")):
+        return None
+    shelf = import_module("statecomp.learning.routers")
+    return shelf.Routers(data_folder(os.environ) / shelf.FOLDER)
+
+
+def _scored_by(
+    method: Mapping[str, str | float | None], router: str | None, routers: Any
+) -> dict[str, str | float | None]:
+    """What was given, with the folder of the named router as its scorer."""
+    if router is None:
+        return {**method}
+    if method.get("scorer"):
+        raise click.UsageError("--router and --scorer say the same; give one of them")
+    if router == "shipped":
+        return {**method, "scorer": "router:"}
+    if routers is not None and router in routers.names():
+        return {**method, "scorer": f"router:{routers.folder / router}"}
+    if not Path(router).is_dir():
+        problem = f"is {router!r}, neither a folder nor one that `statecomp routers` lists"
+        raise BadInput(problem, field="router")
+    return {**method, "scorer": f"router:{router}"}
+
+
+def _method(given: Mapping[str, object], book: PriceBook, routers: Any = None) -> Method:
+    """How to decide: a recipe, and what overrules it; with `routers`, by the one in use."""
     if str(given.get("scorer") or "").startswith(("labels", "folds")):
         raise BadInput("scores recorded runs, not live ones; use router or age", field="scorer")
     options = Options.given("serve", given)
     method, _ = method_of(options, Settings(environ=os.environ, book=book), serves=True)
     options.done()
+    if routers is not None and method.scored_by == "router":
+        in_use = import_module("statecomp.learning.routers").InUse
+        named = f"router {routers.in_use}"
+        method = replace(method, scorer=lambda: in_use(routers), scored_by=named)
     method.scorer()  # one that cannot be opened should be known before the first request
     return method
 

@@ -18,7 +18,8 @@ class Circumstances:
     another lifetime than the price book's.  `outside_tokens` are sent beside the history (tool
     definitions).  `deferred` says that the decision is made while this request is on its way and
     holds from the next one on: by then this one has filled the cache.  `horizon` is what is known
-    of this client's sessions, None where nothing is.  A recording has no clock: by default the
+    of this client's sessions, None where nothing is; `caution` how many times warier to be with it,
+    because more came back than its scores said.  A recording has no clock: by default the
     request before this one has just been made, and its cache is warm.
     """
 
@@ -31,6 +32,7 @@ class Circumstances:
     outside_tokens: int = 0
     deferred: bool = False
     horizon: Horizon | None = None
+    caution: float = 1.0
 
 
 JUST_AFTER = Circumstances()

@@ -46,7 +46,7 @@ class Controller:
 
         required = self.rule.required(history, now)
         spans, refusals = eligible_spans(history, scores, required, self.rule)
-        view = View(history, scores, required)
+        view = View(history, scores, required, scored_by=getattr(self.scorer, "name", ""))
         spans, ruling = self._worthwhile(view, spans, now, refusals)
         if not spans:
             return replace(view, refusals=tuple(refusals), ruling=ruling)

@@ -230,7 +230,9 @@ class Economics:
             requests=max(0.0, requests - 1.0 if now.deferred else requests),
             ahead=self.ahead,
             context_tokens=history.tokens + now.outside_tokens,
-            wariness=self.wariness * (FULL_WARINESS if self._full(history, now) else 1.0),
+            wariness=self.wariness
+            * now.caution
+            * (FULL_WARINESS if self._full(history, now) else 1.0),
         )
 
     def _summary_dollars(self, model: str, source_tokens: int, summary_tokens: int) -> float:

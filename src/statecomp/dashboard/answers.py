@@ -74,6 +74,7 @@ def commit_detail(ledger: Account, entry: Entry) -> Json:
         "at": entry.commit.at,
         "interactions": len(entry.commit.sources),
         "gate": gate_words(entry.ruling),
+        "router": str(entry.ruling.get("router", "")),
         "summary": entry.commit.text,
         "original": original(entry, session.protocol if session else ""),
         "regretted": mine,

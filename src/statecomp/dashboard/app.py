@@ -7,10 +7,8 @@ but its own files.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any, TypeAlias
 
 from starlette.requests import Request
@@ -18,31 +16,24 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from statecomp.dashboard import answers
+from statecomp.dashboard.replies import HEADERS, answer, foreign, known, unchanged
+from statecomp.dashboard.routers import RouterDesk
 from statecomp.dashboard.shared import PAGE, StaticFile, static_files
 from statecomp.history.identity import digest
 from statecomp.ledger.audit import Ledger, LedgerFailed
 from statecomp.ledger.own import Account, account_of
 from statecomp.proxy.security import VIEWER
 
-ASKED_BY_US = "x-statecomp"
-HEADERS = {
-    "content-security-policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"
-        " img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none';"
-        " require-trusted-types-for 'script'; trusted-types 'none'"
-    ),
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cross-origin-resource-policy": "same-origin",
-    "cross-origin-opener-policy": "same-origin",
-}
-
 Endpoint: TypeAlias = Callable[[Request], Response]
 
 
-def routes(ledger: Ledger) -> list[Route]:
-    """Pages and their data over one ledger; each call reads the ledger in a worker thread."""
+def routes(ledger: Ledger, routers: Any = None) -> list[Route]:
+    """Pages and their data over one ledger; each call reads the ledger in a worker thread.
+
+    `routers` are those that can be switched between while serving (`learning.routers.Routers`).
+    """
     desk = Dashboard(ledger, static_files())
+    learned = RouterDesk(ledger, routers)
     return [
         Route("/", desk.file, methods=["GET"]),
         Route("/{name}", desk.file, methods=["GET"]),
@@ -50,6 +41,9 @@ def routes(ledger: Ledger) -> list[Route]:
         Route("/api/sessions/{id}", _answering(desk.session), methods=["GET"]),
         Route("/api/commits/{id}", _answering(desk.commit), methods=["GET"]),
         Route("/api/commits/{id}/undo", _answering(desk.undo), methods=["POST"]),
+        Route("/api/routers", _answering(learned.listed), methods=["GET"]),
+        Route("/api/routers/{name}/use", _answering(learned.use), methods=["POST"]),
+        Route("/api/routers/{name}/page", _answering(learned.page), methods=["GET"]),
     ]
 
 
@@ -65,7 +59,7 @@ class Dashboard:
         if found is None:
             return answer(request, {"error": "There is no such page."}, status=404)
         headers = {**HEADERS, "etag": found.tag, "cache-control": "no-cache"}
-        if _known(request, found.tag):
+        if known(request, found.tag):
             return Response(status_code=304, headers=headers)
         return Response(found.body, headers=headers, media_type=found.media_type)
 
@@ -84,8 +78,8 @@ class Dashboard:
         # Whatever changes in a session, a request, an undo or a regret, shows in its own row; so
         # an unchanged one costs a single small query.
         tag = f'"{digest(repr(session))}"'
-        if _known(request, tag):
-            return _unchanged(tag)
+        if known(request, tag):
+            return unchanged(tag)
         after = request.query_params.get("after", "")
         number = int(after) if after.isdecimal() and len(after) < 10 else 0
         return answer(request, answers.session_detail(account, session, number), tag=tag)
@@ -98,7 +92,7 @@ class Dashboard:
         return answer(request, answers.commit_detail(account, entry))
 
     def undo(self, request: Request) -> Response:
-        if refusal := _foreign(request):
+        if refusal := foreign(request):
             return answer(request, {"error": refusal}, status=403)
         name = request.path_params["id"]
         account = self._account(request)
@@ -107,16 +101,6 @@ class Dashboard:
         if entry is None or entry.commit.id != name or not account.undo(name):
             return answer(request, {"error": "This commit is not in the ledger."}, status=404)
         return self.commit(request)
-
-
-def answer(request: Request, value: Any, *, status: int = 200, tag: str = "") -> Response:
-    """JSON that no shared or disk cache keeps; 304 where the asker has it already."""
-    body = _encoded(value)
-    tag = tag or f'"{digest(body)}"'
-    if status == 200 and _known(request, tag):
-        return _unchanged(tag)
-    headers = {**HEADERS, "etag": tag, "cache-control": "no-store"}
-    return Response(body, status, headers, "application/json")
 
 
 def _answering(endpoint: Endpoint) -> Endpoint:
@@ -129,42 +113,3 @@ def _answering(endpoint: Endpoint) -> Endpoint:
             return answer(request, {"error": f"The ledger does not answer: {error}"}, status=503)
 
     return answered
-
-
-def _foreign(request: Request) -> str:
-    """Why a change is refused.  A form or image of another site cannot set a header; a script
-    there would have to ask first, and nobody answers."""
-    if request.headers.get(ASKED_BY_US) != "1":
-        return f"A change needs the header {ASKED_BY_US}: 1."
-    origin = request.headers.get("origin")
-    if origin is not None and origin.partition("://")[2] != request.headers.get("host"):
-        return "A page of another site may change nothing."
-    if request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-        return "A page of another site may change nothing."
-    return ""
-
-
-def _known(request: Request, tag: str) -> bool:
-    given = request.headers.get("if-none-match", "")
-    return tag in (one.strip().removeprefix("W/") for one in given.split(","))
-
-
-def _unchanged(tag: str) -> Response:
-    headers = {**HEADERS, "etag": tag, "cache-control": "no-store"}
-    return Response(status_code=304, headers=headers)
-
-
-def _encoded(value: Any) -> str:
-    """ASCII, so that lone surrogates of tool output survive; infinities have no JSON."""
-    try:
-        return json.dumps(value, allow_nan=False, separators=(",", ":"))
-    except ValueError:
-        return json.dumps(_plain(value), allow_nan=False, separators=(",", ":"))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float) and not isfinite(value):
-        return None
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -14,7 +14,7 @@ _CACHE = {
     "cold": "the provider's cache had run out, so nothing in it was lost",
     "none": "this model has no prompt cache, so every token is billed in full each time",
 }
-_TOLD = {field.name for field in fields(Ruling)} | {"net_dollars", "text"}
+_TOLD = {field.name for field in fields(Ruling)} | {"net_dollars", "text", "router"}
 _COSTS = ("rebilling_dollars", "summary_dollars")
 NO_GATE = (
     "No economic gate was in force: the span was replaced because it was scored READY, long and "
@@ -27,7 +27,8 @@ def gate_words(ruling: Mapping[str, Any]) -> dict[str, Any]:
     saving = _number(ruling, "saving_dollars")
     rest = [[name, _value(value)] for name, value in ruling.items() if name not in _TOLD]
     if saving is None:
-        told = str(ruling.get("text") or (NO_GATE if not ruling else "The numbers were not kept."))
+        none = not ruling.keys() - {"router"}
+        told = str(ruling.get("text") or (NO_GATE if none else "The numbers were not kept."))
         return {"verdict": told, "lines": [], "saving": None, "cost": None, "rest": rest}
     cost = sum(_number(ruling, name) or 0.0 for name in _COSTS)
     return {

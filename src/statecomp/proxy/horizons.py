@@ -1,14 +1,20 @@
-"""How long sessions of each client go on, learned from the ledger while serving."""
+"""What is learned of each client from the ledger while serving: how long its sessions go on, and
+whether more comes back than the scores of what was replaced said."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from threading import Lock
+import logging
+from collections.abc import Mapping, Sequence
+from threading import Lock, Thread
 from time import monotonic, time
 
 from statecomp.controller.horizon import Horizon
-from statecomp.ledger.audit import Ledger
+from statecomp.learning.watch import SESSIONS as WATCHED
+from statecomp.learning.watch import Watched, product, watched
+from statecomp.ledger.audit import Ledger, Session
+from statecomp.ledger.own import account_of
 
+LOG = logging.getLogger("statecomp.proxy")
 SESSIONS = 400
 OVER_S = 3600.0
 """A session nobody has heard of for so long is taken to have ended."""
@@ -16,7 +22,8 @@ FRESH_S = 600.0
 
 
 class Horizons:
-    """One horizon for each client and model; read again now and then, by whoever decides.
+    """One horizon for each client and model, one caution for each client; read again now and then,
+    by whoever decides.
 
     A ledger that fails, or that knows no session, leaves the prior.
     """
@@ -24,31 +31,58 @@ class Horizons:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._known: Mapping[tuple[str, str], Horizon] = {}
+        self._watched = Watched()
         self._read_s = -FRESH_S
         self._lock = Lock()
+        self.watching: Thread | None = None
 
     def of(self, client: str, model: str) -> Horizon | None:
+        self._refresh()
+        return self._known.get((product(client), model))
+
+    def caution(self, client: str) -> float:
+        """How many times warier to be with this client."""
+        self._refresh()
+        return self._watched.caution(client)
+
+    def _refresh(self) -> None:
         with self._lock:
             due = monotonic() - self._read_s >= FRESH_S
             if due:
                 self._read_s = monotonic()
         if due:
             try:
-                self._known = self._learned()
+                sessions = self._ledger.sessions(SESSIONS)
+                self._known = _lengths(sessions)
             except Exception:  # noqa: BLE001  what was learned before is still good
-                return self._known.get((product(client), model))
-        return self._known.get((product(client), model))
+                return
+            # Apart: it looks through what every session replaced, and nobody waits for that.
+            self.watching = Thread(target=self._watch, args=(sessions[:WATCHED],), daemon=True)
+            self.watching.start()
 
-    def _learned(self) -> Mapping[tuple[str, str], Horizon]:
-        ended = time() - OVER_S
-        lengths: dict[tuple[str, str], list[int]] = {}
-        for session in self._ledger.sessions(SESSIONS):
-            if session.last_s < ended:
-                key = (product(session.client), session.model)
-                lengths.setdefault(key, []).append(session.totals.requests)
-        return {key: Horizon.of(found) for key, found in lengths.items()}
+    def _watch(self, sessions: Sequence[Session]) -> None:
+        try:
+            self._heed(watched(account_of(self._ledger, ""), sessions))
+        except Exception as error:  # noqa: BLE001  the cautions of before still hold
+            LOG.info("the scores could not be watched (%s)", type(error).__name__)
+
+    def _heed(self, seen: Watched) -> None:
+        """Stricter gates, or those of before, and a line in the log that says so."""
+        for client in {*seen.clients, *self._watched.clients}:
+            was, now = self._watched.caution(client), seen.caution(client)
+            if round(was, 1) != round(now, 1):
+                fields = {"client": client, "caution": round(now, 2), "before": round(was, 2)}
+                LOG.warning(
+                    "gates of a client changed with what came back", extra={"fields": fields}
+                )
+        self._watched = seen
 
 
-def product(client: str) -> str:
-    """A client without its version: a new one works like the old one."""
-    return client.partition("/")[0]
+def _lengths(sessions: Sequence[Session]) -> Mapping[tuple[str, str], Horizon]:
+    ended = time() - OVER_S
+    lengths: dict[tuple[str, str], list[int]] = {}
+    for session in sessions:
+        if session.last_s < ended:
+            key = (product(session.client), session.model)
+            lengths.setdefault(key, []).append(session.totals.requests)
+    return {key: Horizon.of(found) for key, found in lengths.items()}

@@ -211,6 +211,7 @@ class Views:
                 outside_tokens=self._outside(look),
                 deferred=given_up is None,
                 horizon=self.horizons.of(look.client, look.model),
+                caution=self.horizons.caution(look.client),
             )
             late = given_up.is_set if given_up is not None else lambda: False
             return engine.prepare(raw, beside, lambda: wanted() and not late(), self._writer(look))

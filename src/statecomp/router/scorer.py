@@ -48,12 +48,13 @@ class RouterScorer:
 
     Where a reader runs out of time, the previous score of an interaction stands; one that never had
     any gets none, and stays.  A reader that does not suit the bundle is refused here, before the
-    first history.
+    first history.  `name` is what a ledger knows it by.
     """
 
     reader: Reader
     bundle: Bundle
     encoder: Encoder | None = None
+    name: str = ""
     _before: LruCache[str, float] = field(default_factory=lambda: LruCache(REMEMBERED), repr=False)
 
     def __post_init__(self) -> None:

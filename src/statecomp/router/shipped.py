@@ -36,15 +36,15 @@ def shipped_bundle(name: str) -> Bundle:
 
 def open_scorer(folder: str = "", serving: Serving = HERE) -> RouterScorer:
     """A fresh scorer; one per conversation keeps what it has read of it."""
-    return scorer_of(open_bundle(folder), serving)
+    return scorer_of(open_bundle(folder), serving, Path(folder).name if folder else "shipped")
 
 
-def scorer_of(bundle: Bundle, serving: Serving = HERE) -> RouterScorer:
+def scorer_of(bundle: Bundle, serving: Serving = HERE, name: str = "") -> RouterScorer:
     """A language model that a router reads is opened when it first scores, one for all scorers."""
     if not bundle.reads.hidden:
-        return RouterScorer(EvidenceReader(), bundle)
+        return RouterScorer(EvidenceReader(), bundle, name=name)
     must_be_here(bundle.reads, serving)
-    return RouterScorer(HiddenReader(bundle.reads, serving), bundle, bundle.reads.encoder)
+    return RouterScorer(HiddenReader(bundle.reads, serving), bundle, bundle.reads.encoder, name)
 
 
 def instead_of(name: str, serving: Serving = HERE) -> str:

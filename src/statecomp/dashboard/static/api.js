@@ -21,6 +21,10 @@ export async function undo(commit) {
   return read(await reach(`api/commits/${encodeURIComponent(commit)}/undo`, { method: "POST", headers: { "x-statecomp": "1" } }));
 }
 
+export async function use(router) {
+  return read(await reach(`api/routers/${encodeURIComponent(router)}/use`, { method: "POST", headers: { "x-statecomp": "1" } }));
+}
+
 async function reach(path, options) {
   try {
     return await fetch(path, { cache: "no-store", ...options });

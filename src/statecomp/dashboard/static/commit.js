@@ -24,7 +24,7 @@ export function commitView(id) {
     state = commit.state;
     replace(node,
       el("div", { class: "commit-top" }, el("p", {}, badge(commit.state), " ", STATES[commit.state]), undoButton(commit)),
-      el("div", { class: "reasons" }, scoresPart(commit), gatePart(commit.gate)),
+      el("div", { class: "reasons" }, scoresPart(commit), gatePart(commit.gate), commit.router ? el("p", { class: "note" }, `Scored by router ${visible(commit.router)}.`) : null),
       regretsPart(commit),
       el("div", { class: "beside" },
         column(`Summary · ${counted(commit.summary_tokens, "token")}`, "summary-text", el("pre", {}, visible(commit.summary))),

@@ -2,16 +2,19 @@
 import { ask, forget } from "./api.js";
 import { acted, ago, clock, money, moneyInColumn, saving, share, taskName, tiny, tokens } from "./numbers.js";
 import { fact, meter, replace, tone } from "./redraw.js";
+import { routersPart } from "./routers.js";
 import { byId, counted, el, visible, whole } from "./tools.js";
 
 const LIVE_S = 30;
 
 export function overviewPage(root) {
   let data = null;
+  const routers = routersPart();
   const search = el("input", { type: "search", id: "search", placeholder: "Search task, client, model…", "aria-label": "Search sessions", oninput: drawList });
   root.replaceChildren(
     el("h1", { class: "off-screen" }, "StateComp: what was sent, and what was saved"),
     el("div", { id: "totals" }),
+    routers.root,
     el("section", { id: "sessions", "aria-labelledby": "sessions-title", hidden: true },
       el("div", { class: "section-head" }, el("h2", { id: "sessions-title" }, "Sessions"), el("span", { class: "note", id: "found", role: "status" }), search),
       el("div", { class: "card", id: "session-list" })));
@@ -19,6 +22,7 @@ export function overviewPage(root) {
   forget("overview");
 
   async function refresh(signal) {
+    routers.refresh(signal).catch(() => {}); // what is beside the account must not hide it
     const news = await ask("overview", "", signal);
     if (!news) return;
     data = news;

@@ -250,7 +250,9 @@ def _session(exchange: Exchange, run: _Run) -> Session:
 
 def _entries(exchange: Exchange, view: View, raw: History) -> list[Entry]:
     by_id = {i.id: i for i in raw.interactions}
-    ruling: Mapping[str, Any] = view.ruling.as_json() if view.ruling else {}
+    ruling: dict[str, Any] = view.ruling.as_json() if view.ruling else {}
+    if view.scored_by:
+        ruling["router"] = view.scored_by
     return [
         Entry(
             commit=commit,

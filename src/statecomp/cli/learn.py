@@ -1,0 +1,227 @@
+"""`statecomp learn` and `statecomp routers`: a router of one's own, and which one decides."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+
+from statecomp.annotation.asking import Asker
+from statecomp.annotation.chat import ChatAnnotator
+from statecomp.annotation.forecasts import Forecasts, read_forecasts
+from statecomp.annotation.journal import Journal
+from statecomp.cli.forecast import ask_all
+from statecomp.cli.ledger import opened, store_option
+from statecomp.cli.terminal import show, warn
+from statecomp.config.places import data_folder
+from statecomp.errors import BadInput
+from statecomp.llm.client import open_chat
+
+EXTRA = "learning needs more libraries: install statecomp[learn]"
+FORECAST_CHECKPOINTS = 8
+
+
+def routers_folder() -> Path:
+    folder: str = _module("routers").FOLDER
+    return data_folder(os.environ) / folder
+
+
+@click.command()
+@store_option
+@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FOLDER",
+              help="Where the router goes. [default: one more of `statecomp routers`]")  # fmt: skip
+@click.option("--chat", "chat_spec", default="",
+              help="openai:MODEL[@URL] or anthropic:MODEL[@URL]: labels and forecasts by a model"
+              " instead of rules.")  # fmt: skip
+@click.option("--forecasts", type=click.Path(path_type=Path),
+              help="Made before by `statecomp forecast` of the exported sessions.")  # fmt: skip
+@click.option("--window", type=click.IntRange(2000), default=100_000, show_default=True,
+              help="Tokens the chat can read at once.")  # fmt: skip
+@click.option("--members", type=click.IntRange(2, 20), default=5, show_default=True,
+              help="Of the committee: more are slower, and steadier.")  # fmt: skip
+@click.option("--yes", is_flag=True, help="Read the ledger without asking.")
+@click.option("--use", is_flag=True, help="Switch to it, if it is better.")
+def learn(
+    store: str,
+    out: Path | None,
+    chat_spec: str,
+    forecasts: Path | None,
+    window: int,
+    members: int,
+    yes: bool,
+    use: bool,
+) -> None:
+    """Make a router of your own from the sessions in the ledger.
+
+    It reads the messages of your sessions, on this machine alone unless you name a chat.  Labels
+    come from rules, or from the chat; what happened after a replacement counts more: steps that the
+    agent came back for, and commits you undid, must stay, and what nobody came back for in 20 steps
+    could go.  All this is mixed with what the shipped router learned from, so that ten sessions do
+    not forget three hundred.
+
+    The newest third of the sessions is kept apart.  On these the new router and the shipped one are
+    compared: ranking, calibration, what each would have replaced too early, tokens and dollars.  A
+    page shows both.  A router that is not better is kept, and never switched to by itself.
+
+    \b
+    Examples:
+      statecomp learn
+      statecomp learn --yes --use
+      statecomp learn -o router/ --chat openai:gpt-5
+      statecomp serve --router router/
+    """
+    module = _module("learn")
+    with opened(store) as ledger:
+        found = _module("sessions").sessions_of(ledger)
+    for reason, times in found.left_out.items():
+        warn(f"{times} sessions are left out: {reason}")
+    module.parted(found.lived)  # too few are said before anything is asked
+    _consent(found, chat_spec, yes=yes)
+    with _readers(found, chat_spec, forecasts, window, out) as readers:
+        done = module.learn(
+            found.lived,
+            readers,
+            learner=replace(module.MEMBERS, parts=members),
+            heard=lambda stage: click.echo(stage, err=True),
+        )
+    name = _deliver(done, out)
+    _say(done, name, out)
+    if use and done.comparison.better and not out:
+        _shelf().use(name)
+        show("In use from the next decision on; `statecomp routers back` undoes that.")
+
+
+def _consent(found: Any, chat_spec: str, *, yes: bool) -> None:
+    messages = sum(len(one.run.messages) for one in found.lived)
+    clients = ", ".join(sorted({one.client for one in found.lived}))
+    where = f"They are sent to {chat_spec}." if chat_spec else "Nothing leaves this machine."
+    click.echo(
+        f"This reads {messages:,} messages of {len(found.lived)} sessions ({clients}), secrets "
+        f"masked, with what became of each replacement. {where}",
+        err=True,
+    )
+    if not yes and not click.confirm("Go on?", err=True):
+        raise click.Abort
+
+
+@contextmanager
+def _readers(
+    found: Any, chat_spec: str, forecasts: Path | None, window: int, out: Path | None
+) -> Iterator[Any]:
+    """Rules, or a chat that labels and forecasts, with a journal of what it answered."""
+    given = read_forecasts(forecasts) if forecasts else None
+    readers = _module("learn").Readers
+    if not chat_spec:
+        yield readers(None, given)
+        return
+    chat = open_chat(chat_spec, environ=os.environ)
+    notes = (out or routers_folder() / "learn").with_suffix(".journal")
+    with Journal(notes) as journal:
+        annotator = ChatAnnotator(chat, journal, window_tokens=window)
+        told = given if given is not None else _foretold(found, annotator.asker, window)
+        yield readers(annotator, told or None)
+
+
+def _foretold(found: Any, asker: Asker, window: int) -> Forecasts:
+    readings = [one.reading for one in found.lived]
+    done, _ = ask_all(readings, asker, FORECAST_CHECKPOINTS, window)
+    told: dict[str, dict[int, tuple[float, ...]]] = {}
+    for one in done:
+        if one.problem:
+            warn(f"{one.run} at step {one.checkpoint}: {one.problem}")
+        else:
+            told.setdefault(one.run, {})[one.checkpoint] = one.ready
+    return told
+
+
+def _deliver(done: Any, out: Path | None) -> str:
+    routers = _module("routers")
+    page = _module("page").page_of(done)
+    report = {
+        "better": done.comparison.better,
+        "sessions": done.sessions,
+        "held_out": done.held_out,
+        "labels": done.lessons.read_by,
+        "corrected": done.lessons.corrected,
+        "at_odds": done.lessons.at_odds,
+        "comparison": done.comparison.as_json(),
+        "habits": [habit.as_json() for habit in done.habits],
+    }
+    if out is None:
+        return str(_shelf().put(done.bundle, report, page))
+    routers.write_router(out, done.bundle, report, page)
+    return str(out)
+
+
+def _say(done: Any, name: str, out: Path | None) -> None:
+    comparison = done.comparison
+    one, other = comparison.shipped, comparison.yours
+    show(
+        f"On {done.held_out} held-out sessions ({comparison.pairs:,} pairs, labels by "
+        f"{done.lessons.read_by}): AUROC {one.measures['auroc']:.3f} shipped, "
+        f"{other.measures['auroc']:.3f} yours; replaced too early {_share(one)} and "
+        f"{_share(other)}; tokens saved {one.replayed['saved']:.1%} and "
+        f"{other.replayed['saved']:.1%}; dollars {one.replayed['dollars_saved']:.1%} and "
+        f"{other.replayed['dollars_saved']:.1%}."
+    )
+    for reason in comparison.against:
+        show(f"  not better: {reason}")
+    folder = out or routers_folder() / name
+    show(f"Router {name}; both side by side in {folder / _module('routers').PAGE}")
+    if comparison.better:
+        show(f"Use it: statecomp {f'serve --router {out}' if out else f'routers use {name}'}")
+
+
+def _share(side: Any) -> str:
+    share = side.replayed["premature"]
+    return "none judged" if share is None else f"{share:.1%}"
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+def routers(context: click.Context) -> None:
+    """Which router decides: list them, use one, go back.
+
+    A running `statecomp serve` takes the change up within seconds, unless it was started with
+    --router or --scorer.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    shelf = _shelf()
+    show(f"{'*' if shelf.in_use == 'shipped' else ' '} shipped")
+    for one in shelf.listed():
+        mark = "*" if shelf.in_use == one.name else " "
+        verdict = "better on held-out sessions" if one.better else "not better"
+        show(f"{mark} {one.name}  {verdict}, {one.about.get('sessions', '?')} sessions")
+
+
+@routers.command("use")
+@click.argument("name")
+@click.option("--anyway", is_flag=True, help="Also one that was not found better.")
+def use_command(name: str, anyway: bool) -> None:
+    """Let the router NAME decide from now on; `shipped` is the one of the package."""
+    _shelf().use(name, anyway=anyway)
+    show(f"Router {name} decides from the next decision on; `statecomp routers back` undoes that.")
+
+
+@routers.command("back")
+def back_command() -> None:
+    """Go back to the router that decided before."""
+    show(f"Router {_shelf().back()} decides from the next decision on.")
+
+
+def _shelf() -> Any:
+    return _module("routers").Routers(routers_folder())
+
+
+def _module(name: str) -> Any:
+    try:
+        return import_module(f"statecomp.learning.{name}")
+    except ModuleNotFoundError as error:
+        raise BadInput(f"{EXTRA} ({error.name} is missing)") from error

@@ -1,0 +1,170 @@
+"""Are scores worth what they say?  Watched while serving, by what can be seen afterwards.
+
+Of the steps that were replaced, and of which it is settled whether anybody came back, so many
+should have been come back for as their scores say.  What comes back more often, beyond chance,
+means that the router is too sure of itself with this client: its gates become stricter until it is
+not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import pairwise
+from math import sqrt
+from typing import Any, Final
+
+from statecomp.errors import StateCompError
+from statecomp.history.interaction import Interaction
+from statecomp.history.kinds import kind_of
+from statecomp.learning.outcomes import Outcome, Told, outcomes
+from statecomp.ledger.audit import Entry, Session
+from statecomp.ledger.own import Account
+from statecomp.wire.assemble import parse
+from statecomp.wire.providers import wire_named
+
+SESSIONS: Final = 200
+EDGES: Final = (0.0, 0.8, 0.9, 0.95, 0.98, 0.99, 1.0)
+FEWEST: Final = 30
+"""Settled steps of a client before its scores are judged."""
+STRICTEST: Final = 4.0
+NORMAL: Final = 1.959964  # of a 95 % interval
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """One replaced step of which it is known whether it was come back for, or taken back."""
+
+    client: str
+    kind: str
+    score: float
+    wanted: bool
+    router: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How often steps were wanted back, with its 95 % interval, beside what their scores say."""
+
+    name: str
+    steps: int
+    wanted: int
+    expected: float
+    low: float
+    high: float
+
+    @property
+    def drifts(self) -> bool:
+        """More come back than chance allows for the scores they were given."""
+        return self.steps >= FEWEST and self.low > self.expected
+
+    @property
+    def caution(self) -> float:
+        """How many times warier the gates become; 1 where the scores hold."""
+        if not self.drifts:
+            return 1.0
+        return min(STRICTEST, self.low / max(self.expected, 0.005))
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "drifts": self.drifts, "caution": round(self.caution, 2)}
+
+
+@dataclass(frozen=True)
+class Watched:
+    """By client, by client and kind of step, and by score."""
+
+    clients: Mapping[str, Share] = field(default_factory=dict)
+    kinds: tuple[Share, ...] = ()
+    curve: tuple[Share, ...] = ()
+    routers: tuple[Share, ...] = ()
+
+    def caution(self, client: str) -> float:
+        share = self.clients.get(product(client))
+        return share.caution if share else 1.0
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "clients": [share.as_json() for share in self.clients.values()],
+            "kinds": [share.as_json() for share in self.kinds],
+            "curve": [share.as_json() for share in self.curve],
+            "routers": [share.as_json() for share in self.routers],
+        }
+
+
+def watched(ledger: Account, sessions: Sequence[Session] | None = None) -> Watched:
+    latest = ledger.sessions(SESSIONS) if sessions is None else sessions
+    return summed([one for session in latest for one in settled(ledger, session)])
+
+
+def summed(found: Sequence[Settled]) -> Watched:
+    return Watched(
+        {share.name: share for share in _shares(found, lambda one: one.client)},
+        tuple(_shares(found, lambda one: f"{one.client} · {one.kind}")),
+        tuple(
+            share_of(f"{low:g} to {high:g}", inside)
+            for low, high in pairwise(EDGES)
+            if (inside := [one for one in found if _between(one.score, low, high)])
+        ),
+        tuple(_shares([one for one in found if one.router], lambda one: one.router)),
+    )
+
+
+def _between(score: float, low: float, high: float) -> bool:
+    return low <= score < high or score == high == EDGES[-1]
+
+
+def _shares(found: Sequence[Settled], key: Any) -> Iterator[Share]:
+    for name in sorted({key(one) for one in found}):
+        yield share_of(name, [one for one in found if key(one) == name])
+
+
+def share_of(name: str, found: Sequence[Settled]) -> Share:
+    wanted = sum(one.wanted for one in found)
+    expected = sum(1.0 - one.score for one in found) / len(found)
+    return Share(name, len(found), wanted, expected, *interval(wanted, len(found)))
+
+
+def interval(wanted: int, steps: int) -> tuple[float, float]:
+    """Wilson's: it stays between 0 and 1, and is fair to rare things."""
+    share, z = wanted / steps, NORMAL
+    middle = (share + z * z / (2 * steps)) / (1 + z * z / steps)
+    reach = z / (1 + z * z / steps) * sqrt(share * (1 - share) / steps + z * z / (4 * steps**2))
+    return max(0.0, middle - reach), min(1.0, middle + reach)
+
+
+def settled(ledger: Account, session: Session) -> Iterator[Settled]:
+    """The settled steps of a session; what was only observed, or is still open, says nothing."""
+    if not session.totals.commits and not session.totals.regrets:
+        return
+    told = Told.of(ledger, session.id)
+    steps = steps_of(told.entries, session.protocol)
+    for one in outcomes(told, steps):
+        if one.fate != "open" and one.score is not None:
+            yield _settled(one, product(session.client), steps)
+
+
+def _settled(one: Outcome, client: str, steps: Mapping[int, Interaction]) -> Settled:
+    kind = kind_of(steps[one.number]) if one.number in steps else "other"
+    wanted = one.fate in ("returned", "undone")
+    return Settled(client, kind, one.score or 0.0, wanted, one.router)
+
+
+def steps_of(entries: Iterable[Entry], protocol: str) -> dict[int, Interaction]:
+    """The replaced steps by number, from the originals that were kept of them."""
+    found: dict[int, Interaction] = {}
+    for entry in entries:
+        try:
+            history = parse(entry.originals, wire_named(protocol))
+        except StateCompError:
+            continue  # masking may have changed what a rule of the protocol rests on
+        found.update(
+            zip(
+                range(entry.commit.first, entry.commit.last + 1), history.interactions, strict=False
+            )
+        )
+    return found
+
+
+def product(client: str) -> str:
+    """A client without its version: a new one works like the old one."""
+    return client.partition("/")[0]
