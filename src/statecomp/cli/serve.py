@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import errno
 import gc
-import json
-import logging
 import os
 import signal
 import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -24,7 +21,8 @@ from urllib.parse import urlsplit
 import click
 
 from statecomp.cli.price_book import read_price_book
-from statecomp.cli.terminal import warn
+from statecomp.cli.terminal import log_as_json, warn
+from statecomp.config.learned import following, routers_of, scored_by
 from statecomp.config.methods import OPTIONS, method_of
 from statecomp.config.places import STORE, data_folder, open_store, store_url
 from statecomp.controller.prices import PriceBook
@@ -232,8 +230,8 @@ def serve(
     for name in ONE_THREAD:
         os.environ.setdefault(name, "1")
     book = read_price_book(prices)
-    routers = _routers()
-    given = {**_scored_by(method, router, routers), "pin_tools": "+".join(pin_tools) or None}
+    routers = routers_of(os.environ)
+    given = {**scored_by(method, router, routers), "pin_tools": "+".join(pin_tools) or None}
     live = routers if router is None and not given.get("scorer") else None
     opens = partial(_method, given, book, live)
     decides = opens()
@@ -280,7 +278,7 @@ def _run(
     build_app: Callable[..., Any] = import_module("statecomp.proxy.app").build_app
     pages: Sequence[Any] = import_module("statecomp.dashboard.app").routes(ledger, routers)
     app = build_app(settings, ledger, method, prices=book, pages=pages, opens=opens)
-    _log_as_json()
+    log_as_json()
     sys.setswitchinterval(SWITCH_S)
     # What is loaded by now stays, and what requests leave behind holds few circles.
     gc.freeze()
@@ -356,32 +354,6 @@ def _named(upstream: str) -> tuple[str, str]:
     return name, url
 
 
-def _routers() -> Any:
-    """The learned routers of this user; None where routers cannot be opened at all."""
-    if not (find_spec("numpy") and find_spec("safetensors")):
-        return None
-    shelf = import_module("statecomp.learning.routers")
-    return shelf.Routers(data_folder(os.environ) / shelf.FOLDER)
-
-
-def _scored_by(
-    method: Mapping[str, str | float | None], router: str | None, routers: Any
-) -> dict[str, str | float | None]:
-    """What was given, with the folder of the named router as its scorer."""
-    if router is None:
-        return {**method}
-    if method.get("scorer"):
-        raise click.UsageError("--router and --scorer say the same; give one of them")
-    if router == "shipped":
-        return {**method, "scorer": "router:"}
-    if routers is not None and router in routers.names():
-        return {**method, "scorer": f"router:{routers.folder / router}"}
-    if not Path(router).is_dir():
-        problem = f"is {router!r}, neither a folder nor one that `statecomp routers` lists"
-        raise BadInput(problem, field="router")
-    return {**method, "scorer": f"router:{router}"}
-
-
 def _method(given: Mapping[str, object], book: PriceBook, routers: Any = None) -> Method:
     """How to decide: a recipe, and what overrules it; with `routers`, by the one in use."""
     if str(given.get("scorer") or "").startswith(("labels", "folds")):
@@ -389,10 +361,7 @@ def _method(given: Mapping[str, object], book: PriceBook, routers: Any = None) -
     options = Options.given("serve", given)
     method, _ = method_of(options, Settings(environ=os.environ, book=book), serves=True)
     options.done()
-    if routers is not None and method.scored_by == "router":
-        in_use = import_module("statecomp.learning.routers").InUse
-        named = f"router {routers.in_use}"
-        method = replace(method, scorer=lambda: in_use(routers), scored_by=named)
+    method = following(method, routers)
     method.scorer()  # one that cannot be opened should be known before the first request
     return method
 
@@ -410,29 +379,3 @@ def _refuse_circles(settings: ProxySettings, port: int) -> None:
         parts = urlsplit(os.environ.get(name, ""))
         if parts.port == port and is_loopback(parts.hostname or ""):
             warn(f"{name} points at this proxy: a chat summariser would ask itself")
-
-
-class _JsonLines(logging.Formatter):
-    """One JSON object a line."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        fields = getattr(record, "fields", {})
-        line = {
-            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
-            "level": record.levelname.lower(),
-            "event": record.getMessage(),
-            **fields,
-        }
-        if record.exc_info and record.exc_info[0] is not None:
-            # Its text, and the lines around it, could show what was in a request.
-            line["error"] = record.exc_info[0].__name__
-        return json.dumps(line)
-
-
-def _log_as_json() -> None:
-    handler = logging.StreamHandler()
-    handler.setFormatter(_JsonLines())
-    for name, level in (("statecomp", logging.INFO), ("uvicorn", logging.WARNING)):
-        logger = logging.getLogger(name)
-        logger.handlers, logger.propagate = [handler], False
-        logger.setLevel(level)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -81,3 +83,29 @@ def watched(
         for item in items:
             yield item
             bar.update(task, advance=1, description=f"{label}{note()}")
+
+
+class _JsonLines(logging.Formatter):
+    """One JSON object a line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        fields = getattr(record, "fields", {})
+        line = {
+            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+            **fields,
+        }
+        if record.exc_info and record.exc_info[0] is not None:
+            # Its text, and the lines around it, could show what was in a request.
+            line["error"] = record.exc_info[0].__name__
+        return json.dumps(line)
+
+
+def log_as_json() -> None:
+    handler = logging.StreamHandler()
+    handler.setFormatter(_JsonLines())
+    for name, level in (("statecomp", logging.INFO), ("uvicorn", logging.WARNING)):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(level)

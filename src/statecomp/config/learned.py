@@ -1,0 +1,50 @@
+"""The learned routers of this user, and a method that follows the one in use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from statecomp.config.places import data_folder
+from statecomp.errors import BadInput
+from statecomp.method import Method
+
+Given = Mapping[str, str | float | None]
+SHIPPED = "shipped"
+
+
+def routers_of(environ: Mapping[str, str]) -> Any:
+    """`learning.routers.Routers`; None where what a router needs is not installed."""
+    if not (find_spec("numpy") and find_spec("safetensors")):
+        return None
+    shelf = import_module("statecomp.learning.routers")
+    return shelf.Routers(data_folder(environ) / shelf.FOLDER)
+
+
+def scored_by(given: Given, router: str | None, routers: Any) -> dict[str, str | float | None]:
+    """What was given, with the folder of the named router as its scorer."""
+    if router is None:
+        return {**given}
+    if given.get("scorer"):
+        raise BadInput("says the same as --scorer; give one of them", field="--router")
+    if router == SHIPPED:
+        return {**given, "scorer": "router:"}
+    if routers is not None and router in routers.names():
+        return {**given, "scorer": f"router:{routers.folder / router}"}
+    if not Path(router).is_dir():
+        problem = f"is {router!r}, neither a folder nor one that `statecomp routers` lists"
+        raise BadInput(problem, field="router")
+    return {**given, "scorer": f"router:{router}"}
+
+
+def following(method: Method, routers: Any) -> Method:
+    """Scored by whatever router is in use, also when that changes while serving."""
+    if routers is None or method.scored_by != "router":
+        return method
+    in_use = import_module("statecomp.learning.routers").InUse
+    named = f"router {routers.in_use}"
+    return replace(method, scorer=lambda: in_use(routers), scored_by=named)
