@@ -14,9 +14,9 @@ HOUSE = House(
         ["cli"],
         ["figures", "matched", "sessions", "handoffs", "nextsteps"],
         ["tables", "suite", "acting"],
-        ["tasks", "agent", "asking", "results"],
+        ["tasks", "agent", "asking", "results", "scripted"],
         ["task", "steps", "sight", "readers"],
-        ["plan", "habits", "models", "environment", "study", "workbuddy", "desk"],
+        ["plan", "habits", "meaning", "models", "environment", "study", "workbuddy", "desk"],
         ["sandbox", "inside", "outside"],
     ],
 )

@@ -7,8 +7,9 @@ tools, plan, habits and seed:
    first other step is its goal, which its words carry until it is reached.  An artefact it does not
    trust to be there (`Habits.trust`) is looked for once, before a later step drawn from the seed,
    and made again if no trace of it is in sight: nobody makes the same file for ever.
-2. Every value the goal's arguments ask for must be in sight.  One that is not is asked of a memory
-   tool where a strategy offers one, then fetched again by re-running its source, then, after
+2. Every value the goal's arguments ask for must be in sight, in its own words or in others'
+   (`meaning`).  What is not is asked of a memory tool where a strategy offers one, then fetched
+   again by re-running its sources, several in one turn (`scripted.fetching`), then, after
    `Habits.patience` attempts, made up.  Its words carry how often it has tried for this goal, so
    that the patience ends however little is in sight.  A distorted value is used as it stands.
 3. A rule in sight is kept.  One out of sight is broken, unless the habit of re-reading documents
@@ -23,51 +24,34 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from random import Random
 from typing import Any, TypeAlias
 
 from statecomp.baselines.tools import Use
 from statecomp.history.interaction import JsonObject
-from statecomp_bench.asking import (
-    AGAIN,
-    BY_RULES,
-    NUMBER,
-    RULES,
-    arguments_offered,
-    filled,
-    need_of,
-    question,
-    tried_note,
-    tries,
-)
-from statecomp_bench.habits import Habits, draw
+from statecomp_bench.asking import NUMBER, arguments_offered, filled, question
+from statecomp_bench.habits import Habits
+from statecomp_bench.meaning import Meaning
 from statecomp_bench.models import Reply
-from statecomp_bench.plan import LINES, PLACE, Fact, Plan, Step
+from statecomp_bench.plan import PLACE, Plan, Step
+from statecomp_bench.scripted.fetching import Fetching, Move, statement
+from statecomp_bench.scripted.hands import Hands
 from statecomp_bench.sight import AIM, ONCE_MORE, Eye, Sight, mentions
 
-UNKNOWN = "unknown"
-LONGEST_STATED = 100
+MOST_NEIGHBOURS = 3
 REFUSED = "That was refused. I still"
 
 Offered: TypeAlias = Mapping[str, frozenset[str]]  # tools and the arguments they take
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """What it says and calls next; no calls end the run."""
-
-    said: str
-    calls: tuple[tuple[str, Mapping[str, Any]], ...] = ()
 
 
 class ScriptedModel:
     def __init__(self, plan: Plan, habits: Habits, seed: int, policy: Sequence[Use] = ()) -> None:
         self._plan = plan
         self._habits = habits
-        self._seed = seed
         self._policy = tuple(policy)
-        self._eye = Eye(plan)
+        self._hands = Hands(plan, habits, seed)
+        self._fetching = Fetching(self._hands, self._policy)
+        self._eye = Eye(plan, Meaning(plan) if habits.understands else None)
         self._steps = tuple(_ordered(plan.steps, seed))
         self._places = {step.id: place for place, step in enumerate(self._steps)}
         self._doubts = dict(self._looked_for())
@@ -92,12 +76,16 @@ class ScriptedModel:
 
     def _towards(self, goal: Step, sight: Sight, offered: Offered) -> Move:
         return (
-            self._recheck(goal, sight)
-            or self._look_again(goal, sight)
-            or self._fetch(goal, sight, offered)
+            self._look_again(goal, sight)
+            or self._fetching.move(goal, self._open(goal, sight), sight, offered)
             or self._reread(goal, sight)
             or self._act(goal, sight, offered)
         )
+
+    def _open(self, goal: Step, sight: Sight) -> list[Step]:
+        """What is to be done behind the goal."""
+        rest = self._steps[self._places[goal.id] + 1 :]
+        return [step for step in rest if step.id not in sight.done]
 
     def _goal(self, sight: Sight) -> Step | None:
         """What it was after a moment ago, or else the first step behind the furthest trace."""
@@ -134,7 +122,7 @@ class ScriptedModel:
             return False
         if any(name not in sight.values for name in PLACE.findall(template)):
             return False
-        shown = self._rendered(template, step, sight)
+        shown = self._hands.rendered(template, step, sight)
         return any(
             step.tool in line and shown in line
             for record in sight.records
@@ -142,113 +130,54 @@ class ScriptedModel:
         )
 
     def _act(self, goal: Step, sight: Sight, offered: Offered) -> Move:
-        """The goal itself, with independent neighbours that are ready too."""
-        together = [goal]
-        for step in self._steps[self._places[goal.id] + 1 :]:
-            ready = step.group == goal.group != "" and step.id not in sight.done
-            if not ready or len(together) > 2 or self._missing(step, sight):
-                break
-            if self._drawn("parallel", step.id) >= self._habits.parallel:
-                break
-            together.append(step)
+        """The goal itself, with what is ready behind it."""
+        together = [goal, *self._ready(goal, sight)]
         said = " ".join(f"Now I {step.title}." for step in together)
         last = sight.turns[-1].said if sight.turns else ""
         if f"Now I {goal.title}." in last or f"{REFUSED} {AIM} {goal.title}" in last:
             said = f"{ONCE_MORE} {said}"
         return Move(said, tuple(self._first_call(step, sight, offered) for step in together))
 
-    def _fetch(self, goal: Step, sight: Sight, offered: Offered) -> Move | None:
-        """Bring back the first value that is missing, by memory or by its source."""
-        tried = tries(sight, f"{AIM} {goal.title}")
-        move = self._fetched(goal, sight, offered, tried)
-        if move is None:
-            return None
-        return Move(f"{self._carried(goal, sight)}{tried_note(tried)}{move.said}", move.calls)
+    def _ready(self, goal: Step, sight: Sight) -> Iterator[Step]:
+        """Steps to take in the same turn: independent neighbours, or simply the next ones.
 
-    def _fetched(
-        self,
-        step: Step,
-        sight: Sight,
-        offered: Offered,
-        tried: Mapping[str, int],
-        purpose: str = "",
-    ) -> Move | None:
-        missing = self._missing(step, sight)
-        if not missing:
-            return None
-        fact = self._plan.fact[missing[0]]
-        purpose = f"{purpose}I {AIM} {step.title}"
-        aim = f"{purpose} and do not see the {fact.label}."
-        asked = self._asked(fact, sight, offered)
-        if asked is not None:
-            return Move(f"{aim} {asked.said}", asked.calls)
-        if not fact.source or tried.get(fact.label, 0) >= self._habits.patience:
-            return None
-        source = self._plan.step[fact.source]
-        # What the source itself needs comes first; plans have no circles.
-        deeper = self._fetched(source, sight, offered, tried, f"{purpose}, so ")
-        if deeper is not None:
-            return deeper
-        return Move(f"{aim} {AGAIN} I {source.title}.", (self._call(source, sight),))
-
-    def _asked(self, fact: Fact, sight: Sight, offered: Offered) -> Move | None:
-        """A memory tool's turn, unless it is in sight that it was asked for this value."""
-        said = [turn.said for turn in sight.turns]
-        for use in self._policy:
-            asked = f"I ask {use.tool} for the {fact.label}."
-            if use.when == "missing" and use.tool in offered and not mentions(said, asked):
-                arguments = filled(use, need_of(use, fact), sight)
-                if arguments is not None:
-                    return Move(asked, ((use.tool, arguments),))
-        return None
-
-    def _carried(self, goal: Step, sight: Sight) -> str:
-        """Values collected for a goal, repeated so that the next ones do not push them out."""
-        if not self._habits.carries:
-            return ""
-        known = [name for name in self._needs(goal, sight) if name in sight.values]
-        notes = (_statement(self._plan.fact[n].label, sight.values[n]) for n in known)
-        stated = "".join(f"{note}\n" for note in notes if note)
-        return f"I have:\n{stated}" if stated else ""
-
-    def _recheck(self, goal: Step, sight: Sight) -> Move | None:
-        for name in goal.names:
-            rule = self._plan.rule.get(name)
-            if rule is None or not rule.source or name in sight.rules:
-                continue
-            source = self._plan.step[rule.source]
-            said = f"Before I go on I {AIM} {goal.title} {BY_RULES} I {source.title}."
-            tried = tries(sight, f"{AIM} {goal.title}")
-            wanted = self._drawn("recheck", f"{rule.source} {goal.id}") < self._habits.recheck
-            seen = mentions([turn.said for turn in sight.turns], said)
-            if wanted and not seen and tried.get(RULES, 0) < self._habits.patience:
-                return Move(f"{tried_note(tried)}{said}", (self._call(source, sight),))
-        return None
+        Calls of one turn are made in order, so all a later one needs is that its values are known.
+        """
+        rest = self._steps[self._places[goal.id] + 1 :]
+        for place, step in enumerate(rest, start=1):
+            neighbour = step.group == goal.group != "" and place < MOST_NEIGHBOURS
+            drawn = neighbour and self._hands.drawn("parallel", step.id) < self._habits.parallel
+            if not drawn and place >= self._habits.stride:
+                return
+            if step.id in sight.done or self._hands.missing(step, sight):
+                return
+            yield step
 
     def _look_again(self, goal: Step, sight: Sight) -> Move | None:
         """A refused call: what it was told may be wrong, so the source is asked once more."""
         last = sight.turns[-1] if sight.turns else None
         if last is None or f"Now I {goal.title}." not in last.said or ONCE_MORE in last.said:
             return None
-        sources = filter(None, (self._plan.fact[n].source for n in self._needs(goal, sight)))
+        sources = filter(None, (self._plan.fact[n].source for n in self._hands.needs(goal, sight)))
         source = next(sources, "")
-        if not source or self._missing(self._plan.step[source], sight):
+        if not source or self._hands.missing(self._plan.step[source], sight):
             return None
         said = f"{REFUSED} {AIM} {goal.title}: I {self._plan.step[source].title}."
-        return Move(said, (self._call(self._plan.step[source], sight),))
+        return Move(said, (self._hands.call(self._plan.step[source], sight),))
 
     def _reread(self, goal: Step, sight: Sight) -> Move | None:
-        found = (self._plan.fact[n].source for n in self._needs(goal, sight))
+        found = (self._plan.fact[n].source for n in self._hands.needs(goal, sight))
         sources = [name for name in found if name and not self._plan.step[name].once]
         if not goal.writes or not sources:
             return None
-        if self._drawn("reread", goal.id) >= self._habits.reread:
+        if self._hands.drawn("reread", goal.id) >= self._habits.reread:
             return None
         source = self._plan.step[sources[0]]
         said = f"To be sure, before I {AIM} {goal.title}: I {source.title}."
-        if mentions([turn.said for turn in sight.turns], said) or self._missing(source, sight):
+        before = mentions([turn.said for turn in sight.turns], said)
+        if before or self._hands.missing(source, sight):
             return None
-        return Move(said, (self._call(source, sight),))
+        return Move(said, (self._hands.call(source, sight),))
 
     def _tended(self, sight: Sight, offered: Offered) -> Move | None:
         """A strategy's tool for too much context, at most once after each step of its own."""
@@ -280,63 +209,30 @@ class ScriptedModel:
         for text in sight.newest:
             reading = self._eye.fresh(text)
             for name in reading.values:
-                if name in sight.stated or self._drawn("restate", name) >= self._habits.restate:
+                if (
+                    name in sight.stated
+                    or self._hands.drawn("restate", name) >= self._habits.restate
+                ):
                     continue
-                yield _statement(self._plan.fact[name].label, sight.values[name])
+                yield statement(self._plan.fact[name].label, sight.values[name])
             for name in sorted(reading.rules - sight.stated):
-                if self._drawn("quote", name) < self._habits.quote:
+                if self._hands.drawn("quote", name) < self._habits.quote:
                     yield f"Rule: {self._plan.rule[name].label}."
-
-    def _needs(self, step: Step, sight: Sight) -> list[str]:
-        """Facts that the step's arguments ask for, through its rules as they stand."""
-        found: list[str] = []
-        for name in step.names:
-            rule = self._plan.rule.get(name)
-            if rule is not None:
-                text = rule.then if name in sight.rules else rule.otherwise
-                found += (n for n in PLACE.findall(text) if n in self._plan.fact)
-            elif name in self._plan.fact:
-                found.append(name)
-        return list(dict.fromkeys(found))
-
-    def _missing(self, step: Step, sight: Sight) -> list[str]:
-        return [name for name in self._needs(step, sight) if name not in sight.values]
-
-    def _call(self, step: Step, sight: Sight) -> tuple[str, Mapping[str, Any]]:
-        return step.tool, {k: self._rendered(t, step, sight) for k, t in step.arguments.items()}
 
     def _first_call(
         self, step: Step, sight: Sight, offered: Offered
     ) -> tuple[str, Mapping[str, Any]]:
         """With a question, where a tool takes one; who looks a second time wants to see it all."""
-        name, arguments = self._call(step, sight)
+        name, arguments = self._hands.call(step, sight)
         known = offered.get(name, frozenset())
         return name, {**arguments, **question(self._policy, step, self._plan, known)}
-
-    def _rendered(self, template: str, step: Step, sight: Sight) -> str:
-        low, high = self._habits.lines
-
-        def value(match: re.Match[str]) -> str:
-            name = match[1]
-            if name == LINES:
-                return str(low + int((high - low) * self._drawn(LINES, step.id)))
-            rule = self._plan.rule.get(name)
-            if rule is not None:
-                chosen = rule.then if name in sight.rules else rule.otherwise
-                return PLACE.sub(value, chosen)
-            return sight.values.get(name, UNKNOWN) if name in self._plan.fact else match[0]
-
-        return PLACE.sub(value, template)
 
     def _looked_for(self) -> Iterator[tuple[str, str]]:
         """Artefacts it will not trust, and the later step before which it looks for each."""
         for place, step in enumerate(self._steps[:-1]):
-            if step.writes and self._drawn("trust", step.id) >= self._habits.trust:
+            if step.writes and self._hands.drawn("trust", step.id) >= self._habits.trust:
                 later = self._steps[place + 1 :]
-                yield step.id, later[int(len(later) * self._drawn("doubt", step.id))].id
-
-    def _drawn(self, habit: str, name: str) -> float:
-        return draw(self._seed, habit, name)
+                yield step.id, later[int(len(later) * self._hands.drawn("doubt", step.id))].id
 
 
 def _ordered(steps: Sequence[Step], seed: int) -> Iterator[Step]:
@@ -350,13 +246,6 @@ def _ordered(steps: Sequence[Step], seed: int) -> Iterator[Step]:
         Random(f"{seed}/order/{block[0].id}").shuffle(block)
         yield from block
         place = stop
-
-
-def _statement(label: str, value: str) -> str:
-    """A value in words, as `sight` reads them back; long ones and blocks nobody repeats."""
-    if "\n" in value or ";" in value or len(value) > LONGEST_STATED:
-        return ""
-    return f"{label}: {value};"
 
 
 def _next_id(sight: Sight) -> int:

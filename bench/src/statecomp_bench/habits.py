@@ -19,33 +19,45 @@ class Habits:
     """`restate`: a fresh value is put into words.  `quote`: so is a fresh rule.
 
     `trust`: an earlier artefact without a trace is taken as done.  `recheck`: a document is read
-    again when its rule is out of sight.  `reread`: a source is looked at once more before writing.
-    `parallel`: independent neighbours are called together.  `carries`: values collected for a goal
-    are repeated until it is reached.  `patience`: how often a value is fetched again for one goal.
-    `lines`: how much of a long file is looked at.
+    again when its rule is out of sight; one that `weighs` does so the more surely the less a record
+    of it shows.  `understands`: a value or rule of a record counts in other words, too.  `reread`:
+    a source is looked at once more before writing.  `batch`: how many sources are asked again in
+    one turn, `ahead`: for how many of the steps to come.  `parallel`: independent neighbours are
+    called together.  `stride`: how many steps are taken in one turn where all is known.  `carries`:
+    values collected for a goal are repeated until it is reached.  `patience`: how often a value is
+    fetched again for one goal.  `lines`: how much of a long file is looked at.
     """
 
     restate: float = 0.5
     quote: float = 0.35
-    trust: float = 0.92
-    recheck: float = 0.3
+    trust: float = 1.0
+    recheck: float = 0.97
+    weighs: bool = True
+    understands: bool = True
     reread: float = 0.05
+    batch: int = 8
+    ahead: int = 4
     parallel: float = 0.15
+    stride: int = 1
     carries: bool = True
     patience: int = 3
     lines: tuple[int, int] = (60, 140)
 
 
+BRITTLE = Habits(trust=0.92, recheck=0.3, weighs=False, understands=False, batch=1, ahead=0)
+"""Finds values by exact wording, breaks rules out of sight, asks for one value at a time."""
+
 VARIANTS: Mapping[str, Habits] = {
     "": Habits(),
+    "literal": BRITTLE,
     "forgetful": Habits(
-        restate=0.15, quote=0.1, trust=0.75, recheck=0.1, reread=0.15, carries=False
+        restate=0.15, quote=0.1, trust=0.75, recheck=0.8, reread=0.15, ahead=0, carries=False
     ),
     "hasty": Habits(
         restate=0.3,
         quote=0.2,
         trust=1.0,
-        recheck=0.0,
+        recheck=0.6,
         reread=0.0,
         parallel=0.4,
         patience=1,
@@ -55,7 +67,7 @@ VARIANTS: Mapping[str, Habits] = {
         restate=0.9,
         quote=0.8,
         trust=0.85,
-        recheck=0.8,
+        recheck=1.0,
         reread=0.2,
         parallel=0.1,
         patience=4,

@@ -16,11 +16,15 @@ from statecomp.history.text import argument_text
 from statecomp.wire.content import text_of
 from statecomp.wire.openai_chat.wire import calls_of
 from statecomp_bench.environment import NAMES
+from statecomp_bench.meaning import Meaning
 from statecomp_bench.plan import PLACE, Plan, Step
 
 NUMBERED = re.compile(r"^ *\d+  ", re.MULTILINE)
 # Where one entry of a summary ends and the next begins; values are told apart line by line.
 JOINTS = re.compile(r"; | -> |^\s*[-*] (?:\d+[.:] )?", re.MULTILINE)
+# A record's entries: one for each step.
+BLOCK = re.compile(r"^(?=[-*] \d+[.:])", re.MULTILINE)
+FIRST_WORDS = 40
 AIM = "want to"
 # "Night hours paid: 4" says nothing about "hours paid".
 APART = r"(?:(?<![^\W\d_] )|(?<=[Tt]he )|(?<=and ))"
@@ -68,10 +72,11 @@ class Sight:
 
 
 class Eye:
-    """Reads messages with one plan in mind."""
+    """Reads messages with one plan in mind; with `meaning`, records in other words, too."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, meaning: Meaning | None = None) -> None:
         self._plan = plan
+        self._meaning = meaning
         self._facts = [
             (fact.name, re.compile(fact.pattern, re.MULTILINE), _stated(fact.label))
             for fact in plan.facts
@@ -87,6 +92,7 @@ class Eye:
         self._calls = _call_patterns(plan.steps)
         self._observation = lru_cache(maxsize=4096)(self._read_observation)
         self._told = lru_cache(maxsize=4096)(self._read_words)
+        self._record = lru_cache(maxsize=4096)(self._read_record)
 
     @property
     def quotable(self) -> frozenset[str]:
@@ -96,6 +102,7 @@ class Eye:
     def look(self, messages: Sequence[JsonObject]) -> Sight:
         sight = Sight()
         names: dict[str, str] = {}  # of the tools behind call ids
+        asked = False
         for message in messages:
             text, role = text_of(message.get("content")), message.get("role")
             if role == "assistant":
@@ -111,7 +118,9 @@ class Eye:
             elif flat := FLAT.search(text):
                 self._flat_step(sight, flat[1] or "", flat[2], flat[3])
             else:
-                reading = self._told(text)
+                # The task is nobody's record: it means what it says.
+                reading = self._record(text) if asked else self._told(text)
+                asked = asked or role == "user"
                 self._take(sight, reading, stated=True)
                 sight.done |= reading.told
                 sight.aims |= reading.aims
@@ -158,6 +167,29 @@ class Eye:
                 else:
                     done.add(name)
         return done
+
+    def _read_record(self, text: str) -> Reading:
+        """Words of somebody else: what they say counts, however they put it."""
+        plain = self._told(text)
+        if self._meaning is None:
+            return plain
+        # What a record joins with semicolons are several things to whoever understands it.
+        apart = self._told(JOINTS.sub("\n", text))
+        values = {**self._meaning.values(text), **plain.values, **apart.values}
+        rules = plain.rules | self._meaning.rules(text)
+        return Reading(values, rules, plain.told | self._steps_in(text), plain.aims)
+
+    def _steps_in(self, text: str) -> frozenset[str]:
+        """Steps that an entry shows, wherever in it their call stands."""
+        blocks = [" ".join(block.split()) for block in BLOCK.split(text)]
+        return frozenset(
+            name
+            for name, (piece, _) in self._calls.items()
+            if any(
+                piece in block and self._plan.step[name].tool in block[:FIRST_WORDS]
+                for block in blocks
+            )
+        )
 
     def fresh(self, text: str) -> Reading:
         """What one observation shows."""

@@ -1,0 +1,191 @@
+"""Bringing back what is out of sight: by a strategy's memory, or by its source, in one batch.
+
+A language model that misses several things looks them up together, and with them what the next
+steps will need (`Habits.batch`, `Habits.ahead`).  A rule of which only a record is in sight it
+reads again the more surely the less the record shows (`Habits.recheck`, `meaning.thinness`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from statecomp.baselines.tools import Use
+from statecomp_bench.asking import (
+    AGAIN,
+    BY_RULES,
+    RULES,
+    filled,
+    need_of,
+    tried_note,
+    tries,
+)
+from statecomp_bench.meaning import thinness
+from statecomp_bench.plan import Fact, Rule, Step
+from statecomp_bench.scripted.hands import Called, Hands
+from statecomp_bench.sight import AIM, Sight, mentions
+
+LONGEST_STATED = 100
+SURE_FROM = 0.5
+"""A record that lacks this much of a document shows plainly that something is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What it says and calls next; no calls end the run."""
+
+    said: str
+    calls: tuple[Called, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """One source to be asked again, with the words that say so."""
+
+    said: str
+    step: Step | None = None
+    asked: Called | None = None  # of a memory tool
+
+
+@dataclass(frozen=True)
+class Fetching:
+    hands: Hands
+    policy: tuple[Use, ...] = ()
+
+    def move(
+        self, goal: Step, later: Sequence[Step], sight: Sight, offered: Mapping[str, frozenset[str]]
+    ) -> Move | None:
+        """Whatever the goal misses, and beside it what the steps behind it will."""
+        tried = tries(sight, f"{AIM} {goal.title}")
+        found = [*self._lookups(goal, sight, offered, tried)]
+        if not found:
+            return None
+        if found[0].asked is not None:
+            return self._said(goal, sight, tried, found[:1], (found[0].asked,))
+        coming = {step.id for step in (goal, *later)}
+        for step in later[: self.hands.habits.ahead]:
+            soon = self._soon(step, sight)
+            found += (one for one in soon if one.step is None or one.step.id not in coming)
+        chosen = _each_once(found)[: self.hands.habits.batch]
+        calls = tuple(self.hands.call(one.step, sight) for one in chosen if one.step is not None)
+        return self._said(goal, sight, tried, chosen, calls)
+
+    def _said(
+        self,
+        goal: Step,
+        sight: Sight,
+        tried: Mapping[str, int],
+        chosen: Sequence[Lookup],
+        calls: tuple[Called, ...],
+    ) -> Move:
+        words = "\n".join(one.said for one in chosen)
+        return Move(f"{self._carried(goal, sight)}{tried_note(tried)}{words}", calls)
+
+    def _lookups(
+        self,
+        step: Step,
+        sight: Sight,
+        offered: Mapping[str, frozenset[str]],
+        tried: Mapping[str, int],
+    ) -> Iterator[Lookup]:
+        yield from self._rules(step, sight, tried)
+        for name in self.hands.missing(step, sight):
+            found = self._value(step, self.hands.plan.fact[name], sight, offered, tried, "")
+            if found is not None:
+                yield found
+
+    def _soon(self, step: Step, sight: Sight) -> Iterator[Lookup]:
+        """What a step to come misses, in words that do not make it the goal."""
+        plan, said = self.hands.plan, [turn.said for turn in sight.turns]
+        for rule in self._out_of_sight(step, sight):
+            words = f"Soon I need {RULES} of {rule.source}: I {plan.step[rule.source].title}."
+            if not mentions(said, words) and self._rechecked(rule, step, sight):
+                yield Lookup(words, plan.step[rule.source])
+        for name in self.hands.missing(step, sight):
+            source = plan.step.get(plan.fact[name].source)
+            if source is not None and not self.hands.missing(source, sight):
+                words = f"Soon I need the {plan.fact[name].label}: I {source.title}."
+                yield Lookup(words, source)
+
+    def _out_of_sight(self, step: Step, sight: Sight) -> Iterator[Rule]:
+        rules = (self.hands.plan.rule.get(name) for name in step.names)
+        return (rule for rule in rules if rule and rule.source and rule.name not in sight.rules)
+
+    def _rules(self, goal: Step, sight: Sight, tried: Mapping[str, int]) -> Iterator[Lookup]:
+        said = [turn.said for turn in sight.turns]
+        for rule in self._out_of_sight(goal, sight):
+            source = self.hands.plan.step[rule.source]
+            words = f"Before I go on I {AIM} {goal.title} {BY_RULES} I {source.title}."
+            allowed = tried.get(RULES, 0) < self.hands.habits.patience
+            if allowed and not mentions(said, words) and self._rechecked(rule, goal, sight):
+                yield Lookup(words, source)
+
+    def _rechecked(self, rule: Rule, goal: Step, sight: Sight) -> bool:
+        habits = self.hands.habits
+        if not habits.weighs:
+            return self.hands.drawn("recheck", f"{rule.source} {goal.id}") < habits.recheck
+        source = self.hands.plan.step[rule.source]
+        piece = next(iter(source.arguments.values()), source.title)
+        thin = thinness(sight.records, piece.partition("\n")[0])
+        # Who trusts a record trusts it for the rest of the task.
+        return self.hands.drawn("recheck", rule.source) < habits.recheck * min(1, thin / SURE_FROM)
+
+    def _value(
+        self,
+        step: Step,
+        fact: Fact,
+        sight: Sight,
+        offered: Mapping[str, frozenset[str]],
+        tried: Mapping[str, int],
+        purpose: str,
+    ) -> Lookup | None:
+        purpose = f"{purpose}I {AIM} {step.title}"
+        aim = f"{purpose} and do not see the {fact.label}."
+        asked = self._asked(fact, sight, offered)
+        if asked is not None:
+            return Lookup(f"{aim} I ask {asked[0]} for the {fact.label}.", asked=asked)
+        if not fact.source or tried.get(fact.label, 0) >= self.hands.habits.patience:
+            return None
+        source = self.hands.plan.step[fact.source]
+        # What the source itself needs comes first; plans have no circles.
+        for name in self.hands.missing(source, sight):
+            inner = self.hands.plan.fact[name]
+            deeper = self._value(source, inner, sight, offered, tried, f"{purpose}, so ")
+            if deeper is not None:
+                return deeper
+        return Lookup(f"{aim} {AGAIN} I {source.title}.", source)
+
+    def _asked(
+        self, fact: Fact, sight: Sight, offered: Mapping[str, frozenset[str]]
+    ) -> Called | None:
+        """A memory tool's turn, unless it is in sight that it was asked for this value."""
+        said = [turn.said for turn in sight.turns]
+        for use in self.policy:
+            words = f"I ask {use.tool} for the {fact.label}."
+            if use.when == "missing" and use.tool in offered and not mentions(said, words):
+                arguments = filled(use, need_of(use, fact), sight)
+                if arguments is not None:
+                    return use.tool, arguments
+        return None
+
+    def _carried(self, goal: Step, sight: Sight) -> str:
+        """Values collected for a goal, repeated so that the next ones do not push them out."""
+        if not self.hands.habits.carries:
+            return ""
+        known = [name for name in self.hands.needs(goal, sight) if name in sight.values]
+        notes = (statement(self.hands.plan.fact[n].label, sight.values[n]) for n in known)
+        stated = "".join(f"{note}\n" for note in notes if note)
+        return f"I have:\n{stated}" if stated else ""
+
+
+def statement(label: str, value: str) -> str:
+    """A value in words, as `sight` reads them back; long ones and blocks nobody repeats."""
+    if "\n" in value or ";" in value or len(value) > LONGEST_STATED:
+        return ""
+    return f"{label}: {value};"
+
+
+def _each_once(found: Sequence[Lookup]) -> list[Lookup]:
+    """Every source once, for the first thing that is missed of it."""
+    sources = {one.step.id: one for one in reversed(found) if one.step is not None}
+    return [one for one in found if one.step is not None and sources[one.step.id] is one]

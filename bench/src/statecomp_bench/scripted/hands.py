@@ -1,0 +1,59 @@
+"""What a step takes, and its call with the values that are in sight."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from statecomp_bench.habits import Habits, draw
+from statecomp_bench.plan import LINES, PLACE, Plan, Step
+from statecomp_bench.sight import Sight
+
+UNKNOWN = "unknown"
+
+Called: TypeAlias = tuple[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Hands:
+    plan: Plan
+    habits: Habits
+    seed: int
+
+    def drawn(self, habit: str, name: str) -> float:
+        return draw(self.seed, habit, name)
+
+    def needs(self, step: Step, sight: Sight) -> list[str]:
+        """Facts that the step's arguments ask for, through its rules as they stand."""
+        found: list[str] = []
+        for name in step.names:
+            rule = self.plan.rule.get(name)
+            if rule is not None:
+                text = rule.then if name in sight.rules else rule.otherwise
+                found += (n for n in PLACE.findall(text) if n in self.plan.fact)
+            elif name in self.plan.fact:
+                found.append(name)
+        return list(dict.fromkeys(found))
+
+    def missing(self, step: Step, sight: Sight) -> list[str]:
+        return [name for name in self.needs(step, sight) if name not in sight.values]
+
+    def call(self, step: Step, sight: Sight) -> Called:
+        return step.tool, {k: self.rendered(t, step, sight) for k, t in step.arguments.items()}
+
+    def rendered(self, template: str, step: Step, sight: Sight) -> str:
+        low, high = self.habits.lines
+
+        def value(match: re.Match[str]) -> str:
+            name = match[1]
+            if name == LINES:
+                return str(low + int((high - low) * self.drawn(LINES, step.id)))
+            rule = self.plan.rule.get(name)
+            if rule is not None:
+                chosen = rule.then if name in sight.rules else rule.otherwise
+                return PLACE.sub(value, chosen)
+            return sight.values.get(name, UNKNOWN) if name in self.plan.fact else match[0]
+
+        return PLACE.sub(value, template)

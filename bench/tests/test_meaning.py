@@ -1,0 +1,82 @@
+"""Values and rules in somebody else's words."""
+
+from __future__ import annotations
+
+import pytest
+
+from statecomp_bench.meaning import Meaning, thinness
+from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.sight import Eye
+
+PLAN = Plan(
+    facts=(
+        Fact("limit", "weight limit of basalt", r"Weight limit of basalt: ([\d.]+) kg", "spec"),
+        Fact("gross", "weight limit, gross, of basalt", r"Gross basalt: ([\d.]+)", "spec"),
+        Fact("token", "token of the batch", r"token is (\w+)", "spec"),
+        Fact("city", "city of Bruno", r"City: (.+)", "spec"),
+    ),
+    rules=(
+        Rule(
+            "mark",
+            "a changed line ends with a comment naming its issue",
+            "see #NUM",
+            "x",
+            "y",
+            "spec",
+        ),
+    ),
+    steps=(
+        Step("spec", "read_file", {"path": "docs/spec.md"}, "read the specification"),
+        Step("post", "python", {"code": "# posting for Carla\npass"}, "post it for Carla"),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("- basalt: the weight limit is 31.5 kg", {"limit": "31.5"}),
+        ("- Basalt (weight, limits): 31.5", {"limit": "31.5"}),
+        ("- basalt, gross weight limit 40", {"gross": "40"}),  # the longer label is meant
+        ("- limit 31.5 kg", {}),  # whose?
+        ("- weight limit of basalt: see page 31", {}),  # not directly behind it
+        ("- the batch token was B7fac73", {"token": "B7fac73"}),
+        ("- the token of the batch with", {}),  # an ordinary word is no token
+        ("- city of Bruno: Port Kavidal", {}),  # where it ends nobody can tell
+    ],
+)
+def test_a_value_is_understood_where_its_label_stands_whole_before_it(
+    text: str, wanted: dict[str, str]
+) -> None:
+    assert Meaning(PLAN).values(text) == wanted
+
+
+def test_a_rule_is_understood_by_most_of_its_words() -> None:
+    meaning = Meaning(PLAN)
+    assert meaning.rules("- changed lines must end with a comment that names the issue") == {"mark"}
+    assert meaning.rules("- comments are welcome on any line") == frozenset()
+
+
+def test_what_a_record_joins_is_read_apart_by_who_understands() -> None:
+    record = (
+        "City: Port Kavidal; Nights: 2\n"
+        "- 7. python, much like step 6 -> posted\n  # posting for Carla\n  pass"
+    )
+    messages = [{"role": "user", "content": record}]
+    literal, reader = Eye(PLAN).look(messages), Eye(PLAN, Meaning(PLAN)).look(messages)
+    assert literal.values["city"] == "Port Kavidal; Nights: 2"
+    assert reader.values["city"] == "Port Kavidal"
+    assert "post" not in literal.done
+    assert "post" in reader.done
+
+
+def test_a_record_is_as_thin_as_it_shows() -> None:
+    record = (
+        "Facts:\n- 3. read_file docs/spec.md -> shown (10 lines)\n  one\n  two\n"
+        "- 4. read_file docs/other.md -> shown (3 lines)\n  a\n  b\n  c\n"
+        "- 5. what docs/loose.md says\n"
+    )
+    assert thinness([record], "docs/spec.md") == pytest.approx(0.8)
+    assert thinness([record], "docs/other.md") == 0
+    assert thinness([record], "docs/loose.md") > 0.9
+    assert thinness([record], "docs/never.md") == 1
