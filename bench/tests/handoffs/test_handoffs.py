@@ -27,6 +27,7 @@ from statecomp_bench.handoffs.reading import (
     case_of,
     finish,
     finished_by,
+    outside_of,
     seen_lines,
 )
 from statecomp_bench.handoffs.scoring import lines, outcomes
@@ -197,3 +198,22 @@ def test_a_key_torn_by_a_kill_costs_one_line(folder: Folder) -> None:
     with (folder.path / "key.jsonl").open("a") as file:
         file.write(json.dumps({"name": "half"})[:-3])
     assert len(folder.require()) == 2
+
+
+def test_what_was_said_once_before_the_hand_over_is_not_said_again(tmp_path: Path) -> None:
+    with sandbox():
+        pass
+    folder = Folder(tmp_path)
+    occasion = Occasion("security-keys", 3, 1, (0.7,), ("none",))
+    (handoff,) = prepared(folder, occasion, FACTORIES, CONDITIONS)
+    folder.add(handoff)
+    history = folder.history(handoff)
+    calls = [c["function"] for m in history for c in m.get("tool_calls") or ()]
+    answers = [str(m["content"]) for m in history if m["role"] == "tool"]
+    once, before = next(
+        (call, answer)
+        for call, answer in zip(calls, answers, strict=True)
+        if call["name"] == "http" and not answer.startswith("404")
+    )
+    assert act(folder, handoff, once["name"], once["arguments"], CONDITIONS) != before
+    assert len(outside_of(folder, handoff).calls) > 1

@@ -9,7 +9,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from statecomp_bench.environment import TOOLS
+from statecomp_bench.environment import OUTSIDE, TOOLS
 from statecomp_bench.handoffs.folder import Folder
 from statecomp_bench.readers.blind import dealt
 from statecomp_bench.readers.lines import append_line, read_lines
@@ -47,7 +47,7 @@ def instructions(folder: Path, assignment: Assignment, command: str) -> str:
         folder=folder,
         command=command,
         reader=assignment.reader,
-        tools="\n".join(_described(TOOLS)),
+        tools="\n".join(_described((*TOOLS, *OUTSIDE))),
     )
 
 

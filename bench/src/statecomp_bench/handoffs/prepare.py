@@ -23,6 +23,7 @@ from statecomp_bench.agent import Agent, Run
 from statecomp_bench.environment import Environment
 from statecomp_bench.habits import Habits
 from statecomp_bench.handoffs.folder import Folder, Handoff, moment_name
+from statecomp_bench.outside import Outside
 from statecomp_bench.readers.blind import opaque
 from statecomp_bench.readers.views import page, shown_after
 from statecomp_bench.sandbox import OWN, Sandbox
@@ -52,11 +53,6 @@ def prepared(
     """Every hand-off of an occasion that is not known; the files are there when it comes out."""
     there = {(h.moment, h.strategy) for h in known}
     case = task_named(occasion.task).case(occasion.seed, occasion.level)
-    if case.scenes:
-        # A reader works on a copy of the workspace, and whom the case would ask is not in it.
-        raise BadInput(
-            "asks people or services outside its workspace; hand over another", field=occasion.task
-        )
     steps = 0
     for point in occasion.points:
         name = moment_name(occasion.task, occasion.seed, occasion.level, point)
@@ -79,7 +75,7 @@ def _run(case: Case, seed: int, conditions: Conditions, place: Path | None, step
         agent = Agent(
             ScriptedModel(case.plan, Habits(), seed),
             NoCompression(),
-            Environment(sandbox),
+            Environment(sandbox, Outside(case.scenes)),
             wire_named(PROTOCOL),
             conditions.count,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,12 +14,14 @@ from statecomp.errors import BadInput, StateCompError
 from statecomp.history.interaction import Call, JsonObject
 from statecomp.tokens import TokenCounter
 from statecomp.wire.content import text_of
+from statecomp.wire.openai_chat.wire import calls_of
 from statecomp.wire.providers import wire_named
 from statecomp_bench.agent import Agent, Run
 from statecomp_bench.environment import NAMES, Environment
 from statecomp_bench.handoffs.folder import CallMade, Ending, Folder, Handoff
 from statecomp_bench.handoffs.prepare import copied
 from statecomp_bench.models import Model
+from statecomp_bench.outside import ASK, HTTP, Outside
 from statecomp_bench.readers.lines import append_line
 from statecomp_bench.sandbox import Sandbox
 from statecomp_bench.sight import NUMBERED
@@ -27,6 +29,7 @@ from statecomp_bench.suite import PROTOCOL, Conditions
 from statecomp_bench.task import Case
 from statecomp_bench.tasks import task_named
 
+OUTSIDE_NAMES = frozenset((ASK, HTTP))
 SHORTEST_LINE = 4
 BROKEN_OFF = "the reader did not finish it"
 
@@ -35,9 +38,14 @@ class Recorded(Environment):
     """The environment of a hand-off: every call goes into its record."""
 
     def __init__(
-        self, sandbox: Sandbox, file: Path, seen: frozenset[str], count: TokenCounter
+        self,
+        sandbox: Sandbox,
+        outside: Outside,
+        file: Path,
+        seen: frozenset[str],
+        count: TokenCounter,
     ) -> None:
-        super().__init__(sandbox)
+        super().__init__(sandbox, outside)
         self._file = file
         self._seen = seen
         self._tokens = count
@@ -65,6 +73,11 @@ def case_of(handoff: Handoff) -> Case:
     return task_named(handoff.task).case(handoff.seed, handoff.level)
 
 
+def tool_names(handoff: Handoff) -> frozenset[str]:
+    """The tools the task was begun with."""
+    return (NAMES - OUTSIDE_NAMES) | Outside(case_of(handoff).scenes).tools
+
+
 @contextmanager
 def workplace(folder: Folder, handoff: Handoff, conditions: Conditions) -> Iterator[Sandbox]:
     """The hand-off's own workspace, as the moment left it or as its reader did."""
@@ -77,8 +90,9 @@ def workplace(folder: Folder, handoff: Handoff, conditions: Conditions) -> Itera
 
 def act(folder: Folder, handoff: Handoff, tool: str, arguments: str, conditions: Conditions) -> str:
     """One call of a reader who works from outside."""
-    if tool not in NAMES:
-        raise BadInput(f"is {tool!r}; known are {', '.join(sorted(NAMES))}", field="tool")
+    known = tool_names(handoff)
+    if tool not in known:
+        raise BadInput(f"is {tool!r}; known are {', '.join(sorted(known))}", field="tool")
     _parsed(arguments)
     with folder.held(handoff.name):
         made = len(folder.calls(handoff.name))
@@ -138,7 +152,27 @@ def _environment(
     folder: Folder, handoff: Handoff, sandbox: Sandbox, conditions: Conditions
 ) -> Recorded:
     file = folder.page(handoff.name) / "calls.jsonl"
-    return Recorded(sandbox, file, seen_lines(folder.history(handoff)), conditions.count)
+    seen = seen_lines(folder.history(handoff))
+    return Recorded(sandbox, outside_of(folder, handoff), file, seen, conditions.count)
+
+
+def outside_of(folder: Folder, handoff: Handoff) -> Outside:
+    """What lies outside, as it is after all that was asked of it, before the hand-over and since.
+
+    What it says depends on how often it was asked, so the calls are simply made again.
+    """
+    outside = Outside(case_of(handoff).scenes)
+    asked = [call for m in folder.history(handoff) for call in _calls(m)]
+    made = [Call("", call.tool, call.arguments) for call in folder.calls(handoff.name)]
+    for call in (*asked, *made):
+        if call.name in OUTSIDE_NAMES:
+            with suppress(ValueError, RecursionError):
+                outside.call(call.name, json.loads(call.arguments or "{}"))
+    return outside
+
+
+def _calls(message: JsonObject) -> Sequence[Call]:
+    return calls_of(message) if message.get("role") == "assistant" else ()
 
 
 def _parsed(arguments: str) -> None:

@@ -8,7 +8,7 @@ from statistics import fmean, stdev
 
 from statecomp.errors import StateCompError
 from statecomp_bench.handoffs.folder import Folder, Handoff
-from statecomp_bench.handoffs.reading import BROKEN_OFF, case_of, workplace
+from statecomp_bench.handoffs.reading import BROKEN_OFF, case_of, outside_of, workplace
 from statecomp_bench.readers.lines import append_line, read_lines
 from statecomp_bench.suite import Conditions, checked
 
@@ -48,7 +48,8 @@ def scored(folder: Folder, handoff: Handoff, conditions: Conditions) -> Outcome:
     reward = 0.0
     try:
         with workplace(folder, handoff, conditions) as sandbox:
-            score = checked(case_of(handoff), sandbox)
+            asked = outside_of(folder, handoff).calls
+            score = checked(case_of(handoff), sandbox, asked)
             reward, parts = score.reward, {part.name: part.value for part in score.parts}
     except StateCompError as error:
         reason = reason or str(error)
