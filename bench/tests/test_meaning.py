@@ -62,7 +62,7 @@ def test_what_a_record_joins_is_read_apart_by_who_understands() -> None:
         "City: Port Kavidal; Nights: 2\n"
         "- 7. python, much like step 6 -> posted\n  # posting for Carla\n  pass"
     )
-    messages = [{"role": "user", "content": record}]
+    messages = [{"role": "user", "content": text} for text in ("Do it.", record)]
     literal, reader = Eye(PLAN).look(messages), Eye(PLAN, Meaning(PLAN)).look(messages)
     assert literal.values["city"] == "Port Kavidal; Nights: 2"
     assert reader.values["city"] == "Port Kavidal"
