@@ -23,6 +23,8 @@ class SessionModel:
     """A pure function of the messages, as `ScriptedModel` is.
 
     It reads from the newest request on, and the whole conversation where that request looks back.
+    Where its last words are about another errand, because a strategy dropped the request, it goes
+    on with that one.
     """
 
     def __init__(
@@ -30,6 +32,12 @@ class SessionModel:
     ) -> None:
         self._models = [
             (errand, ScriptedModel(errand.case.plan, habits, seed, policy))
+            for errand in session.errands
+        ]
+        titles = [step.title for errand in session.errands for step in errand.case.plan.steps]
+        # Steps that two errands share say nothing about which of them it is at.
+        self._own = [
+            tuple(s.title for s in errand.case.plan.steps if titles.count(s.title) == 1)
             for errand in session.errands
         ]
 
@@ -40,13 +48,23 @@ class SessionModel:
         return Reply(_numbered(reply.message, _last_call(messages)), reply.usage)
 
     def _current(self, messages: Sequence[JsonObject]) -> tuple[int, Errand, ScriptedModel]:
+        busy: int | None = None
         for place in range(len(messages) - 1, -1, -1):
-            if messages[place].get("role") == "user":
-                said = text_of(messages[place].get("content"))
-                for errand, model in self._models:
-                    if errand.words in said:
+            said = text_of(messages[place].get("content"))
+            role = messages[place].get("role")
+            if role == "assistant" and busy is None:
+                busy = self._busy_with(said)
+            elif role == "user":
+                for number, (errand, model) in enumerate(self._models):
+                    if errand.words in said and busy in (None, number):
                         return place, errand, model
-        raise ModelFailed("no request of the session is in sight")
+        if busy is None:
+            raise ModelFailed("no request of the session is in sight")
+        return 0, *self._models[busy]
+
+    def _busy_with(self, said: str) -> int | None:
+        found = (n for n, titles in enumerate(self._own) if any(title in said for title in titles))
+        return next(found, None)
 
 
 def _last_call(messages: Sequence[JsonObject]) -> int:
