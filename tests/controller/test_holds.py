@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from statecomp.compressor import StateComp
 from statecomp.controller.age import AgeScorer
 from statecomp.controller.circumstances import JUST_AFTER
-from statecomp.controller.holds import CAME_BACK, NAMED, holds_of
+from statecomp.controller.holds import ANSWERED, CAME_BACK, NAMED, asks_a_person, holds_of
 from statecomp.controller.spans import Gates
 from statecomp.history.history import History
 from statecomp.wire.assemble import parse
@@ -50,6 +50,30 @@ def held(past: History) -> list[tuple[int, str]]:
 def test_a_document_that_the_user_names_is_held() -> None:
     past = history(read(1, "/work/budget/rules.md", RULES), read(2, "sheets/a.txt", BULK))
     assert held(past) == [(1, NAMED)]
+
+
+def test_what_the_user_answered_is_held() -> None:
+    asked = turn(1, '{"question": "Which centre?"}', "Take 4711, and nothing else.", "ask_user")
+    assert held(history(asked, read(2, "sheets/a.txt", BULK))) == [(1, ANSWERED)]
+
+
+@pytest.mark.parametrize(
+    ("tool", "asks"),
+    [
+        ("ask_user", True),
+        ("AskUserQuestion", True),
+        ("ask_followup_question", True),
+        ("request_user_input", True),
+        ("human_input", True),
+        ("mcp__desk__ask_human", True),
+        ("get_user_details", False),
+        ("task", False),
+        ("basket_user", False),
+        ("search_questions", False),
+    ],
+)
+def test_tools_that_ask_a_person_are_known_by_name(tool: str, asks: bool) -> None:
+    assert asks_a_person(tool) == asks
 
 
 def test_of_two_readings_the_newer_is_held() -> None:

@@ -1,11 +1,13 @@
 """What stays whatever the scores say, because a summary gets no second chance there.
 
-Scores are learned from finished runs.  Two things they cannot know stand in the run itself: which
-documents the user told the agent to go by, and what the agent has come back for.
+Scores are learned from finished runs.  Three things they cannot know stand in the run itself: which
+documents the user told the agent to go by, what the user answered when the agent asked, and what
+the agent has come back for.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -18,12 +20,14 @@ from statecomp.history.situation import documents_in
 from statecomp.history.text import argument_text
 from statecomp.ledger.commits import Commit
 
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 DOCUMENT_TOKENS = 3000
 """A longer document is a manual to look things up in; rules to go by are shorter."""
 TELLING_CHARS = 200
 """A shorter answer says no more than that a call went through."""
 NAMED = "the user names this document"
 CAME_BACK = "the agent came back for it"
+ANSWERED = "the user answered here"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,11 @@ NO_HOLDS = Holds()
 def holds_of(raw: History, applied: Sequence[Commit]) -> Holds:
     """What must stay of a raw history in which these commits stand."""
     back = returns(raw, applied)
-    reasons = {**dict.fromkeys(_documents(raw), NAMED), **dict.fromkeys(back, CAME_BACK)}
+    reasons = {
+        **dict.fromkeys(_documents(raw), NAMED),
+        **dict.fromkeys(_answers(raw), ANSWERED),
+        **dict.fromkeys(back, CAME_BACK),
+    }
     return Holds(reasons, len(back))
 
 
@@ -64,6 +72,25 @@ def returns(raw: History, applied: Sequence[Commit]) -> list[str]:
         for one in known:
             gone.pop(one, None)
     return back
+
+
+def _answers(raw: History) -> Iterator[str]:
+    """Where a tool asked a person: these are the user's words, and they are said once."""
+    for interaction in raw.interactions:
+        if any(asks_a_person(call.name) for call in interaction.calls):
+            yield interaction.id
+
+
+@lru_cache(maxsize=1024)
+def asks_a_person(tool: str) -> bool:
+    """`ask_user`, `AskUserQuestion`, `ask_followup_question`, `request_user_input`, `human_input`.
+
+    A tool that looks a user up, such as `get_user_details`, asks nobody.
+    """
+    words = {word.lower() for word in _WORDS.findall(tool)}
+    person = words & {"user", "human", "person", "customer"}
+    asks = bool(words & {"ask", "asks"} and (person or words & {"followup", "question"}))
+    return asks or bool(person and words & {"input", "answer", "reply", "clarification"})
 
 
 def _documents(raw: History) -> Iterator[str]:
