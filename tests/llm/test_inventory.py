@@ -12,7 +12,7 @@ from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
 from statecomp.llm.extract import ExtractiveSummarizer
-from statecomp.llm.inventory import chosen, form_of, inventory, rows_of, worth
+from statecomp.llm.inventory import form_of, inventory, listing_cost, rows_of
 from statecomp.llm.verify import verify
 from statecomp.tokens import ESTIMATE
 from tests.llm.test_extract import NOTHING, step
@@ -45,14 +45,11 @@ def test_a_name_shown_twice_is_listed_where_it_was_seen_last() -> None:
     assert [(n.text, n.step) for n in names] == [("ab1234x", 1)]
 
 
-@given(IDS, st.integers(0, 120))
-def test_the_list_fits_its_room_and_prefers_what_is_worth_more(ids: list[str], room: int) -> None:
-    names = inventory([seen("\n".join(ids))], NOTHING)
-    taken = chosen(names, "", room)
-    assert sum(len(n.text) / 3.2 + 1 for n in taken) <= room
-    left = [n for n in names if n not in taken]
-    alike = [n for n in left if any(len(n.text) == len(t.text) for t in taken)]
-    assert all(worth(n) <= max(map(worth, taken)) for n in alike)
+def test_a_field_is_paid_for_once() -> None:
+    names = inventory([seen('{"song_id": "a1b2c3"}\n{"song_id": "d4e5f6"}')], NOTHING)
+    first, second = (name for name in names if name.key == "song_id")
+    alone = listing_cost(first, set())
+    assert listing_cost(second, {(first.step, first.key)}) < alone
 
 
 @given(IDS)

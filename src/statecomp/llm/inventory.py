@@ -177,19 +177,10 @@ def worth(name: Name) -> float:
     return name.odds / (len(name.text) / 3.2 + NAME_TOKENS)
 
 
-def chosen(names: Sequence[Name], said: str, room: float) -> list[Name]:
-    """The names that fit into `room` tokens, the worthiest first."""
-    taken: list[Name] = []
-    keys: set[tuple[int, str]] = set()
-    for name in sorted(names, key=worth, reverse=True):
-        cost = len(name.text) / 3.2 + 1.0
-        if (name.step, name.key) not in keys:
-            cost += len(name.key) / 4.0
-        if cost <= room and name.text not in said:
-            taken.append(name)
-            keys.add((name.step, name.key))
-            room -= cost
-    return taken
+def listing_cost(name: Name, listed: set[tuple[int, str]]) -> float:
+    """Tokens one more name takes; its field is said once for all names `listed` under it."""
+    cost = len(name.text) / 3.2 + 1.0
+    return cost if (name.step, name.key) in listed else cost + len(name.key) / 4.0
 
 
 def rows_of(names: Sequence[Name]) -> list[str]:

@@ -129,7 +129,10 @@ def test_what_the_agent_stated_is_quoted_as_its_words_about_what_was_before() ->
     said = "This commit modified only notes.md in docs_2020."
     record = written(step(4, seen="docs_2020/notes.md"), step(5, said=said, seen=PADDING))
     (line,) = (line for line in record.body.split("\n") if said in line)
-    assert "before it the agent wrote: " in line
+    assert "then the agent wrote: " in line
+    facts = record.body.split("\n")
+    # It is about the step before, and stands below that one.
+    assert facts.index(line) < next(n for n, text in enumerate(facts) if text.startswith("- 5."))
 
 
 def test_a_name_that_stands_in_a_plan_is_given_without_the_plan() -> None:
@@ -281,3 +284,46 @@ def test_a_record_takes_three_tenths_of_a_short_span_at_most() -> None:
     span = [step(1, seen=json.dumps(rows))]
     source = len(span[0].text)
     assert len(written(*span).body) < source * 0.3
+
+
+def test_a_call_with_another_argument_is_not_the_same_call() -> None:
+    failing = "Error: column missing"
+    record = written(
+        command(1, "query --table orders --limit 5 --format csv", failing),
+        command(2, "query --table clients --limit 5 --format csv", "12 rows"),
+        command(3, "ls", PADDING),
+    )
+    assert "went through" not in record.body
+
+
+def test_a_failure_that_a_version_of_the_call_overcame_is_not_open() -> None:
+    words = "query --table orders --limit 5 --format csv --sort day --group week --quiet"
+    record = written(
+        command(1, words, "Error: column missing"),
+        command(2, words.replace("csv", "tsv"), "12 rows"),
+        command(3, "ls", PADDING),
+    )
+    assert not record.unresolved
+
+
+def test_an_error_that_was_delivered_well_is_not_ok() -> None:
+    seen = json.dumps(
+        {"content": [{"type": "text", "text": "Error: no function x"}], "isError": False}
+    )
+    record = written(step(1, seen=seen), step(2, seen=PADDING))
+    assert "said: Error: no function x" in record.facts[0]
+
+
+def test_a_link_that_nothing_tells_of_is_left_out() -> None:
+    links = "\n".join(f"https://example.org/{n}/9f86d081884c7d65" for n in range(30))
+    assert "https://" not in written(step(1, seen=links), step(2, seen=PADDING)).body
+
+
+def test_a_title_ends_where_its_block_ends() -> None:
+    seen = (
+        "Previous response had warnings:\nextra text was found\n\nconfig.toml was changed\n"
+        + PADDING
+    )
+    body = written(step(1, seen=seen), step(2, seen=PADDING)).body
+    assert not any("warnings" in line and "config.toml" in line for line in body.split("\n"))
+    assert "warnings: config.toml" not in body

@@ -22,7 +22,9 @@ _CODE = re.compile(
     r"\s*(?:(?:def|class|import|from|return|if|for|while|try|except|else|elif|with|public|private|"
     r"protected|static|const|let|var|function|func|fn|use|package|struct|enum|impl|match|case|"
     r"switch|raise|throw|yield|async|await|export|print|echo|#include|#define)\b|@\w|//|/\*|\*/|\*\s|"
-    r"#!|[}\])]+[;,]?\s*\Z)|.*(?:[;{]|\):|\) \{|=>|[\w\])\"'],)\s*\Z|"
+    r"#!|(?:SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|WHERE|GROUP BY|ORDER BY|JOIN|LEFT|INNER|"
+    r"WHEN|END|CASE|FROM|WITH|UNION|LIMIT|ELSE|AND|OR|VALUES|HAVING|SET|ON|--)\b|[}\])]+[;,]?\s*\Z)|"
+    r".*(?:[;{]|\):|\) \{|=>|[\w\])\"'],)\s*\Z|"
     r"\s*[\w.\[\]\"']{1,60} [-+*/|]?= \S|"
     r"\s*[\w.]{1,80}\(.*\)\s*\Z"
 )

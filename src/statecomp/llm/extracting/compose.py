@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import TypeAlias
 
 from statecomp.llm.extracting.pieces import Form, Owner
 from statecomp.llm.extracting.steps import Outline
@@ -12,8 +13,9 @@ from statecomp.llm.record import Record, entry
 
 # A rule read in a file or a page is a report of that text, not a rule of ours.
 _HEADS = {"constraints": ": output says:"}
-WROTE = "before it the agent wrote: "
-"""What the agent said came before its call: it is about the steps until then."""
+WROTE, WROTE_AFTER = "before it the agent wrote: ", "then the agent wrote: "
+"""What the agent said came before its call: it is about the step until then, and stands below it
+where that is in the record."""
 
 
 def composed(
@@ -24,11 +26,21 @@ def composed(
 ) -> Record:
     """Each step's line with its units below, and other units under their headings."""
     by_heading: dict[str, dict[int, list[Unit]]] = {}
+    remarks: dict[int, list[str]] = {}
     for unit, heading in chosen:
-        by_heading.setdefault(heading, {}).setdefault(unit.step, []).append(unit)
+        if heading == "facts" and unit.place is Place.SAID:
+            remarks.setdefault(unit.step, []).append(unit.text)
+        else:
+            by_heading.setdefault(heading, {}).setdefault(unit.step, []).append(unit)
     facts = {
         place: list(lines_of(units, sizes)) for place, units in by_heading.pop("facts", {}).items()
     }
+    for place, said in remarks.items():
+        remark = " ... ".join(said)
+        if place:
+            facts.setdefault(place - 1, []).append(f"{WROTE_AFTER}{remark}")
+        else:
+            facts.setdefault(place, []).insert(0, f"{WROTE}{remark}")
     entries = {
         heading: tuple(
             entry(f"{numbers[step]}{_HEADS.get(heading, ':')}", list(lines_of(units, sizes)))
@@ -40,7 +52,7 @@ def composed(
         "\n  ".join((line, *facts.pop(place, ()))) if place >= 0 else line
         for place, line in outline.lines
     ]
-    told += [entry(f"{numbers[place]}:", lines) for place, lines in facts.items()]
+    told += [entry(f"{numbers[place]}:", facts[place]) for place in sorted(facts)]
     return Record(
         facts=tuple(told),
         constraints=entries.get("constraints", ()),
@@ -58,7 +70,7 @@ def lines_of(units: Sequence[Unit], sizes: Mapping[Owner | None, int]) -> Iterat
     """
     if said := [unit.text for unit in units if unit.place is Place.SAID]:
         yield f"{WROTE}{' ... '.join(said)}"
-    groups: dict[tuple[Owner | None, int, bool], list[Unit]] = {}
+    groups: dict[Group, list[Unit]] = {}
     for place, unit in enumerate(units):
         if unit.place is Place.SAID:
             continue
@@ -66,12 +78,36 @@ def lines_of(units: Sequence[Unit], sizes: Mapping[Owner | None, int]) -> Iterat
         alone = not unit.owner and unit.form is not Form.CODE
         key = (unit.owner, place if alone else -1, unit.form is Form.FIELD)
         groups.setdefault(key, []).append(unit)
-    for (owner, _, fields), group in groups.items():
+    bare, named = _called(groups)
+    yield from bare
+    for key, group in groups.items():
+        if key in named:
+            continue
+        owner, _, fields = key
         label = owner.label if owner else ""
         yield from _fields(label, group) if fields else _below(label, group)
         left = sizes.get(owner, 0) - len(group)
         if not fields and owner and left > 0:
             yield f"  (and {left} more)"
+
+
+Group: TypeAlias = tuple[Owner | None, int, bool]
+
+
+def _called(groups: Mapping[Group, Sequence[Unit]]) -> tuple[list[str], set[Group]]:
+    """Things of which nothing but the name is shown, on one line, and which groups these are."""
+    names: dict[str, list[str]] = {}
+    found: dict[str, list[Group]] = {}
+    for key, group in groups.items():
+        owner, _, fields = key
+        name, colon, value = (owner.label if owner else "").rpartition("; ")[2].partition(": ")
+        if fields and colon and all(unit.text == f"{name}: {value}" for unit in group):
+            before = owner.label.removesuffix(f"{name}: {value}") if owner else ""
+            names.setdefault(f"{before}{name}", []).append(value)
+            found.setdefault(f"{before}{name}", []).append(key)
+    several = {name: values for name, values in names.items() if len(values) > 2}
+    lines = [f"{name}: {', '.join(values)}" for name, values in several.items()]
+    return lines, {key for name in several for key in found[name]}
 
 
 def _fields(label: str, units: Sequence[Unit]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from statecomp.history.interaction import Interaction
 from statecomp.llm.extracting.code import is_code
-from statecomp.llm.extracting.decode import Json
+from statecomp.llm.extracting.decode import Json, decoded
 from statecomp.llm.extracting.pieces import one_line
 from statecomp.llm.extracting.reading.noise import orders, telling
 from statecomp.llm.extracting.units import parts_of
@@ -96,13 +96,30 @@ def _ending(payload: Payload) -> Ending:
     if payload.ended:
         # A pipe ends well whatever its first command says.
         lost = [line for line in payload.text.split("\n")[:3] if _ANYWHERE.search(line)]
-        return Ending(well=not lost, verdict=verdict, said=one_line(lost[0]) if lost else "")
+        if not lost and _reads_lost(payload.text):
+            # A delivery that went well may bring an error: its own words are shown, not "ok".
+            lost = [_ends(payload.text)[0]]
+        return Ending(
+            well=not lost, verdict=verdict, said=_bounded(one_line(lost[0])) if lost else ""
+        )
     return Ending(verdict=verdict, said="" if verdict else _said(payload.text))
+
+
+_ACTION = re.compile(r"\W*action error\b", re.IGNORECASE)
+
+
+def _reads_lost(text: str) -> bool:
+    return text.count("\n") < SHORT and bool(_LOST.match(text))
+
+
+_LOST = re.compile(r"\s*(?:error\b(?!\s*[=(])|[\w.]{0,80}(?:Error|Exception): )", re.IGNORECASE)
 
 
 def _said(text: str) -> str:
     """The words of a short output that tell of an error: what was raised, and the last of them."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
+    if lines and _ACTION.match(lines[0]):
+        return _bounded(one_line(lines[0]))  # of a page, which stands below it
     if not lines or len(lines) > SHORT or is_code(lines):
         return ""
     told = [
@@ -145,7 +162,9 @@ def _ends(text: str) -> tuple[str, str]:
 
 
 def _cause(payload: Payload) -> str:
-    text = payload.text or max(_messages(payload.body, 4), key=len, default=str(payload.body))
+    body = decoded(payload.text) if payload.text.lstrip()[:1] == "{" else None
+    body = payload.body if body is None else body
+    text = body if isinstance(body, str) else max(_messages(body, 4), key=len, default=str(body))
     lines = [line for line in map(str.strip, text.strip().split("\n")) if line]
     raised = [line for line in lines if _RAISED.match(line)]
     told = [line for line in lines if ERROR.search(line[:400])]

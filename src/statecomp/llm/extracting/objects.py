@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from statecomp.llm.extracting.decode import Json
-from statecomp.llm.extracting.pieces import LONGEST, Form, Owner, Piece, one_line
+from statecomp.llm.extracting.listing.columns import CELL, Path, grid_of
+from statecomp.llm.extracting.listing.things import (
+    HOLLOW,
+    SILENT,
+    is_patched,
+    is_silent,
+    name_of,
+    rows_of,
+    tabled,
+)
+from statecomp.llm.extracting.pieces import LONGEST, Form, Owner, Piece, one_line, shortened
 from statecomp.llm.extracting.reading.naming import (
     identity,
     is_tag,
@@ -18,18 +27,12 @@ from statecomp.llm.extracting.reading.naming import (
 )
 
 DEEPEST = 40
+MANY = 6
 LIST_CHARS = 120
 """A list of values is cut into runs of about this length, each with the name of the list."""
 
 Cut = Callable[[str], Sequence[Piece]]
 
-_UNSAID = """
-    request_id trace_id node_id parents annotations created_by last_edited_by verification
-    tree committer avatar _truncated href
-"""
-_SILENT = frozenset(_UNSAID.split())
-"""What a service tells its own logs, and what no later step looks anything up by."""
-_LINKS = re.compile(r"_urls?\Z")
 _FILLERS = frozenset(
     {("object", "list"), ("object", "block"), ("object", "page"), ("type", "block"),
      ("type", "text"), ("color", "default"), ("type", "page_or_database"), ("type", "file")}
@@ -40,18 +43,13 @@ _SCHEMA_KEYS = """
     additionalProperties minimum maximum anyOf oneOf title
 """
 _SCHEMA = frozenset(_SCHEMA_KEYS.split())
-_SAYS_NOTHING = """
-    properties rich_text text content plain_text data results result value node attributes
-    fields items entries records rows object
-"""
-_HOLLOW = frozenset(_SAYS_NOTHING.split())
 
 
 def _says_nothing(path: tuple[str, ...]) -> bool:
     """An address is data, unless it is that of who made a commit."""
     if path[-2:-1] == ("author",) and path[-1] == "email":
         return True
-    return bool(path) and path[-1] in _SILENT
+    return bool(path) and path[-1] in SILENT
 
 
 def pieces_of(data: Json, cut: Cut, label: str = "") -> Iterator[Piece]:
@@ -59,12 +57,19 @@ def pieces_of(data: Json, cut: Cut, label: str = "") -> Iterator[Piece]:
     yield from _Reader(cut).read(data, (), Owner(label), 0)
 
 
+_INSIDE = frozenset({("id",)})
+"""Told of things inside a row of a table: what their own ids are nobody asks."""
+
+
 class _Reader:
-    def __init__(self, cut: Cut) -> None:
+    """Reads one thing; what a table says of it already (`told`) is not said again."""
+
+    def __init__(self, cut: Cut, told: frozenset[Path] = frozenset()) -> None:
         self._cut = cut
+        self._told = told
 
     def read(self, value: Json, path: tuple[str, ...], owner: Owner, depth: int) -> Iterator[Piece]:
-        if depth > DEEPEST:
+        if depth > DEEPEST or (path in self._told and not _holds_objects(value)):
             return
         if isinstance(value, dict):
             yield from self._read_object(value, path, owner, depth)
@@ -86,10 +91,10 @@ class _Reader:
             return
         if not owner.label:
             owner = Owner(identity(value))
-        patched = "patch" in value or "blob_url" in value
+        patched = is_patched(value)
         nameless = not path and not own_name(value)
         for key, inner in value.items():
-            if _is_silent(str(key), inner) or (patched and key == "sha"):
+            if is_silent(str(key), inner) or (patched and key == "sha"):
                 continue
             if nameless and isinstance(inner, dict) and (own := own_name(inner)):
                 # `{"content": {...}, "commit": {...}}` is two things.
@@ -102,6 +107,7 @@ class _Reader:
     ) -> Iterator[Piece]:
         if text := spoken(value):
             yield from self._read_value(text, path, owner)
+            yield from _links(value, owner)
         elif not any(isinstance(inner, dict | list) for inner in value):
             yield from self._read_values([shown(inner) for inner in value], path, owner)
         elif all(not isinstance(inner, dict) for inner in value):
@@ -113,14 +119,24 @@ class _Reader:
                     yield Piece(row[: 2 * LONGEST], Form.ROW, owner)
         elif all(isinstance(inner, dict) and is_tag(inner) for inner in value):
             yield from self._read_values([shown(inner["name"]) for inner in value], path, owner)
+            if len(value) >= MANY:
+                yield from rows_of(tabled(value), _outer(owner, path))
         else:
             name = name_of(path)
-            if names := listed(value, "" if name.lower() in _HOLLOW else name):
+            outer = _outer(owner, path)
+            if sheet := grid_of(value) if all(map(_is_cell, value)) else None:
+                yield from rows_of(sheet, outer)
+                return
+            if names := listed(value, "" if name.lower() in HOLLOW else name):
                 yield Piece(f"{owner.label}; {names}" if owner.label else names, Form.LIST)
+            # What each of many has three of says little of any.
+            table = tabled(value) if len(value) >= MANY or not self._told else None
+            yield from rows_of(table, outer)
+            reader = _Reader(self._cut, table.told if table else self._told and _INSIDE)
             for inner in value:
                 own = identity(inner) if isinstance(inner, dict) else ""
-                label = "; ".join(part for part in (_outer(owner, path), own) if part)
-                yield from self.read(inner, (), Owner(label), depth + 1)
+                label = "; ".join(part for part in (outer, own) if part)
+                yield from reader.read(inner, (), Owner(label), depth + 1)
 
     def _read_values(
         self, values: Sequence[str], path: tuple[str, ...], owner: Owner
@@ -156,11 +172,32 @@ class _Reader:
                 yield Piece(piece.text, piece.form, inner[held])
 
 
+def _links(runs: Sequence[Json], owner: Owner) -> Iterator[Piece]:
+    """Where the words of a text lead."""
+    for run in runs:
+        inner = run.get("text")
+        link = inner.get("link") if isinstance(inner, dict) else None
+        target = run.get("href") or (link.get("url") if isinstance(link, dict) else None)
+        if isinstance(target, str) and target:
+            words = shortened(one_line(str(run.get("plain_text"))), CELL)
+            yield Piece(f"{words}, link: {target}", Form.FIELD, owner)
+
+
+def _is_cell(value: Json) -> bool:
+    return isinstance(value, dict) and "address" in value
+
+
+def _holds_objects(value: Json) -> bool:
+    return isinstance(value, list) and any(
+        isinstance(inner, dict) and not is_tag(inner) for inner in value
+    )
+
+
 def _outer(owner: Owner, path: tuple[str, ...]) -> str:
     """What a list stands in: the object it is of, and its name there."""
     name = name_of(path)
     if not owner.label:
-        return name if name.lower() not in _HOLLOW else ""
+        return name if name.lower() not in HOLLOW else ""
     return f"{owner.label}; {name}" if name else owner.label
 
 
@@ -169,18 +206,6 @@ def _is_schema(value: Mapping[str, Json]) -> bool:
     kind = value.get("type")
     known = isinstance(kind, str) and kind in _JSON_TYPES
     return known and len(value) > 1 and value.keys() <= _SCHEMA
-
-
-def _is_silent(key: str, value: Json) -> bool:
-    if key in _SILENT or _LINKS.search(key):
-        return True
-    return key == "url" and isinstance(value, str) and "//api." in value
-
-
-def name_of(path: Sequence[str]) -> str:
-    """The names that lead to a value, without those that say nothing."""
-    telling = [part for part in path if part.lower() not in _HOLLOW]
-    return " ".join(telling[-3:] if telling else path[-1:])
 
 
 def _field(key: str, text: str) -> str:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
+from statecomp.llm.extracting.listing.columns import Path, cells_of, table_of
+from statecomp.llm.extracting.listing.tables import rows, table_end
 from statecomp.llm.extracting.pieces import (
     Form,
     Owner,
@@ -15,7 +18,6 @@ from statecomp.llm.extracting.pieces import (
     wordless,
 )
 from statecomp.llm.extracting.reading.naming import LONGEST_NAME, listed
-from statecomp.llm.extracting.tables import rows, table_end
 
 _HEADING = re.compile(r"\s*(?:#{1,6}\s+\S|={2,} .* ={2,}\s*\Z|\*\*[^*]{2,80}\*\*:?\s*\Z|</?h\d)")
 _TITLE = re.compile(r"\s*[\w(][^.!?;]{2,78}:\s*\Z")
@@ -27,11 +29,14 @@ _EMPTY_KEY = re.compile(
 )
 _FENCE = re.compile(r"\s*(?:```\w*|</?[a-zA-Z_]+>|[-=*_#~.\s]+)\s*\Z")
 _ENDS = re.compile(r"[.!?:;|>\]})\"]\s*\Z")
+_SAID_TWICE = re.compile(r"\[([^\s\[\]]{4,400})\]\(\1\)")
 _DOCUMENT = re.compile(r"^\s{0,3}#{1,6} \S", re.MULTILINE)
 WRAPPED, WRAPPED_PLAIN = 55, 72
 """A line this long that does not end a sentence goes on in the next: in a document, elsewhere."""
 
 
+Block: TypeAlias = tuple[Sequence[str], Owner | None]
+"""Lines of `Key: value`, and the heading they stand below."""
 Data = Callable[[str, str], Sequence[Piece]]
 """The pieces of a value that is data, under the name it has; none where it is no data."""
 
@@ -42,9 +47,13 @@ def pieces_of(lines: Sequence[str], data: Data) -> Iterator[Piece]:
     owner: Owner | None = None
     place = 0
     titles: list[str] = []
+    blocks: list[Block] = []
     while place < len(lines):
         line = lines[place]
         if not line.strip():
+            # A line with a colon names what stands below it, up to the next gap.
+            if owner and owner.label.endswith(":") and not _goes_below(lines, place):
+                owner = None
             place += 1
             continue
         stop = table_end(lines, place)
@@ -62,13 +71,31 @@ def pieces_of(lines: Sequence[str], data: Data) -> Iterator[Piece]:
             place += 1
         elif (stop := _fields_end(lines, place)) > place + 1:
             titles.append(one_line(lines[place]))
-            yield from _fields(lines[place:stop], owner, data)
+            blocks.append((lines[place:stop], owner))
             place = stop
         else:
             stop = _item_end(lines, place, WRAPPED if document else WRAPPED_PLAIN)
             yield from _told(lines[place:stop], owner, document)
             place = stop
     yield from _blocks(titles)
+    yield from _tabled(blocks, data)
+
+
+def _tabled(blocks: Sequence[Block], data: Data) -> Iterator[Piece]:
+    """Blocks of one kind below one heading as rows; what no row says as the fields of each."""
+    kinds: dict[tuple[Owner | None, str], list[Sequence[str]]] = {}
+    for lines, owner in blocks:
+        kinds.setdefault((owner, lines[0].partition(":")[0].strip()), []).append(lines)
+    told: dict[tuple[Owner | None, str], frozenset[Path]] = {}
+    for (owner, key), group in kinds.items():
+        if table := table_of([cells_of(lines) for lines in group], " ".join):
+            told[owner, key] = table.told
+            header = Owner(f"{owner.label} {table.header}" if owner else table.header)
+            shared = (f"each: {table.shared}",) if table.shared else ()
+            yield from (Piece(row, Form.ROW, header) for row in (*shared, *table.rows))
+    for lines, owner in blocks:
+        known = told.get((owner, lines[0].partition(":")[0].strip()), frozenset())
+        yield from _fields(lines, owner, data, known)
 
 
 def _blocks(titles: Sequence[str]) -> Iterator[Piece]:
@@ -95,6 +122,13 @@ def _is_heading(lines: Sequence[str], place: int) -> bool:
     return bool(_TITLE.match(line)) and bool(following.strip())
 
 
+def _goes_below(lines: Sequence[str], gap: int) -> bool:
+    """Whether what follows a gap still belongs to the title above: it opens, or is a list."""
+    above = lines[gap - 1] if gap else ""
+    below = next((line for line in lines[gap : gap + 4] if line.strip()), "")
+    return bool(_TITLE.match(above) or _ITEM.match(below) or below[:1] in " \t")
+
+
 def _fields_end(lines: Sequence[str], start: int) -> int:
     margin = _margin(lines[start])
     stop = start
@@ -112,7 +146,9 @@ def _margin(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _fields(lines: Sequence[str], outer: Owner | None, data: Data) -> Iterator[Piece]:
+def _fields(
+    lines: Sequence[str], outer: Owner | None, data: Data, known: frozenset[Path]
+) -> Iterator[Piece]:
     """A block of `Key: value` lines is one thing: its first line says which."""
     told: list[str] = []
     for line in (one_line(line) for line in lines if not _EMPTY_KEY.match(line)):
@@ -126,7 +162,8 @@ def _fields(lines: Sequence[str], outer: Owner | None, data: Data) -> Iterator[P
     label = told[0] if len(told[0]) <= 200 else ""
     owner = Owner("; ".join(part for part in (outer.label if outer else "", label) if part))
     for line in told:
-        yield Piece(line, Form.FIELD, owner)
+        if (line.partition(": ")[0].strip("*_ "),) not in known:
+            yield Piece(line, Form.FIELD, owner)
 
 
 def _item_end(lines: Sequence[str], start: int, width: int) -> int:
@@ -150,7 +187,7 @@ def _goes_on(line: str) -> bool:
 
 
 def _told(lines: Sequence[str], owner: Owner | None, document: bool) -> Iterator[Piece]:
-    text = one_line(" ".join(lines))
+    text = _SAID_TWICE.sub(r"\1", one_line(" ".join(lines)))
     if wordless(text) or _FENCE.match(text) or _EMPTY_KEY.match(text):
         return
     form = Form.RULE if document or (owner and _ITEM.match(lines[0])) else Form.LINE

@@ -19,6 +19,7 @@ from statecomp.history.facts import FactIndex, facts_of
 from statecomp.history.situation import Situation
 from statecomp.history.text import COMMON, Kind, words_of
 from statecomp.llm import markers
+from statecomp.llm.extracting.listing.columns import kind_of
 from statecomp.llm.extracting.pieces import Form, Owner
 from statecomp.llm.extracting.units import Place, Unit
 from statecomp.llm.extracting.weights import WEIGHTS
@@ -68,8 +69,14 @@ class Setting:
 
 @lru_cache(maxsize=REMEMBERED)
 def spoken_in(text: str) -> tuple[str, ...]:
-    """The words of a text, each once, in order: no sum of floats may depend on the hash seed."""
-    return tuple(dict.fromkeys(words_of(text)))
+    """The words of a text, each once, in order: no sum of floats may depend on the hash seed.
+
+    A name of several words has them all: a task says pink where the data says pink_background.
+    """
+    words = words_of(text)
+    if "_" in text:
+        words += words_of(text.replace("_", " "))
+    return tuple(dict.fromkeys(words))
 
 
 def _taken_up(unit: Unit, last_use: Mapping[str, int], rest: FactIndex) -> bool:
@@ -110,11 +117,28 @@ def _placed(unit: Unit, setting: Setting) -> Iterator[tuple[str, float]]:
     yield from _position(unit)
     yield from _names(unit, setting)
     yield from _words(unit, setting)
+    yield from _keys(unit)
     if unit.owner:
         yield "owned", 1.0
         yield "kin_owner", min(setting.kept[unit.owner], 3) / 3.0
         if unit.form is Form.FIELD and unit.text in unit.label:
             yield "is_label", 1.0
+
+
+def _keys(unit: Unit) -> Iterator[tuple[str, float]]:
+    """What the field, or the columns of the row, are called."""
+    if unit.form is Form.FIELD:
+        key = unit.text.partition(": ")[0]
+        yield f"field_{kind_of(key)}", 1.0
+    elif unit.form is Form.ROW and " | " in unit.label and unit.place is Place.OBSERVED:
+        yield "tabled", 1.0
+        yield from ((f"row_{kind}", 1.0) for kind in _columns(unit.label))
+
+
+@lru_cache(maxsize=1024)
+def _columns(header: str) -> tuple[str, ...]:
+    names = header.rpartition(": ")[2].split(" | ")
+    return tuple(sorted(set(map(kind_of, names))))
 
 
 def _whose(unit: Unit) -> str:

@@ -17,7 +17,7 @@ from statecomp.llm.extracting.reading.actions import (
     actions_of,
     calls_of,
 )
-from statecomp.llm.extracting.reading.calls import SAME, likeness
+from statecomp.llm.extracting.reading.calls import NEARLY, likeness, same
 from statecomp.llm.extracting.reading.results import results_of
 from statecomp.llm.extracting.units import Unit
 from statecomp.llm.record import Record
@@ -35,7 +35,8 @@ class KnownStep:
     """What is known of one interaction before any line is written.
 
     `below` tells the calls of one step apart; `head` is what the step and those after it share;
-    `went_through_at` is the later step that sent the same call and did not fail.
+    `went_through_at` is the later step that sent the same call and did not fail; `followed` says
+    that one like it did not.
     """
 
     number: int
@@ -48,6 +49,7 @@ class KnownStep:
     head: str = ""
     grouped: bool = False
     went_through_at: int = 0
+    followed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,8 @@ def steps_of(
             below=tuple(calls_of(member)),
             head=actions[place].head,
             grouped=actions[place].grouped,
-            went_through_at=_success(place, known, endings),
+            went_through_at=_success(place, known, endings, same),
+            followed=bool(_success(place, known, endings, _alike)),
         )
         for place, member in enumerate(span)
     ]
@@ -99,13 +102,22 @@ def _line_count(member: Interaction) -> int:
     return text.count("\n") + 1 if text else 0
 
 
-def _success(place: int, known: Sequence[Interaction], endings: Sequence[Ending]) -> int:
-    """The later step that sent the same call and went through, if none failed after it."""
+def _alike(one: Interaction, other: Interaction) -> bool:
+    return likeness(one, other) >= NEARLY
+
+
+def _success(
+    place: int,
+    known: Sequence[Interaction],
+    endings: Sequence[Ending],
+    alike: Callable[[Interaction, Interaction], bool],
+) -> int:
+    """The later step with such a call that went through, if none failed after it."""
     if not endings[place].failed:
         return 0
     found = 0
     for later in range(place + 1, len(known)):
-        if likeness(known[place], known[later]) >= SAME:
+        if alike(known[place], known[later]):
             bad = endings[later].failed or endings[later].said
             found = 0 if bad else found or known[later].number
     return found
@@ -125,7 +137,8 @@ def outline(steps: Sequence[KnownStep], room: int, count: Callable[[str], int]) 
 
 def _written(steps: Sequence[KnownStep], limit: int) -> Outline:
     failed = [step for step in steps if step.ending.failed]
-    open_ends = ", ".join(str(step.number) for step in failed if not step.went_through_at)
+    left = [step for step in failed if not (step.went_through_at or step.followed)]
+    open_ends = ", ".join(str(step.number) for step in left)
     unresolved = f"no later success of the same call seen for steps {open_ends}"
     lines: list[tuple[int, str]] = []
     before = ""

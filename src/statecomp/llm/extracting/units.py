@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -106,8 +107,12 @@ def _read(member: Interaction) -> Parts:
     return Parts(payloads, tuple(named))
 
 
+_MARKUP = re.compile(r"</?(?:observation|thinking|thought|action|plan|reflection)>")
+"""What some agents put around their sentences."""
+
+
 def _spoken(text: str) -> Iterator[Piece]:
-    for line in text.split("\n"):
+    for line in _MARKUP.sub(" ", text).split("\n"):
         for sentence in sentences(one_line(line)):
             for part in fitted(sentence):
                 if len(part.split()) > 2 and not wordless(part):

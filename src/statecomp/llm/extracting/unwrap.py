@@ -6,6 +6,7 @@ this sees the answer alone, and whether its status or its flag says that it went
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,7 +49,7 @@ def _opened(payload: Payload, depth: int) -> Payload:
     if not text:
         return payload
     if depth and text.lstrip()[:1] in ("{", "[") and _ENVELOPE.search(text, 0, 4000):
-        inner = _letter(decoded(text))
+        inner = _torn(text) or _letter(decoded(text))
         if inner is not None:
             # The innermost knows best: a delivery may go well whose content is a failure.
             ended = payload.ended if inner.ended is None else inner.ended
@@ -91,6 +92,24 @@ def _letter(data: Json) -> Payload | None:
         if isinstance(data.get(key), str):
             return Payload(data[key], _status_of({**data, **_inner(data.get("metadata"))}))
     return None
+
+
+_TORN = re.compile(r"""\s*\[?\{"type": ?"text", ?"text": ?\"""")
+_WHOLE = re.compile(r"""(?:[^"\\]|\\(?:u[0-9a-fA-F]{4}|[^u]))*""", re.DOTALL)
+
+
+def _torn(text: str) -> Payload | None:
+    """The text in an envelope that was broken off inside it: a client cut a long answer."""
+    opening = _TORN.match(text)
+    if not opening:
+        return None
+    inner = _WHOLE.match(text, opening.end())
+    if inner is None or text[inner.end() : inner.end() + 1] == '"':
+        return None  # it ends where it should
+    try:
+        return Payload(json.loads(f'"{inner[0]}"', strict=False))
+    except ValueError:
+        return None
 
 
 def _is_part(data: Json) -> bool:

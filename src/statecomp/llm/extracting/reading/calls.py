@@ -8,8 +8,8 @@ from statecomp.history.interaction import Call, Interaction
 from statecomp.llm.extracting.arguments import pairs_of
 from statecomp.llm.extracting.pieces import shortened
 
-SAME, ALIKE = 0.8, 0.5
-"""The share of words two calls have in common: the same call again, a version of it."""
+NEARLY, ALIKE = 0.8, 0.5
+"""The share of words that two calls of one kind have in common: nearly the same, a version."""
 VALUE = 120
 """Characters of a value beside others; the two ends of a longer one are shown."""
 LONG = 150
@@ -35,6 +35,15 @@ def common_of(calls: Sequence[Call]) -> dict[str, str]:
 def apart(call: Call, common: Mapping[str, str]) -> str:
     """What tells a call from others that have something in common with it."""
     return as_text({k: v for k, v in pairs_of(call).items() if k not in common})
+
+
+def same(one: Interaction, other: Interaction) -> bool:
+    """Whether two steps sent the very same: one argument more or less may be what made it work."""
+    if not one.calls or not other.calls:
+        return not one.calls and not other.calls and one.said == other.said
+    return [(call.name, pairs_of(call)) for call in one.calls] == [
+        (call.name, pairs_of(call)) for call in other.calls
+    ]
 
 
 def likeness(one: Interaction, other: Interaction) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from statecomp.llm.extracting.decode import Json
+from statecomp.llm.extracting.listing.columns import counted
 from statecomp.llm.extracting.pieces import one_line
 
 LONGEST_NAME = 80
@@ -112,8 +113,8 @@ def spoken(value: Json) -> str:
 def listed(values: Sequence[Json], what: str = "") -> str:
     """How many objects there are and what they are called; what does not fit is counted."""
     objects = [value for value in values if isinstance(value, dict)]
-    names = [name for value in objects if (name := _listed(value))]
-    if len(names) <= LIST_CHARS // 8:
+    names = list(counted([name for value in objects if (name := _listed(value))]))
+    if len(names) == len(objects) and len(names) <= LIST_CHARS // 8:
         full = [f"{name}{_detail(value)}" for value in objects if (name := _listed(value))]
         names = full if sum(map(len, full)) <= LIST_CHARS else names
     told: list[str] = []
@@ -123,7 +124,7 @@ def listed(values: Sequence[Json], what: str = "") -> str:
         told.append(name)
     if not told:
         return ""
-    more = len(values) - len(told)
+    more = len(names) - len(told) + len(values) - len(objects)
     if len(values) == 1:
         return f"{what}: {told[0]}" if what else told[0]
     count = f"{len(values)} {what} listed" if what else f"{len(values)} listed"

@@ -20,6 +20,10 @@ _BARE_ITEM = re.compile(r"\s*- [\w/]+(?: \[[^\]]*\])*:?\s*\Z")
 _RAN = re.compile(r"#* ?Ran Playwright code")
 _CALL_LOG = re.compile(r"\s*Call log:\s*\Z")
 _CONSOLE = re.compile(r"#* ?New console messages")
+# Marks of a page's elements hold for the next click; what they say may be news if it is long.
+_ELEMENT = re.compile(
+    r"\s*(?:- )?\[\d+\]\s?<[^>]*>(?:[^<]{0,30}</\w+>)?\s*\Z|\s*Current step: \d+/\d+Current date"
+)
 _OPENED = re.compile(r"\[File: .* \(\d+ lines total\)\]\s*\Z")
 _PROMPT = re.compile(
     r"\s{0,3}\bplease (?:review|refine|close|try|edit|wait|retry|check|see|run|provide|use)\b.*",
@@ -60,7 +64,7 @@ def _quiet(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _is_noise(line: str) -> bool:
-    kinds = (_DUMP, _PROGRESS, _FRAME, _OPENED)
+    kinds = (_DUMP, _PROGRESS, _FRAME, _OPENED, _ELEMENT)
     return any(kind.match(line) for kind in kinds) or bool(
         "[ref=" in line and _BARE_ITEM.match(line)
     )

@@ -1,0 +1,150 @@
+"""A record being filled: first what is likely, then what is worth its tokens, then names."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from statecomp.history.text import words_of
+from statecomp.llm.extracting.compose import composed, label_cost
+from statecomp.llm.extracting.headings import headings_of
+from statecomp.llm.extracting.pieces import Form, Owner
+from statecomp.llm.extracting.steps import Outline
+from statecomp.llm.extracting.units import Place, Unit
+from statecomp.llm.inventory import Name, listing_cost, rows_of, worth
+from statecomp.llm.record import Record, entry
+
+UNDERSTATED = 15.0
+"""How many times rarer the odds of a name are than the chance of its unit; fitted apart."""
+_BARE = re.compile(r"https?://|\.\w{1,5}\Z")
+"""What says nothing in a list: such a link, and the ending of files."""
+
+
+class Draft:
+    """A record being filled: the outline of every step, then units, best first."""
+
+    def __init__(
+        self, outline: Outline, units: Sequence[Unit], numbers: Sequence[int], density: float
+    ) -> None:
+        self.outline = outline
+        self._units = units
+        self._numbers = numbers
+        self._density = density
+        self._headings = headings_of(units)
+        self._sizes = Counter(unit.owner for unit in units if unit.form is not Form.FIELD)
+        self._chosen: list[int] = []
+        self._names: list[Name] = []
+        self._opened: dict[tuple[int, Owner], bool] = {}
+
+    def cost(self, place: int) -> float:
+        unit = self._units[place]
+        return (len(unit.text) + label_cost(unit, self._opened)) * self._density + 1.0
+
+    def fill(self, order: Sequence[int], room: int, count: Callable[[str], int]) -> None:
+        """Take units in order while they fit: first what is new, then what repeats words."""
+        body = self.record().body
+        said = set(words_of(body))
+        left = float(room - count(body))
+        texts = {self._units[place].text for place in self._chosen}
+        for only_new in (True, False):
+            for place in order:
+                unit = self._units[place]
+                cost = self.cost(place)
+                if cost > left or unit.text in texts:
+                    continue
+                words = words_of(unit.text)
+                if only_new and said.issuperset(words):
+                    continue
+                self._take(place)
+                texts.add(unit.text)
+                said.update(words)
+                left -= cost
+
+    def shorten(self, room: int, count: Callable[[str], int]) -> None:
+        """Give up the last units where their labels made the record too long."""
+        while self._names and count(self.record().body) > room:
+            del self._names[-max(1, len(self._names) // 50) :]
+        while self._chosen and count(self.record().body) > room:
+            del self._chosen[-max(1, len(self._chosen) // 50) :]
+
+    def index(
+        self,
+        names: Sequence[Name],
+        needs: Sequence[float],
+        room: int,
+        count: Callable[[str], int],
+    ) -> None:
+        """Identifiers worth their tokens that no unit says yet, the worthiest first.
+
+        What belongs to an object or a row is shown with it, or not at all; what stands alone is
+        listed under the step that showed it.
+        """
+        body = self.record().body
+        left = float(room - count(body))
+        listed: set[tuple[int, str]] = set()
+        for _, place, name in self._wanted([n for n in names if n.text not in body], needs):
+            cost = self.cost(place) if name is None else listing_cost(name, listed)
+            if cost > left:
+                continue
+            left -= cost
+            if name is None:
+                self._take(place)
+            else:
+                self._names.append(name)
+                listed.add((name.step, name.key))
+
+    def _wanted(
+        self, missing: Sequence[Name], needs: Sequence[float]
+    ) -> list[tuple[float, int, Name | None]]:
+        """Units that hold a missing name, and names without one, each with what a token buys."""
+        free, owned = named_in(self._units)
+        odds: dict[int, float] = {}
+        for name in missing:
+            if (place := owned.get(name.text)) is not None:
+                odds[place] = odds.get(place, needs[place] / UNDERSTATED) + name.odds
+        texts = {self._units[place].text for place in self._chosen}
+        found: list[tuple[float, int, Name | None]] = [
+            (value / self.cost(place), place, None)
+            for place, value in odds.items()
+            if self._units[place].text not in texts
+        ]
+        found += [
+            (worth(name), -1, name)
+            for name in missing
+            if name.text in free and (name.key or not _BARE.match(name.text))
+        ]
+        return sorted(found, key=lambda entry: -entry[0])
+
+    def _take(self, place: int) -> None:
+        unit = self._units[place]
+        self._chosen.append(place)
+        if unit.owner:
+            self._opened[unit.step, unit.owner] = True
+
+    def record(self) -> Record:
+        units = [(self._units[place], self._headings[place]) for place in sorted(self._chosen)]
+        record = composed(self.outline, units, self._numbers, self._sizes)
+        if not self._names:
+            return record
+        by_step: dict[int, list[Name]] = {}
+        for name in sorted(self._names, key=lambda name: name.step):
+            by_step.setdefault(name.step, []).append(name)
+        shown = (
+            entry(f"{self._numbers[step]} showed:", rows_of(names))
+            for step, names in by_step.items()
+        )
+        return replace(record, locations=(*record.locations, *shown))
+
+
+def named_in(units: Sequence[Unit]) -> tuple[set[str], dict[str, int]]:
+    """The names that stand alone, and those of objects and rows with the place of their unit."""
+    owned, free = dict[str, int](), set[str]()
+    for place, unit in enumerate(units):
+        observed = unit.owner and unit.place is Place.OBSERVED
+        if observed and unit.form in (Form.FIELD, Form.ROW):
+            owned.update((name, place) for name in unit.names if name not in owned)
+        else:
+            free.update(unit.names)
+    return free.difference(owned), owned

@@ -1,0 +1,1 @@
+"""Lists of things: as tables told in text, and as tables made of objects."""
