@@ -27,7 +27,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from statecomp.annotate.labels import Labels, read_labels
+from statecomp.annotation.labels import Labels, read_labels
 from statecomp.compressor import OBJECTION_STEPS, StateComp
 from statecomp.config.scorers import scoring
 from statecomp.controller.prices import shipped_prices
@@ -43,11 +43,11 @@ from statecomp.llm.writing.answer import KEEP_CHANCE
 from statecomp.llm.writing.question import question
 from statecomp.llm.writing.summarize import prompt
 from statecomp.recipes import recipe_named
-from statecomp.replay.run import checkpoints
-from statecomp.replay.timing import SETTLED
+from statecomp.replays.run import checkpoints
+from statecomp.replays.timing import SETTLED
 from statecomp.traces.jsonl import read_runs
 from statecomp.wire.assemble import parse
-from statecomp.wire.detect import wire_named
+from statecomp.wire.providers import wire_named
 
 HERE = Path(__file__).resolve().parent
 RUNS = HERE.parents[1] / "shared" / "data" / "trajectories.jsonl.gz"

@@ -24,8 +24,8 @@ import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from statecomp.annotate.labels import read_labels
-from statecomp.annotate.records import Reading
+from statecomp.annotation.labels import read_labels
+from statecomp.annotation.records import Reading
 from statecomp.errors import BadInput
 from statecomp.exam.spans import Exam, exams
 from statecomp.exam.writers import RecordWriter

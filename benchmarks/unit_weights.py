@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from benchmarks.must_keep_recall import HALVES, LABELS, RUNS, plain, read_labels
-from statecomp.engines.local import map_runs
 from statecomp.errors import BadInput
 from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
@@ -30,11 +29,12 @@ from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
 from statecomp.llm.extracting.ranking import Setting, features
 from statecomp.llm.extracting.units import Unit, units_of
-from statecomp.replay.run import used_identifiers
-from statecomp.replay.safety import Dependencies, common_identifiers
+from statecomp.replays.run import used_identifiers
+from statecomp.replays.safety import Dependencies, common_identifiers
 from statecomp.traces.jsonl import read_runs
 from statecomp.wire.assemble import parse
-from statecomp.wire.detect import wire_named
+from statecomp.wire.providers import wire_named
+from statecomp.workers.local import map_runs
 
 PENALTY, ROUNDS = 0.6, 120
 CHECKPOINTS = (0.4, 0.75)

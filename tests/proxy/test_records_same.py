@@ -24,7 +24,7 @@ from statecomp.proxy.records import Caller, Writers
 from statecomp.proxy.scripted.app import Received, ScriptedUpstream
 from statecomp.proxy.scripted.dialects import Dialect
 from statecomp.proxy.scripted.refusals import Refused
-from statecomp.proxy.scripted.turns import Body, Turn, drill
+from statecomp.proxy.scripted.turns import Body, ScriptedCall, Turn, drill
 from statecomp.records import ModelRecords
 from tests.proxy.conversations import CHAT, CLAUDE, TONGUES, Tongue
 from tests.proxy.serving import EAGER, Proxied, proxied
@@ -41,6 +41,7 @@ class Writing:
     """Plays the agent's model for the agent, and a writer for whoever asks for a record."""
 
     says: str = json.dumps({"facts": [SAID]})
+    calls: tuple[ScriptedCall, ...] = ()
 
     @property
     def last(self) -> int:
@@ -49,7 +50,7 @@ class Writing:
     def turn(self, body: Mapping[str, Any], step: int) -> Turn:
         if body["model"] not in SIBLINGS.values():
             return drill(100)[step]
-        return Turn(self.says)
+        return Turn(self.says, calls=self.calls)
 
 
 class Hanging(ScriptedUpstream):
@@ -64,11 +65,19 @@ class Hanging(ScriptedUpstream):
 class Forbidding(ScriptedUpstream):
     """Lets this key use the agent's model and no other, and quotes the key it was shown."""
 
+    status = 403
+
     def _checked(self, request: Request, raw: bytes, dialect: Dialect) -> Body:
         body = super()._checked(request, raw, dialect)
         if body["model"] in SIBLINGS.values():
-            raise Refused(f"{request.url.query} may not use that model", 403)
+            raise Refused(f"{request.url.query} may not use that model", self.status)
         return body
+
+
+class Expiring(Forbidding):
+    """The credential was good for the agent's request and is not for the question after it."""
+
+    status = 401
 
 
 def talk(proxy: Proxied, tongue: Tongue, steps: int = 8, **body: Any) -> None:
@@ -135,9 +144,13 @@ def test_a_key_is_only_in_the_questions_of_its_own_tenant_and_nowhere_else(
         assert two.key not in told
 
 
-def test_where_the_sibling_is_forbidden_the_extract_stands_and_nobody_asks_again() -> None:
-    with proxied(Forbidding(Writing()), method=SAME) as proxy:
+@pytest.mark.parametrize("upstream", [Forbidding, Expiring])
+def test_where_the_sibling_is_forbidden_the_extract_stands_and_nobody_asks_again(
+    upstream: type[Forbidding],
+) -> None:
+    with proxied(upstream(Writing()), method=SAME) as proxy:
         talk(proxy, CHAT, 10)
+        assert any(f"{upstream.status}" in note for note in notes(proxy)), notes(proxy)
         questions = [r for r in proxy.upstream.received if r.body["model"] == "gpt-5-mini"]
         assert len(questions) == 1
         last = agent(proxy)[-1].raw.decode()
@@ -145,7 +158,18 @@ def test_where_the_sibling_is_forbidden_the_extract_stands_and_nobody_asks_again
         assert SAID not in last
 
 
+def notes(proxy: Proxied) -> list[str]:
+    """Why a record is an extract, request by request, once all are written."""
+    written(proxy)
+    requests = [r for s in proxy.ledger.sessions(9) for r in proxy.ledger.requests(s.id)]
+    return [request.note for request in requests if "an extract, because" in request.note]
+
+
+GERMAN = "Die Teile wurden geprüft und sind in Ordnung, das Ergebnis ist mit der Liste verglichen."
+RUSSIAN = "Все детали были осмотрены, проверены и признаны исправными без замечаний."
 BAD = {
+    "another language": json.dumps({"facts": [GERMAN, GERMAN + " Auch der Rest ist nicht neu."]}),
+    "another script": json.dumps({"facts": [RUSSIAN]}, ensure_ascii=False),
     "prose": "The agent looked at some parts.",
     "half": '{"facts": ["half',
     "empty": "{}",
@@ -161,8 +185,32 @@ def test_an_answer_that_cannot_be_used_gives_way_to_the_extract(says: str) -> No
         last = agent(proxy)[-1].raw.decode()
         assert "[Record of past steps" in last
         assert "never-seen" not in last
+        assert "wurden" not in last
+        assert "\\u0434" not in last
+        assert notes(proxy), "the note says why"
         # The first refusals are free; then the share of what was spent in vain is too large.
         assert len(asked(proxy)) <= 2 * 3
+
+
+@each_protocol
+def test_a_writer_that_calls_a_tool_has_written_nothing(tongue: Tongue) -> None:
+    script = Writing(says="", calls=(ScriptedCall("look", '{"step": 0, "part": 0}'),))
+    with proxied(ScriptedUpstream(script), method=SAME) as proxy:
+        talk(proxy, tongue, 6)
+        assert "[Record of past steps" in agent(proxy)[-1].raw.decode()
+        assert notes(proxy)
+
+
+def test_a_secret_in_a_written_record_is_not_committed() -> None:
+    secret = "ghp_" + "a1B2" * 9
+    says = json.dumps({"facts": [f"The token {secret} was shown for the parts."]})
+    with proxied(ScriptedUpstream(Writing(says)), method=SAME) as proxy:
+        told = [*CHAT.user(f"{TASK} My token is {secret}."), *CHAT.run(8)]
+        for history in CHAT.growing(told):
+            assert proxy.post(CHAT, CHAT.body(history)).status_code == 200
+        written(proxy)
+        kept = [e for s in proxy.ledger.sessions(9) for e in proxy.ledger.entries(s.id)]
+        assert secret not in repr(kept)
 
 
 def test_what_a_conversation_may_spend_is_never_exceeded() -> None:

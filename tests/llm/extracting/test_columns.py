@@ -12,7 +12,14 @@ from statecomp.history.interaction import Interaction, Observation
 from statecomp.history.situation import Situation
 from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.extracting.cut import cut
-from statecomp.llm.extracting.listing.columns import NOTHING, counted, grid_of, kind_of, table_of
+from statecomp.llm.extracting.listing.columns import (
+    NOTHING,
+    Path,
+    counted,
+    grid_of,
+    kind_of,
+    table_of,
+)
 from statecomp.llm.extracting.pieces import Form
 from statecomp.llm.extracting.unwrap import unwrapped
 
@@ -130,7 +137,9 @@ CELLS = st.dictionaries(
 
 @given(st.lists(CELLS, max_size=12))
 def test_every_row_has_the_cells_of_its_header(things: list[dict[str, str]]) -> None:
-    given_cells = [{(key,): value for key, value in t.items() if value.strip()} for t in things]
+    given_cells: list[dict[Path, str]] = [
+        {(key,): value for key, value in t.items() if value.strip()} for t in things
+    ]
     table = table_of(given_cells, " ".join)
     if table is not None:
         assert len(table.rows) == len(things)

@@ -22,6 +22,7 @@ from statecomp.llm.writing.answer import (
     parse_entries,
     parse_written,
 )
+from statecomp.llm.writing.language import another_language
 from statecomp.llm.writing.question import question
 from statecomp.tokens import ESTIMATE
 
@@ -115,7 +116,10 @@ class ChatSummarizer:
     def _checked(self, record: Record, run: Sequence[Interaction], situation: Situation) -> Record:
         record = self._mended(record, run, situation)
         written = self._count(record.body)
-        source = self._count("\n".join(interaction.text for interaction in run))
+        text = "\n".join(interaction.text for interaction in run)
+        if other := another_language(record.body, "\n".join((text, *situation.asked))):
+            raise SummaryFailed(f"the summary is in {other}, its source is not")
+        source = self._count(text)
         if written >= source:
             raise SummaryFailed(
                 f"the summary takes {written:,} tokens, its source takes {source:,}"
