@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import pytest
 
@@ -49,9 +50,11 @@ def _of(scorer: type[object]) -> Method:
     return Method(scorer=scorer, rule=Gates(longer_than=1, min_source_tokens=50))  # type: ignore[arg-type]
 
 
+EAGER = Method(scorer=lambda: AgeScorer(2), rule=Gates(longer_than=1, min_source_tokens=50))
+
+
 def eager() -> Method:
-    gates = Gates(longer_than=1, min_source_tokens=50)
-    return Method(scorer=lambda: AgeScorer(2), rule=gates)
+    return EAGER
 
 
 def broken() -> Method:
@@ -66,15 +69,29 @@ def endless() -> Method:
     return _of(Endless)
 
 
+def slow() -> Method:
+    signal.pause()
+    return EAGER
+
+
 def impossible() -> Method:
     raise RuntimeError("this method cannot be opened")
 
 
+@contextmanager
+def judging_with(opens: Callable[[], Method], limit_s: float = 60.0) -> Iterator[Judges]:
+    judging = Judges(Opening(opens, KEY), 1, limit_s=limit_s)
+    try:
+        assert judging.ready(60.0)
+        yield judging
+    finally:
+        judging.close()
+
+
 @pytest.fixture(scope="module")
 def judges() -> Iterator[Judges]:
-    judging = Judges(Opening(eager, KEY), 1, limit_s=60)
-    yield judging
-    judging.close()
+    with judging_with(eager) as judging:
+        yield judging
 
 
 def engine_of(judges: Judges | None, method: Method | None = None, **more: object) -> StateComp:
@@ -97,13 +114,10 @@ def test_what_is_judged_elsewhere_is_what_is_judged_here(judges: Judges) -> None
 
 
 def test_the_shipped_method_judges_the_same_elsewhere() -> None:
-    judging = Judges(Opening(Method, KEY), 2, limit_s=60)
-    try:
+    with judging_with(Method) as judging:
         here, there = engine_of(None, Method()), engine_of(judging, Method())
         for steps in (6, 12, 24):
             assert there.prepare(run(steps)) == here.prepare(run(steps))
-    finally:
-        judging.close()
 
 
 def test_scores_alone_come_from_elsewhere_where_a_model_writes(judges: Judges) -> None:
@@ -132,16 +146,14 @@ def test_a_store_that_is_away_fails_the_decision_and_not_the_process(judges: Jud
 
 
 def test_a_process_that_was_killed_is_started_again_and_nothing_is_lost() -> None:
-    judging = Judges(Opening(eager, KEY), 1, limit_s=60)
-    try:
+    with judging_with(eager) as judging:
         engine = engine_of(judging)
         first = engine.prepare(run(8))
         pid = killed(judging)
-        later = engine.prepare(run(12))
-        assert later == engine_of_both(first)
+        later = engine.prepare(run(12))  # here, until it is there again
+        assert judging.ready(60.0)
         assert judging.processes[0].pid != pid
-    finally:
-        judging.close()
+        assert [later, engine.prepare(run(16))] == [*engine_of_both(first)]
 
 
 def killed(judging: Judges) -> int:
@@ -154,23 +166,39 @@ def killed(judging: Judges) -> int:
     return pid
 
 
-def engine_of_both(first: object) -> object:
-    """What an engine of this process says after the same two states."""
+def engine_of_both(first: object) -> Iterator[object]:
+    """What an engine of this process says after the same states."""
     here = engine_of(None)
     assert here.prepare(run(8)) == first
-    return here.prepare(run(12))
+    yield here.prepare(run(12))
+    yield here.prepare(run(16))
 
 
-def test_a_state_that_kills_its_judge_is_left_as_it_is_and_then_judged_nowhere_else() -> None:
-    judging = Judges(Opening(deadly, KEY), 1, limit_s=60)
-    try:
+def test_a_state_that_kills_its_judge_is_left_as_it_is() -> None:
+    with judging_with(deadly) as judging:
         for steps in range(4, 4 + processes.FAILURES):
+            assert judging.ready(60.0)
             checkpoint = engine_of(judging).checkpoint(chat_of("p" + "r" * steps, bulk=BULK))
             assert "did not answer" in checkpoint.note
             assert not checkpoint.rewritten
         # None is started for a while: a thread of this process judges.
         assert engine_of(judging).prepare(run(9)).commits
         assert judging.lost == processes.FAILURES
+
+
+def test_while_another_one_starts_what_may_have_ended_the_first_is_not_tried_here() -> None:
+    with judging_with(deadly) as judging:
+        with pytest.raises(JudgingFailed, match="did not answer"):
+            engine_of(judging).prepare(run(9))
+        with pytest.raises(JudgingFailed, match="is being started again"):
+            engine_of(judging).prepare(run(9))
+
+
+def test_until_the_first_one_is_there_a_thread_judges() -> None:
+    judging = Judges(Opening(slow, KEY), 1, limit_s=60)
+    try:
+        assert engine_of(judging).prepare(run(9)).commits
+        assert judging.lost == 0
     finally:
         judging.close()
 
@@ -181,6 +209,8 @@ def test_a_method_that_cannot_be_opened_there_is_used_here(
     judging = Judges(Opening(impossible, KEY), 1, limit_s=60)
     try:
         for _ in range(processes.FAILURES):
+            with pytest.raises(EOFError):
+                judging.ready(60.0)
             with pytest.raises(JudgingFailed):
                 engine_of(judging).prepare(run(9))
         assert engine_of(judging).prepare(run(9)).commits
@@ -190,20 +220,14 @@ def test_a_method_that_cannot_be_opened_there_is_used_here(
 
 
 def test_a_process_that_does_not_answer_in_time_is_ended() -> None:
-    judging = Judges(Opening(endless, KEY), 1, limit_s=0.0)
-    try:
+    with judging_with(endless, limit_s=0.0) as judging:
         with pytest.raises(JudgingFailed):
             engine_of(judging).prepare(run(9))
         assert judging.processes[0].pid is None
-    finally:
-        judging.close()
 
 
 def test_scores_that_fail_there_fail_here() -> None:
-    judging = Judges(Opening(broken, KEY), 1, limit_s=60)
-    try:
+    with judging_with(broken) as judging:
         with pytest.raises(ScoringFailed, match="there are no scores"):
             judging.scorer(ENGINE, shipped_scorer()).score(run())
         assert "there are no scores" in engine_of(judging).prepare(run(9)).note
-    finally:
-        judging.close()

@@ -18,6 +18,8 @@ from statecomp.method import Method
 Engine: TypeAlias = tuple[str, str]
 """A tenant and a protocol: what is remembered of one is not seen by another."""
 Name: TypeAlias = tuple[str, int, str]
+READY = "ready"
+"""The first that a process says."""
 
 
 def name_of(segment: Segment) -> Name:

@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from threading import Lock
 from time import monotonic
-from typing import Any
+from typing import Any, NoReturn
 from zlib import crc32
 
 from statecomp.controller.circumstances import Circumstances
@@ -59,6 +59,7 @@ class Process:
         self._limit_s = limit_s
         self._lock = Lock()
         self._running: tuple[SpawnProcess, Connection[Any, Any]] | None = None
+        self._loaded = False
         self._failures = 0
         self._rests_until = 0.0
 
@@ -70,20 +71,41 @@ class Process:
         with self._lock:
             self._started()
 
+    def ready(self, patience_s: float = 0.0) -> bool:
+        """Whether it has loaded what it needs, after so long at most."""
+        with self._lock:
+            return self._is_ready(self._started(), patience_s)
+
     def ask(self, question: Question, history: History, refused: Refused) -> Answer:
-        """Raises JudgingFailed, and _Nowhere where none can be started."""
+        """Raises JudgingFailed, and _Nowhere where there is no process that could be asked."""
         with self._lock:
             pipe = self._started()
             try:
-                pipe.send(question)
-                answer = self._answered(pipe, history, refused)
+                ready = self._is_ready(pipe)
+                if ready:
+                    pipe.send(question)
+                    answer = self._answered(pipe, history, refused)
             except Exception as error:
                 # It ended, or its time is over; or what was said stays without an answer.
                 self._end()
                 self._failed()
                 raise JudgingFailed("the process that judges did not answer") from error
+            if not ready:
+                self._not_ready()
             self._failures, self.memory_bytes = 0, answer.memory_bytes
             return answer
+
+    def _is_ready(self, pipe: Connection[Any, Any], patience_s: float = 0.0) -> bool:
+        if not self._loaded and pipe.poll(patience_s):
+            pipe.recv()
+            self._loaded = True
+        return self._loaded
+
+    def _not_ready(self) -> NoReturn:
+        """What ended one process is not tried on this one while there is no other."""
+        if self.lost:
+            raise JudgingFailed("the process that judges is being started again")
+        raise _Nowhere
 
     def _started(self) -> Connection[Any, Any]:
         if self._running is not None and self._running[0].is_alive():
@@ -102,7 +124,7 @@ class Process:
             raise _Nowhere from error
         finally:
             theirs.close()
-        self._running = process, ours
+        self._running, self._loaded = (process, ours), False
         return ours
 
     def _answered(self, pipe: Connection[Any, Any], history: History, refused: Refused) -> Answer:
@@ -166,6 +188,9 @@ class Judges:
     @property
     def lost(self) -> int:
         return sum(process.lost for process in self.processes)
+
+    def ready(self, patience_s: float) -> bool:
+        return all(process.ready(patience_s) for process in self.processes)
 
     def judging(self, engine: Engine) -> Callable[[Judge], Judge]:
         return lambda here: _JudgedAway(self, engine, here)

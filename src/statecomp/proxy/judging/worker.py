@@ -18,6 +18,7 @@ from statecomp.history.history import History
 from statecomp.history.interaction import Segment
 from statecomp.ledger.audit import LedgerFailed
 from statecomp.proxy.judging.asked import (
+    READY,
     Answer,
     Engine,
     Failed,
@@ -43,6 +44,7 @@ def work(pipe: Connection[Any, Any], opening: Opening) -> None:
     worker = Worker(pipe, opening)
     gc.freeze()
     with suppress(EOFError, OSError):
+        pipe.send(READY)
         while True:
             worker.answer(pipe.recv())
 

@@ -1,0 +1,135 @@
+"""What do requests gain where states are judged in a process of their own?
+
+Two proxies in turn, one that judges in threads and one with a process for it (`--processes`).  Many
+conversations grow without a pause, more than can be decided about, while one connection repeats a
+small request that is settled.  Prints for each, the better of the rounds: median, p99 and the
+longest wait of that connection, decisions and requests a second, and the processor time of the
+process that serves.
+
+    OMP_NUM_THREADS=1 python benchmarks/judging.py [--seconds 15] [--rounds 3] [--clients 8]
+
+Aim: p99 at one connection under 5 ms while decisions run, and more decisions, on a quiet machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.proxy_overhead import (
+    PIDS,
+    body,
+    cpu_s,
+    free_port,
+    server,
+    statecomp_command,
+    talk,
+)
+
+START, LONGEST = 20, 80
+PROBE = 2
+WARM_S = 12.0
+DECIDED = ("committed", "nothing to do")
+
+
+@dataclass(frozen=True)
+class Found:
+    waits: tuple[float, ...]
+    decisions: float
+    requests: float
+    cpu_ms: float
+
+    def at(self, share: float) -> float:
+        return sorted(self.waits)[min(len(self.waits) - 1, int(share * len(self.waits)))] * 1000
+
+
+def growing(numbers: Iterator[int]) -> Iterator[bytes]:
+    """One conversation after the other, each request an interaction longer."""
+    for number in numbers:
+        for interactions in range(START, LONGEST):
+            yield body(number, interactions, stream=False)
+
+
+def repeated() -> Iterator[bytes]:
+    content = body(0, PROBE, stream=False)
+    while True:
+        yield content
+
+
+def decisions(port: int) -> float:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as answer:
+        lines = answer.read().decode().splitlines()
+    named = (line.rsplit(" ", 1) for line in lines if line.startswith("statecomp_decisions_total"))
+    return sum(float(value) for name, value in named if any(f'"{d}"' in name for d in DECIDED))
+
+
+def found(port: int, pid: int, seconds: float, clients: int, numbers: Iterator[int]) -> Found:
+    waits: list[float] = []
+    others: list[float] = []
+
+    async def together() -> None:
+        until = time.perf_counter() + seconds
+        loads = (talk(port, growing(numbers), until, others) for _ in range(clients))
+        await asyncio.gather(talk(port, repeated(), until, waits), *loads)
+
+    before, worked, begun = decisions(port), cpu_s(pid), time.perf_counter()
+    asyncio.run(together())
+    took, made = time.perf_counter() - begun, len(waits) + len(others)
+    decided = decisions(port) - before
+    return Found(
+        tuple(waits), decided / took, made / took, (cpu_s(pid) - worked) * 1000 / max(1, made)
+    )
+
+
+def one(processes: int, upstream: int, given: argparse.Namespace, numbers: Iterator[int]) -> Found:
+    with tempfile.TemporaryDirectory() as folder:
+        port = free_port()
+        options = ("--processes", str(processes))
+        command = statecomp_command(upstream, port, Path(folder), *options)
+        with server("statecomp", command, port, XDG_DATA_HOME=folder):
+            pid = PIDS["statecomp"]
+            found(port, pid, WARM_S, 1, numbers)  # what is loaded on first use, and the process
+            return found(port, pid, given.seconds, given.clients, numbers)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=15.0)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--clients", type=int, default=8)
+    given = parser.parse_args()
+    numbers, rounds = count(1), dict[int, list[Found]]()
+    with ExitStack() as stack:
+        upstream = free_port()
+        script = str(Path(__file__).with_name("proxy_overhead.py"))
+        command = [sys.executable, script, "--upstream", str(upstream)]
+        stack.enter_context(server("upstream", command, upstream))
+        for _ in range(given.rounds):
+            for processes in (0, 1):
+                rounds.setdefault(processes, []).append(one(processes, upstream, given, numbers))
+    print(f"{given.clients} clients, {given.rounds} rounds, {os.cpu_count()} cores")
+    for processes, all_found in rounds.items():
+        print(
+            f"{processes} processes: median {min(f.at(0.5) for f in all_found):6.1f} ms, "
+            f"p99 {min(f.at(0.99) for f in all_found):6.1f} ms, "
+            f"longest {min(f.at(1.0) for f in all_found):6.0f} ms; "
+            f"{max(f.decisions for f in all_found):5.1f} decisions/s, "
+            f"{max(f.requests for f in all_found):5.0f} requests/s, "
+            f"{min(f.cpu_ms for f in all_found):5.1f} ms of processor in the process that serves"
+        )
+
+
+if __name__ == "__main__":
+    main()
