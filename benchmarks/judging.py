@@ -3,8 +3,8 @@
 Two proxies in turn, one that judges in threads and one with a process for it (`--processes`).  Many
 conversations grow without a pause, more than can be decided about, while one connection repeats a
 small request that is settled.  Prints for each, the better of the rounds: median, p99 and the
-longest wait of that connection, decisions and requests a second, and the processor time of the
-process that serves.
+longest wait of that connection, decisions and requests a second, the processor time of a request in
+the process that serves, and that of a decision in the other.
 
     OMP_NUM_THREADS=1 python benchmarks/judging.py [--seconds 15] [--rounds 3] [--clients 8]
 
@@ -32,11 +32,11 @@ from benchmarks.proxy_overhead import (
     PIDS,
     body,
     cpu_s,
-    free_port,
     server,
     statecomp_command,
     talk,
 )
+from statecomp.proxy.scripted.serving import free_port
 
 START, LONGEST = 20, 80
 PROBE = 2
@@ -50,6 +50,7 @@ class Found:
     decisions: float
     requests: float
     cpu_ms: float
+    judging_ms: float  # of the processes that judge, a decision
 
     def at(self, share: float) -> float:
         return sorted(self.waits)[min(len(self.waits) - 1, int(share * len(self.waits)))] * 1000
@@ -75,6 +76,12 @@ def decisions(port: int) -> float:
     return sum(float(value) for name, value in named if any(f'"{d}"' in name for d in DECIDED))
 
 
+def judging_s(pid: int) -> float:
+    """Processor time of the processes that this one started."""
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    return sum(cpu_s(int(child)) for task in tasks for child in task.read_text().split())
+
+
 def found(port: int, pid: int, seconds: float, clients: int, numbers: Iterator[int]) -> Found:
     waits: list[float] = []
     others: list[float] = []
@@ -85,11 +92,16 @@ def found(port: int, pid: int, seconds: float, clients: int, numbers: Iterator[i
         await asyncio.gather(talk(port, repeated(), until, waits), *loads)
 
     before, worked, begun = decisions(port), cpu_s(pid), time.perf_counter()
+    judged = judging_s(pid)
     asyncio.run(together())
     took, made = time.perf_counter() - begun, len(waits) + len(others)
     decided = decisions(port) - before
     return Found(
-        tuple(waits), decided / took, made / took, (cpu_s(pid) - worked) * 1000 / max(1, made)
+        tuple(waits),
+        decided / took,
+        made / took,
+        (cpu_s(pid) - worked) * 1000 / max(1, made),
+        (judging_s(pid) - judged) * 1000 / max(1.0, decided),
     )
 
 
@@ -127,7 +139,8 @@ def main() -> None:
             f"longest {min(f.at(1.0) for f in all_found):6.0f} ms; "
             f"{max(f.decisions for f in all_found):5.1f} decisions/s, "
             f"{max(f.requests for f in all_found):5.0f} requests/s, "
-            f"{min(f.cpu_ms for f in all_found):5.1f} ms of processor in the process that serves"
+            f"{min(f.cpu_ms for f in all_found):5.1f} ms of processor in the process that serves, "
+            f"{min(f.judging_ms for f in all_found):5.1f} ms a decision in the one that judges"
         )
 
 

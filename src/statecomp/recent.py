@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
 from itertools import count, islice
 from threading import Lock
 from typing import Generic, Protocol, TypeVar
@@ -115,6 +116,13 @@ MEMORY = MemoryBudget(512 << 20)
 """What this process may remember; a service sets its own bound."""
 
 
+@dataclass(slots=True)
+class _Entry(Generic[Value]):
+    value: Value
+    weight: int
+    used: int
+
+
 class Weighed(Generic[Key, Value]):
     """Values by key within a budget, and at most `size` of them; safe to share between threads."""
 
@@ -124,7 +132,7 @@ class Weighed(Generic[Key, Value]):
         self.bytes = 0
         self._size = size
         self._bytes_of = bytes_of
-        self._entries: OrderedDict[Key, tuple[Value, int, int]] = OrderedDict()
+        self._entries: OrderedDict[Key, _Entry[Value]] = OrderedDict()
         self._lock = Lock()
         self._budget = budget if budget is not None else MEMORY
         self._budget.join(self)
@@ -136,12 +144,13 @@ class Weighed(Generic[Key, Value]):
         """Those that are here."""
         found, used = {}, now()
         with self._lock:
+            entries = self._entries
             for key in keys:
-                entry = self._entries.get(key)
+                entry = entries.get(key)
                 if entry is not None:
-                    found[key] = entry[0]
-                    self._entries[key] = (entry[0], entry[1], used)
-                    self._entries.move_to_end(key)
+                    found[key] = entry.value
+                    entry.used = used
+                    entries.move_to_end(key)
         return found
 
     def put(self, key: Key, value: Value) -> Value:
@@ -155,8 +164,8 @@ class Weighed(Generic[Key, Value]):
             for key, value in islice(news.items(), max(0, len(news) - self._size), None):
                 weight = self._bytes_of(value)
                 known = self._entries.pop(key, None)
-                self._entries[key] = (value, weight, used)
-                self.bytes += weight - (known[1] if known is not None else 0)
+                self._entries[key] = _Entry(value, weight, used)
+                self.bytes += weight - (known.weight if known is not None else 0)
                 if len(self._entries) > self._size:
                     self._forget_oldest()
         self._budget.grown(self.bytes - before)
@@ -165,7 +174,7 @@ class Weighed(Generic[Key, Value]):
         with self._lock:
             for key in keys:
                 if (entry := self._entries.pop(key, None)) is not None:
-                    self.bytes -= entry[1]
+                    self.bytes -= entry.weight
 
     def clear(self) -> None:
         with self._lock:
@@ -174,7 +183,7 @@ class Weighed(Generic[Key, Value]):
 
     def oldest(self) -> int | None:
         with self._lock:
-            return next((used for _, _, used in self._entries.values()), None)
+            return next((entry.used for entry in self._entries.values()), None)
 
     def forget_oldest(self) -> None:
         with self._lock:
@@ -182,12 +191,11 @@ class Weighed(Generic[Key, Value]):
                 self._forget_oldest()
 
     def _forget_oldest(self) -> None:
-        _, (_, weight, _) = self._entries.popitem(last=False)
-        self.bytes -= weight
+        self.bytes -= self._entries.popitem(last=False)[1].weight
 
     def values(self) -> list[Value]:
         with self._lock:
-            return [value for value, _, _ in self._entries.values()]
+            return [entry.value for entry in self._entries.values()]
 
     def __len__(self) -> int:
         return len(self._entries)

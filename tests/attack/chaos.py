@@ -1,6 +1,7 @@
 """Kills, stops of the database, several workers, an upstream that fails: nothing may be lost.
 
-    python -m tests.attack.chaos [--kills 20] [--workers 2] [--postgres] [--seed 1] [--page FILE]
+    python -m tests.attack.chaos [--kills 20] [--workers 2] [--processes 0] [--postgres] [--seed 1]
+        [--page FILE]
 
 Clients grow conversations through workers of one store, repeat old requests, and send the same one
 to two workers at once, while workers are killed and started again, the database is stopped, and the
@@ -25,6 +26,7 @@ import httpx
 
 from statecomp.proxy.scripted.app import ScriptedFault, ScriptedUpstream
 from statecomp.proxy.scripted.serving import serving
+from tests.attack.nursery import Forked, Nursery
 from tests.attack.traffic import Conversation, named
 from tests.attack.watch import NAME, Watch, page, secrets_in
 from tests.postgres import Cluster, running_cluster
@@ -70,6 +72,8 @@ class Chaos:
                 away = self.cluster is not None and kill % 10 == 9
                 self._round(pool, away=away)
                 self.watch.look(excused=away)
+                if kill % 10 == 9:
+                    sys.stderr.write(f"{kill + 1} kills, {len(self.watch.faults)} faults\n")
 
     def _round(self, pool: ThreadPoolExecutor, *, away: bool) -> None:
         if away and self.cluster is not None:
@@ -154,11 +158,13 @@ def world(plan: Plan, home: Path, *, postgres: bool = False) -> Iterator[tuple[C
         upstream = scripted(MOST_STEPS + 2)
         direct = stack.enter_context(serving(upstream.app))
         options = (*EAGER_OPTIONS, *plan.options, "--store", store)
-        workers = [Served(direct, home, *options) for _ in range(plan.workers)]
+        nursery = Nursery()
+        stack.callback(nursery.close)
+        workers = [Forked(nursery, direct, home, *options) for _ in range(plan.workers)]
         for worker in workers:
             stack.callback(worker.stop)
-        with ThreadPoolExecutor(len(workers)) as pool:
-            list(pool.map(Served.start, workers))
+        for worker in workers:
+            worker.start()
         chaos = Chaos(plan, upstream, workers, cluster)
         stack.callback(chaos.client.close)
         yield chaos, store
@@ -178,6 +184,7 @@ def attack(plan: Plan, home: Path, *, postgres: bool = False) -> tuple[dict[str,
     ran = {
         "store": "PostgreSQL" if postgres else "SQLite",
         "workers": plan.workers,
+        "options": " ".join(plan.options),
         "conversations": len(chaos.conversations),
         **chaos.watch.counts,
         "invalid": sum(fault.startswith("invalid") for fault in faults),
@@ -190,12 +197,14 @@ def attack(plan: Plan, home: Path, *, postgres: bool = False) -> tuple[dict[str,
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    for name, default in (("kills", 20), ("workers", 2), ("seed", 1), ("repeats", 400)):
+    numbers = {"kills": 20, "workers": 2, "processes": 0, "seed": 1, "repeats": 400}
+    for name, default in numbers.items():
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--postgres", action="store_true")
     parser.add_argument("--page", type=Path)
     given = parser.parse_args()
-    plan = Plan(given.kills, given.workers, given.seed, given.repeats)
+    options = ("--processes", str(given.processes))
+    plan = Plan(given.kills, given.workers, given.seed, given.repeats, options=options)
     with tempfile.TemporaryDirectory() as home:
         ran, faults = attack(plan, Path(home), postgres=given.postgres)
     told = page("Chaos", ran, faults)

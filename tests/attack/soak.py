@@ -52,8 +52,6 @@ def client(chaos: Chaos, number: int, ends: float, took: list[tuple[float, float
 
 def soaked(chaos: Chaos, seconds: float, clients: int) -> tuple[list[float], list[float]]:
     """Memory and p99 of each part of the time."""
-    process = chaos.workers[0].process
-    assert process is not None
     began = monotonic()
     took: list[tuple[float, float]] = []
     memory = []
@@ -63,7 +61,7 @@ def soaked(chaos: Chaos, seconds: float, clients: int) -> tuple[list[float], lis
         ]
         for part in range(PARTS):
             sleep(max(0.0, began + seconds * (part + 1) / PARTS - monotonic()))
-            memory.append(resident_mb(process.pid))
+            memory.append(resident_mb(chaos.workers[0].pid))
             chaos.watch.look()
             done, held = chaos.watch.counts["requests"], memory[-1]
             sys.stderr.write(f"part {part + 1} of {PARTS}: {done} requests, {held:.0f} MB\n")

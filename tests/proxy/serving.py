@@ -132,14 +132,27 @@ class Served:
         self.process = subprocess.Popen(
             self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environ
         )
+        self._wait_until_it_answers()
+
+    @property
+    def pid(self) -> int:
+        assert self.process is not None
+        return self.process.pid
+
+    @property
+    def ended(self) -> int | None:
+        """The exit code, if it has ended."""
+        return self.process.poll() if self.process is not None else 0
+
+    def _wait_until_it_answers(self) -> None:
         limit = time.monotonic() + PATIENCE_S
-        while time.monotonic() < limit and self.process.poll() is None:
+        while time.monotonic() < limit and self.ended is None:
             try:
                 if httpx.get(f"{self.url}/healthz", timeout=5).status_code == 200:
                     return
             except httpx.HTTPError:
                 time.sleep(0.05)
-        raise AssertionError(f"the proxy did not start (exit code {self.process.poll()})")
+        raise AssertionError(f"the proxy did not start (exit code {self.ended})")
 
     def kill(self) -> None:
         if self.process is not None:

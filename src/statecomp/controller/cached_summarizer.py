@@ -11,7 +11,7 @@ from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
 from statecomp.llm.chat import ChatFailed
 from statecomp.llm.record import Objection, Record
-from statecomp.recent import LruCache
+from statecomp.recent import LruCache, Weighed
 from statecomp.strategy import Summarizer
 
 PAUSE_S = 60.0
@@ -29,7 +29,7 @@ class CachedSummarizer:
         inner: Summarizer,
         refused: Callable[[Sequence[str]], bool],
         paused: LruCache[tuple[str, ...], float],
-        written: LruCache[tuple[str, ...], Record],
+        written: Weighed[tuple[str, ...], Record],
     ) -> None:
         self._inner = inner
         self._refused = refused

@@ -15,7 +15,7 @@ from statecomp.controller.circumstances import Circumstances
 from statecomp.controller.controller import Controller
 from statecomp.history.history import History
 from statecomp.llm.record import Record
-from statecomp.recent import LruCache
+from statecomp.recent import LruCache, Weighed
 from statecomp.strategy import Summarizer, View
 
 Refused: TypeAlias = Callable[[Sequence[str]], bool]
@@ -54,7 +54,9 @@ class Judging:
         self.controller = controller
         self._paused: LruCache[tuple[str, ...], float] = LruCache(1024)
         # What was written and is not committed: it did not pay yet, or came too late.
-        self._written: LruCache[tuple[str, ...], Record] = LruCache(256)
+        self._written: Weighed[tuple[str, ...], Record] = Weighed(
+            256, lambda record: 1000 + 2 * len(record.body)
+        )
 
     def judged(
         self,

@@ -35,6 +35,17 @@ class Commit:
     summary_tokens: int
 
 
+ENTRY_BYTES, NAME_BYTES = 400, 96
+"""What an entry of a memory, and the name of a source, take beside their texts."""
+
+
+def bytes_of(commits: Sequence[Commit]) -> int:
+    """What an entry with these commits takes in memory, about."""
+    return ENTRY_BYTES + sum(
+        ENTRY_BYTES + len(c.text) + NAME_BYTES * len(c.sources) for c in commits
+    )
+
+
 class Claim(NamedTuple):
     """Where a source was taken: the state, and how many things stood in the run up to it."""
 

@@ -17,14 +17,12 @@ from typing import Any, NamedTuple
 
 from statecomp.history.identity import digest
 from statecomp.ledger import claims
-from statecomp.ledger.commits import Commit
+from statecomp.ledger.commits import Commit, bytes_of
 from statecomp.ledger.database import Connection, Database, Row
 from statecomp.recent import Weighed
 
 CHUNK = 500
 REMEMBERED_STATES = 65_536
-ENTRY_BYTES, NAME_BYTES = 400, 96
-"""What a remembered state, and the name of a source, take beside their texts."""
 NOTHING_HELD: Mapping[str, str] = MappingProxyType({})
 
 
@@ -44,7 +42,9 @@ class LogMemory:
     def __init__(self, size: int = REMEMBERED_STATES) -> None:
         self.lock = Lock()
         self.mark: tuple[int, int] = (-1, -1)
-        self.states: Weighed[tuple[str, str], StateCommits] = Weighed(size, _bytes)
+        self.states: Weighed[tuple[str, str], StateCommits] = Weighed(
+            size, lambda found: bytes_of(found.commits)
+        )
         self.held: dict[str, Mapping[str, str]] = {}
         self._used: set[tuple[str, str]] = set()
 
@@ -177,13 +177,6 @@ class SqlLog:
                 if self._memory.mark == mark:
                     self._memory.held[self._tenant] = known
         return known
-
-
-def _bytes(found: StateCommits) -> int:
-    """Of an entry with its name; nearly all states have no commits."""
-    return ENTRY_BYTES + sum(
-        ENTRY_BYTES + len(c.text) + NAME_BYTES * len(c.sources) for c in found.commits
-    )
 
 
 def read_mark(connection: Connection) -> tuple[int, int]:

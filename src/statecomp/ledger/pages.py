@@ -24,6 +24,8 @@ Mask: TypeAlias = Callable[[JsonObject, Known], JsonObject]
 """A JSON object with its secrets masked, also those known; it adds what it finds to them."""
 
 REMEMBERED_SESSIONS = 128
+SHORT, FEW = 500, 32
+"""Characters of a text, and secrets, that it is remembered with."""
 UNPACKED = 8
 """How many times its stored bytes a message takes in memory, about."""
 
@@ -48,6 +50,9 @@ class Pages:
             )
         )
         self._secrets: LruCache[str, Known] = LruCache(REMEMBERED_SESSIONS)
+        self._texts: LruCache[tuple[str, tuple[tuple[str, str], ...]], str] = LruCache(
+            REMEMBERED_SESSIONS
+        )
 
     def of_history(self, session: str, messages: Sequence[JsonObject]) -> tuple[StoredMessage, ...]:
         last, pages = self._last.get(session) or ((), ())
@@ -75,7 +80,16 @@ class Pages:
 
     def text(self, text: str, known: Known) -> str:
         """A text with its secrets masked."""
-        return str(self._masked({"text": text}, known)["text"]) if text else ""
+        if not text:
+            return ""
+        # A session's title and note are the same for many requests, and looked through for each.
+        key = (text, tuple(known.items())) if len(text) <= SHORT and len(known) <= FEW else None
+        masked = self._texts.get(key) if key is not None else None
+        if masked is None:
+            masked = str(self._masked({"text": text}, known)["text"])
+            if key is not None and len(known) == len(key[1]):  # it gave nothing new away
+                self._texts.put(key, masked)
+        return masked
 
     def mapping(self, value: Mapping[str, Any], known: Known) -> str:
         """A JSON object with its secrets masked, as text."""

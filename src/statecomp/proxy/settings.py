@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
@@ -112,6 +113,7 @@ def check_url(url: str) -> None:
         raise BadInput("looks like https://host[:port][/path], nothing more", field="upstream")
 
 
+@lru_cache(maxsize=64)
 def is_loopback(host: str) -> bool:
     if host == "localhost":
         return True

@@ -19,7 +19,7 @@ from statecomp.compressor import StateComp
 from statecomp.controller.judging import Judge
 from statecomp.errors import StateCompError
 from statecomp.ledger.audit import Ledger, LedgerFailed
-from statecomp.ledger.commits import Commit, CommitLog
+from statecomp.ledger.commits import Commit, CommitLog, bytes_of
 from statecomp.llm.side import SideAccount
 from statecomp.method import Method
 from statecomp.proxy.judging.processes import Judges
@@ -41,11 +41,6 @@ REST_S = 5.0
 ASKING = 8
 
 Answer = TypeVar("Answer")
-
-
-def _weight(entry: tuple[int, tuple[Commit, ...]]) -> int:
-    """Bytes it takes, about."""
-    return 300 + sum(400 + len(c.text) + 96 * len(c.sources) for c in entry[1])
 
 
 def secrets_among(texts: Iterable[str]) -> Callable[[str], bool]:
@@ -84,7 +79,9 @@ class RememberingLog:
         self._store = store
         self._failed = failed
         self._threads = ask
-        self._known: Weighed[str, tuple[int, tuple[Commit, ...]]] = Weighed(STATES, _weight)
+        self._known: Weighed[str, tuple[int, tuple[Commit, ...]]] = Weighed(
+            STATES, lambda entry: bytes_of(entry[1])
+        )
         self._sent: Weighed[str, Sequence[str]] = Weighed(STATES, _names_weight)
         self._order = count()
         self._asked: dict[int, float] = {}  # thread -> since when it waits for the store

@@ -19,7 +19,7 @@ from statecomp.errors import InvalidHistory
 from statecomp.history.history import History
 from statecomp.history.identity import canonical, digest
 from statecomp.history.interaction import Interaction, JsonObject, Pinned, Segment
-from statecomp.recent import MEMORY, LruCache, MemoryBudget, now
+from statecomp.recent import MEMORY, LruCache, MemoryBudget, Weighed, now
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.assemble import Cursor, assemble, message_list
 from statecomp.wire.content import strip_markers
@@ -137,8 +137,8 @@ class IncrementalReader:
         self._name = object()
         self._preambles: LruCache[tuple[str, str], Pinned] = LruCache(PREAMBLES)
         # With the messages, so that none of these names is given to others meanwhile.
-        self._openings: LruCache[tuple[int, ...], tuple[tuple[JsonObject, ...], str]] = LruCache(
-            PREAMBLES
+        self._openings: Weighed[tuple[int, ...], tuple[tuple[JsonObject, ...], str]] = Weighed(
+            PREAMBLES, lambda opening: 1000 + sum(map(_size, opening[0]))
         )
 
     def read(self, body: Mapping[str, Any]) -> History:

@@ -17,8 +17,8 @@ from statecomp.history.interaction import Interaction, Segment
 from statecomp.history.repeats import call_key, told
 from statecomp.history.text import COMMON
 from statecomp.ledger.audit import RegretKind
-from statecomp.ledger.commits import Commit
-from statecomp.recent import LruCache
+from statecomp.ledger.commits import Commit, bytes_of
+from statecomp.recent import LruCache, Weighed
 from statecomp.replays.safety import action_identifiers
 
 MOST_STEPS = 50
@@ -36,8 +36,8 @@ class FoundReturns:
 class RegretMeter:
     """Remembers from which view each state was answered, and judges each step once."""
 
-    _sent: LruCache[tuple[str, str], tuple[Commit, ...]] = field(
-        default_factory=lambda: LruCache(2048)
+    _sent: Weighed[tuple[str, str], tuple[Commit, ...]] = field(
+        default_factory=lambda: Weighed(2048, bytes_of)
     )
     _judged: LruCache[tuple[str, str], bool] = field(default_factory=lambda: LruCache(16_384))
 

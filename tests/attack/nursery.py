@@ -1,0 +1,112 @@
+"""Workers that are there at once: a process that has loaded everything forks them.
+
+Starting `statecomp serve` is mostly loading, some seconds of processor for each kill.  A forked
+worker runs the same command in a process of its own, and dies of SIGKILL like any other.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import statecomp.dashboard.app
+import statecomp.proxy.app
+import statecomp.proxy.patience  # noqa: F401  what a worker loads as it starts
+from statecomp.cli.app import app
+from tests.proxy.serving import PATIENCE_S, Served
+
+
+class Nursery:
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.attack.nursery"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+            text=True,
+        )
+
+    def born(self, arguments: list[str], environ: dict[str, str]) -> int:
+        """The id of a new process that runs this command."""
+        given, told = self._process.stdin, self._process.stdout
+        assert given is not None
+        assert told is not None
+        given.write(json.dumps([arguments, environ]) + "\n")
+        given.flush()
+        return int(told.readline())
+
+    def close(self) -> None:
+        with self._process as process:
+            process.kill()
+
+
+class Forked(Served):
+    """A worker of a nursery."""
+
+    def __init__(self, nursery: Nursery, upstream: str, home: Path, *options: str) -> None:
+        super().__init__(upstream, home, *options)
+        self._nursery = nursery
+        self._pid = 0
+
+    def start(self) -> None:
+        self._pid = self._nursery.born(self._command[3:], {"XDG_DATA_HOME": self._home})
+        self._wait_until_it_answers()
+
+    @property
+    def pid(self) -> int:
+        return self._pid
+
+    @property
+    def ended(self) -> int | None:
+        try:
+            os.kill(self._pid, 0)
+        except ProcessLookupError:
+            return 0
+        return None
+
+    def kill(self) -> None:
+        self._end(signal.SIGKILL, PATIENCE_S)
+
+    def stop(self) -> None:
+        self._end(signal.SIGTERM, 20)
+        self.kill()
+
+    def _end(self, how: signal.Signals, patience_s: float) -> None:
+        limit = time.monotonic() + patience_s
+        with suppress(ProcessLookupError):
+            os.kill(self._pid, how)
+            while time.monotonic() < limit and self.ended is None:
+                time.sleep(0.005)
+
+
+def _live(arguments: list[str], environ: dict[str, str]) -> None:
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.environ.update(environ)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(nowhere, stream)
+    app(arguments)
+
+
+def main() -> None:
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that end
+    for line in sys.stdin:
+        arguments, environ = json.loads(line)
+        child = os.fork()
+        if not child:
+            try:
+                _live(arguments, environ)
+            finally:
+                os._exit(1)
+        sys.stdout.write(f"{child}\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
