@@ -103,8 +103,9 @@ class Fetching:
                 yield Lookup(words, plan.step[rule.source])
         for name in self.hands.missing(step, sight):
             source = plan.step.get(plan.fact[name].source)
-            if source is not None and not self.hands.missing(source, sight):
-                words = f"Soon I need the {plan.fact[name].label}: I {source.title}."
+            # What happens once nobody tries ahead of time.
+            if source is not None and not source.once and not self.hands.missing(source, sight):
+                words = f"Soon I need the {plan.fact[name].label}, so I {source.title}."
                 yield Lookup(words, source)
 
     def _out_of_sight(self, step: Step, sight: Sight) -> Iterator[Rule]:
