@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ LIBRARIES = "the study needs statecomp[encoder,learn]"
 gru = pytest.importorskip("statecomp.router.hidden.gru", reason=LIBRARIES)
 blocks = pytest.importorskip("statecomp.vectors.blocks", reason=LIBRARIES)
 compress = pytest.importorskip("statecomp_bench.study.compress", reason=LIBRARIES)
+kept = pytest.importorskip("statecomp_bench.study.kept", reason=LIBRARIES)
 table = pytest.importorskip("statecomp_bench.study.table", reason=LIBRARIES)
 tables = pytest.importorskip("statecomp_bench.study.tables", reason=LIBRARIES)
 routers = pytest.importorskip("statecomp_bench.study.routers", reason=LIBRARIES)
@@ -90,6 +92,54 @@ def test_one_configuration_under_two_names_is_judged_once() -> None:
 
 def pairs_once() -> Any:
     return PAIRS
+
+
+def test_rows_say_how_far_they_lie_from_others_on_the_same_pairs() -> None:
+    noise = replace(PAIRS, x=np.random.default_rng(0).normal(size=PAIRS.x.shape).astype(np.float32))
+    rows = table.judge_rows(
+        [
+            table.Entry("knows", pairs_once, {"t": TREES}),
+            table.Entry("guesses", lambda: noise, {"t": TREES}),
+        ],
+        FOLDS,
+        against=("knows", "absent"),
+    )
+    assert rows[0].notes == {"AUROC − knows": ""}
+    told = rows[1].notes["AUROC − knows"]
+    gap = rows[1].pooled["auroc"] - rows[0].pooled["auroc"]
+    assert told.strip("*").startswith(f"{gap:+.3f} (")
+    assert told.startswith("**-")  # beyond chance, so in bold
+
+
+def test_a_stopped_study_goes_on_and_judges_no_row_twice(tmp_path: Path) -> None:
+    heard: list[str] = []
+    store = kept.Kept(tmp_path / "rows")
+    entries = [table.Entry("trees", pairs_once, {"t": TREES})]
+
+    def judged(*more: Any) -> Any:
+        return table.judge_rows(
+            [*entries, *more],
+            FOLDS,
+            progress=lambda row, fold, stage: heard.append(row),
+            kept=store,
+        )
+
+    first = judged()
+    assert {*heard} == {"trees"}
+    heard.clear()
+    again = judged(table.Entry("others", pairs_once, {"t": replace(TREES, trees=3)}))
+    assert {*heard} == {"others"}
+    assert again[0] == first[0]
+    for file in (tmp_path / "rows").iterdir():
+        file.write_bytes(b"cut off")
+    judged()
+    assert "trees" in heard
+
+
+def test_a_row_of_other_labels_is_another_row() -> None:
+    turned = replace(PAIRS, ready=~PAIRS.ready)
+    names = {kept.name_of(pairs, FOLDS, {"t": TREES}) for pairs in (PAIRS, turned)}
+    assert len(names) == 2
 
 
 def test_features_do_not_depend_on_labels() -> None:

@@ -48,9 +48,19 @@ def shared(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
+KEEP = click.option(
+    "--keep",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Keep each row that was judged: a stopped study goes on from there.",
+)
+
+
 @ablate.command("representations")
 @shared
 @click.option("--readout", type=click.Choice(["last", "mean"]), default="last", show_default=True)
+@click.option("--row", "chosen", multiple=True, help="Only this row; may be repeated.")
+@KEEP
 def representations_command(
     features: tuple[Path, ...],
     runs: tuple[Path, ...],
@@ -59,6 +69,8 @@ def representations_command(
     layer: int | None,
     seed: int,
     readout: str,
+    chosen: tuple[str, ...],
+    keep: Path | None,
 ) -> None:
     """Judge every construction in the FEATURES folders, with and without aggregation.
 
@@ -74,7 +86,7 @@ def representations_command(
     tables = study_module("tables")
     table = tables.representation_table(
         _given(features), _runs(runs), read_labels(labels), layer=layer, readout=readout,
-        seed=seed, progress=_progress,
+        seed=seed, progress=_progress, kept=study_module("kept").Kept(keep), chosen=chosen,
     )  # fmt: skip
     _deliver(table, tables.REPRESENTATION_COLUMNS, out, "representations")
 
@@ -115,6 +127,7 @@ def layers_command(
 )
 @click.option("--sample-checkpoints", type=click.IntRange(1), default=6, show_default=True,
               help="Checkpoints of each labelled run for the routers on evidence.")  # fmt: skip
+@KEEP
 def routers_command(
     features: tuple[Path, ...],
     runs: tuple[Path, ...],
@@ -124,6 +137,7 @@ def routers_command(
     seed: int,
     construction: str,
     sample_checkpoints: int,
+    keep: Path | None,
 ) -> None:
     """Judge the paper's eleven routers and ours: on vectors of the FEATURES folders, on evidence.
 
@@ -135,14 +149,17 @@ def routers_command(
     """
     tables, sample = study_module("tables"), learning_module("statecomp.vectors.sample")
     known, labelled = _runs(runs), read_labels(labels)
+    kept = study_module("kept").Kept(keep)
     if features:
         table = tables.router_table(
             features, known, labelled, construction=construction, layer=layer, seed=seed,
-            progress=_progress,
+            progress=_progress, kept=kept,
         )  # fmt: skip
         _deliver(table, tables.ROUTER_COLUMNS, out, "routers")
     chosen = sample.Sample(sample_checkpoints, None, seed)
-    table = tables.evidence_router_table(known, labelled, chosen, seed=seed, progress=_progress)
+    table = tables.evidence_router_table(
+        known, labelled, chosen, seed=seed, progress=_progress, kept=kept
+    )
     _deliver(table, tables.ROUTER_COLUMNS, out, "routers-evidence")
 
 

@@ -6,7 +6,7 @@ GRU, by the same-prefix Top k mean, or by both (Hybrid).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
@@ -23,6 +23,7 @@ from statecomp.router.trees import SHIPPED
 from statecomp.vectors import blocks
 from statecomp.vectors.shelf import Vectors
 from statecomp_bench.study.compress import CompressedSettings
+from statecomp_bench.study.kept import FORGETS, Kept
 from statecomp_bench.study.table import Entry, Progress, Row, judge_rows
 
 PAPER: Sequence[tuple[str, str, str, str]] = (
@@ -159,10 +160,24 @@ def costs(vectors: Vectors) -> dict[str, str]:
     }
 
 
+AGAINST = ("Capped Recent4 + Hybrid", "Once", "Evidence")
+"""The paper's own, the cheapest that reads a model, and what reads none."""
+
+
 def judge_representations(
-    study: Study, folds: Sequence[Fold], progress: Progress = lambda row, fold, stage: None
+    study: Study,
+    folds: Sequence[Fold],
+    progress: Progress = lambda row, fold, stage: None,
+    kept: Kept = FORGETS,
+    chosen: Collection[str] = (),
 ) -> list[Row]:
-    return judge_rows(study.entries(), folds, progress=progress)
+    """All rows, or those `chosen` by name."""
+    entries = [entry for entry in study.entries() if not chosen or entry.name in chosen]
+    if not entries:
+        raise BadInput(
+            f"there is no such row; there are {', '.join(e.name for e in study.entries())}"
+        )
+    return judge_rows(entries, folds, progress=progress, against=AGAINST, kept=kept)
 
 
 def judge_layers(

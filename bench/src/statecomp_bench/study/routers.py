@@ -19,6 +19,7 @@ from statecomp.router.pairs import Pairs
 from statecomp.router.threshold import LossWeights
 from statecomp.router.train import TrainSettings
 from statecomp.router.trees import SHIPPED
+from statecomp_bench.study.kept import FORGETS, Kept
 from statecomp_bench.study.table import Entry, Progress, Row, judge_rows
 
 WIDE = 2048
@@ -84,5 +85,7 @@ def judge_routers(
     batch: int,
     seed: int = 0,
     progress: Progress = lambda row, fold, stage: None,
+    kept: Kept = FORGETS,
 ) -> list[Row]:
-    return judge_rows(entries(inputs, batch, seed), folds, progress=progress)
+    rows = entries(inputs, batch, seed)
+    return judge_rows(rows, folds, progress=progress, against=("BCE baseline",), kept=kept)

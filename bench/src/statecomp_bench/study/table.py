@@ -10,9 +10,14 @@ from dataclasses import asdict, dataclass, field, replace
 from statistics import fmean, pstdev
 from typing import Any
 
+import numpy as np
+
 from statecomp.router.cross import DEFAULT, Choice, CrossValidated, Learner, cross_validate
 from statecomp.router.folds import Fold
-from statecomp.router.pairs import Pairs
+from statecomp.router.metrics import auroc
+from statecomp.router.paired import Difference, difference
+from statecomp.router.pairs import Floats, Pairs
+from statecomp_bench.study.kept import FORGETS, Judgement, Kept, name_of
 
 COLUMNS: Mapping[str, str] = {
     "auroc": "AUROC",
@@ -80,26 +85,75 @@ def judge_rows(
     folds: Sequence[Fold],
     choice: Choice = DEFAULT,
     progress: Progress = lambda row, fold, stage: None,
+    against: Sequence[str] = (),
+    kept: Kept = FORGETS,
 ) -> list[Row]:
     """Each entry cross-validated; `progress` hears (row, fold, "choose" or "judge").
 
-    Two names for one configuration on the same pairs are judged once.
+    Two names for one configuration on the same pairs are judged once.  Rows get, for each row named
+    in `against`, how far their AUROC lies from its, on the same pairs with tasks drawn anew; all
+    entries must then be of the same pairs.  What is `kept` is not judged again.
     """
     rows: list[Row] = []
-    known: dict[tuple[object, ...], Row] = {}
+    scores: dict[str, Floats] = {}
+    known: dict[tuple[object, ...], Judgement] = {}
+    pairs: Pairs | None = None
     for entry in entries:
-        same = (entry.pairs, *entry.learners.items())
-        if same in known:
-            rows.append(replace(known[same], name=entry.name, notes=dict(entry.notes)))
-            continue
+        pairs, same = entry.pairs(), (entry.pairs, *entry.learners.items())
 
         def hear(fold: int, stage: str, name: str = entry.name) -> None:
             progress(name, fold, stage)
 
-        result = cross_validate(entry.pairs(), folds, entry.learners, choice, hear)
-        known[same] = row_of(entry.name, result, entry.notes)
-        rows.append(known[same])
-    return rows
+        judged = known.get(same) or _judged(entry, pairs, folds, choice, hear, kept)
+        known[same] = judged
+        rows.append(replace(_row(judged.row), name=entry.name, notes=dict(entry.notes)))
+        scores[entry.name] = judged.scores
+    if pairs is None or not against:
+        return rows
+    return [
+        replace(row, notes={**row.notes, **_gaps(row.name, scores, pairs, against)}) for row in rows
+    ]
+
+
+def _judged(
+    entry: Entry,
+    pairs: Pairs,
+    folds: Sequence[Fold],
+    choice: Choice,
+    hear: Callable[[int, str], None],
+    kept: Kept,
+) -> Judgement:
+    # Without a folder nothing is named, and no label is read before its time.
+    name = name_of(pairs, folds, entry.learners) if kept.folder else ""
+    if (known := kept.find(name)) is not None:
+        return known
+    result = cross_validate(pairs, folds, entry.learners, choice, hear)
+    judged = Judgement(asdict(row_of(entry.name, result, entry.notes)), result.scores)
+    kept.put(name, judged)
+    return judged
+
+
+def _gaps(
+    name: str, scores: Mapping[str, Floats], pairs: Pairs, against: Sequence[str]
+) -> dict[str, str]:
+    tasks = np.array(pairs.groups)[pairs.run]  # (pairs,)
+    found = {}
+    for other in against:
+        if other not in scores:
+            continue
+        mine, theirs = scores[name], scores[other]
+        rows = (pairs.age >= 2) & np.isfinite(mine) & np.isfinite(theirs)  # (pairs,)
+        gap = difference(auroc, mine[rows], theirs[rows], pairs.ready[rows], [*tasks[rows]])
+        found[f"AUROC − {other}"] = "" if name == other else words(gap)
+    return found
+
+
+def words(gap: Difference | None) -> str:
+    """A difference with its interval; one that chance does not explain stands in bold."""
+    if gap is None:
+        return "n/a"
+    said = f"{gap.value:+.3f} ({gap.low:+.3f} to {gap.high:+.3f})"
+    return f"**{said}**" if gap.low > 0 or gap.high < 0 else said
 
 
 def row_of(name: str, result: CrossValidated, notes: Notes) -> Row:
@@ -120,14 +174,14 @@ def spread(values: Sequence[float | None]) -> Spread | None:
 
 def from_json(record: Mapping[str, Any]) -> Table:
     """What `as_json` wrote."""
-    rows = tuple(
-        Row(
-            name=row["name"],
-            numbers={k: Spread(**v) if v else None for k, v in row["numbers"].items()},
-            pooled=row["pooled"],
-            chosen=tuple(row["chosen"]),
-            notes=row["notes"],
-        )
-        for row in record["rows"]
+    return Table(record["title"], record["caption"], tuple(_row(row) for row in record["rows"]))
+
+
+def _row(record: Mapping[str, Any]) -> Row:
+    return Row(
+        name=record["name"],
+        numbers={k: Spread(**v) if v else None for k, v in record["numbers"].items()},
+        pooled=record["pooled"],
+        chosen=tuple(record["chosen"]),
+        notes=record["notes"],
     )
-    return Table(record["title"], record["caption"], rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
@@ -17,6 +17,7 @@ from statecomp.vectors import blocks
 from statecomp.vectors.sample import ALL, Sample
 from statecomp.vectors.shelf import StudyCard, Vectors, bare, cards, finished, load
 from statecomp_bench.study import representations, routers
+from statecomp_bench.study.kept import FORGETS, Kept
 from statecomp_bench.study.table import Progress, Table
 
 Runs = Mapping[str, Trajectory]
@@ -47,6 +48,8 @@ def representation_table(
     readout: str = "last",
     seed: int = 0,
     progress: Progress = quiet,
+    kept: Kept = FORGETS,
+    chosen: Collection[str] = (),
 ) -> Table:
     """All rows for which there are vectors of one layer, readout and sample."""
     wanted = [
@@ -59,7 +62,7 @@ def representation_table(
     vectors = {card.construction: load(folder, card, runs, names) for folder, card in group}
     study = representations.Study(vectors, labels, seed)
     folds = rotations(_catalogue(study.any), seed=seed)
-    rows = representations.judge_representations(study, folds, progress)
+    rows = representations.judge_representations(study, folds, progress, kept, chosen)
     caption = f"{_of_pairs(study.any, labels)} {_of_card(group[0][1])} {PROTOCOL} {COSTS}"
     return Table("Representations", caption, tuple(rows))
 
@@ -105,6 +108,7 @@ def router_table(
     layer: int | None = None,
     seed: int = 0,
     progress: Progress = quiet,
+    kept: Kept = FORGETS,
 ) -> Table:
     """The router rows on the paper's own representation."""
     wanted = [
@@ -126,7 +130,7 @@ def router_table(
 
     folds = rotations(_catalogue(vectors), seed=seed)
     inputs = routers.Inputs(plain, with_top)
-    rows = routers.judge_routers(inputs, folds, SMALL, seed, progress)
+    rows = routers.judge_routers(inputs, folds, SMALL, seed, progress, kept)
     caption = f"{_of_pairs(vectors, labels)} {construction}; {_of_card(card)} {PROTOCOL} {PAPER_PR}"
     return Table(f"Routers on {construction}", caption, tuple(rows))
 
@@ -135,7 +139,13 @@ PAPER_PR = "The paper's PR-AUC is of its own data, where READY is 6.4 % of the p
 
 
 def evidence_router_table(
-    runs: Runs, labels: Labels, sample: Sample, *, seed: int = 0, progress: Progress = quiet
+    runs: Runs,
+    labels: Labels,
+    sample: Sample,
+    *,
+    seed: int = 0,
+    progress: Progress = quiet,
+    kept: Kept = FORGETS,
 ) -> Table:
     """The router rows on evidence features, at sampled checkpoints of every labelled run."""
     vectors = _unread(runs, labels, sample)
@@ -146,7 +156,7 @@ def evidence_router_table(
 
     folds = rotations(_catalogue(vectors), seed=seed)
     batch = SMALL if len(vectors.run) < 2_000 else LARGE
-    rows = routers.judge_routers(routers.Inputs(pairs, pairs), folds, batch, seed, progress)
+    rows = routers.judge_routers(routers.Inputs(pairs, pairs), folds, batch, seed, progress, kept)
     note = "Evidence has no vectors to average, so Top4 rows read evidence alone."
     caption = f"{_of_pairs(vectors, labels)} Evidence features; {sample}. {note} {PROTOCOL}"
     return Table("Routers on evidence", f"{caption} {PAPER_PR}", tuple(rows))
@@ -204,5 +214,6 @@ def _of_pairs(vectors: Vectors, labels: Labels) -> str:
 
 def _of_card(card: StudyCard) -> str:
     return (
-        f"{card.recipe.encoder}, layer {card.layer}, {card.readout} readout; sample: {card.sample}."
+        f"{card.recipe.encoder}, layer {card.layer}, {card.readout} readout; "
+        f"read as: {card.recipe.construction}."
     )

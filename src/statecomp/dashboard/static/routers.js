@@ -31,13 +31,13 @@ export function routersPart() {
 }
 
 function list({ in_use: used, routers }, change) {
-  const row = (name, words, page, better) => el("tr", {},
-    el("th", { class: "left" }, visible(name), page ? [" ", el("a", { href: `api/routers/${encodeURIComponent(name)}/page` }, "beside the shipped one")] : ""),
-    el("td", { class: "left" }, words),
-    el("td", {}, name === used ? "in use" : el("button", { type: "button", disabled: better ? null : "", title: better ? null : "It was not better on held-out sessions.", onclick: () => change(name) }, "Use it")));
-  return el("div", { class: "scroll" }, el("table", {}, el("tbody", {},
-    row("shipped", "comes with the package", false, true),
-    routers.map((one) => row(one.name, told(one), true, one.better)))));
+  const item = (name, words, page, better) => el("li", {},
+    el("div", {}, el("b", {}, visible(name)), page ? [" ", el("a", { href: `api/routers/${encodeURIComponent(name)}/page` }, "beside the shipped one")] : "",
+      el("small", {}, words)),
+    name === used ? el("span", { class: "note" }, "in use") : el("button", { type: "button", disabled: better ? null : "", title: better ? null : "It was not better on held-out sessions.", onclick: () => change(name) }, "Use it"));
+  return el("ul", { class: "router-list" },
+    item("shipped", "comes with the package", false, true),
+    routers.map((one) => item(one.name, told(one), true, one.better)));
 }
 
 function told({ better, sessions, labels, auroc, against }) {
@@ -49,13 +49,12 @@ function told({ better, sessions, labels, auroc, against }) {
 // Of the steps that were replaced and of which it is settled whether anybody came back.
 function held({ clients, kinds, curve }) {
   const loud = clients.filter((client) => client.drifts);
-  return [
+  return el("div", {},
     el("h3", {}, "Do the scores hold?"),
     el("p", { class: loud.length ? "warn" : "note" }, loud.length
       ? loud.map((client) => `With ${visible(client.name)} more comes back than the scores say, beyond chance: its gates are ${client.caution} times stricter until that ends.`).join(" ")
       : "Nothing comes back more often than chance allows for the scores it was given."),
-    el("div", { class: "scroll" }, table("score", curve), table("client · kind of step", kinds)),
-  ];
+    el("div", { class: "scroll" }, table("score", curve), table("client · kind of step", kinds)));
 }
 
 function table(first, shares) {
