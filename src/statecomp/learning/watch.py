@@ -25,8 +25,8 @@ from statecomp.wire.providers import wire_named
 
 SESSIONS: Final = 200
 EDGES: Final = (0.0, 0.8, 0.9, 0.95, 0.98, 0.99, 1.0)
-FEWEST: Final = 30
-"""Settled steps of a client before its scores are judged."""
+FEWEST: Final = 10
+"""Settled steps of a client before its scores are judged; the interval says the rest."""
 STRICTEST: Final = 4.0
 NORMAL: Final = 1.959964  # of a 95 % interval
 

@@ -53,7 +53,7 @@ function held({ clients, kinds, curve }) {
     el("h3", {}, "Do the scores hold?"),
     el("p", { class: loud.length ? "warn" : "note" }, loud.length
       ? loud.map((client) => `With ${visible(client.name)} more comes back than the scores say, beyond chance: its gates are ${client.caution} times stricter until that ends.`).join(" ")
-      : "Nothing comes back more often than chance allows for the scores it was given."),
+      : "With no client more comes back than chance allows for the scores it was given; one with fewer than ten settled steps is not judged yet."),
     el("div", { class: "scroll" }, table("score", curve), table("client · kind of step", kinds)));
 }
 
