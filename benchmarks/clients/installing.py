@@ -38,6 +38,7 @@ PACKAGES = {
     "claude": Package("@anthropic-ai/claude-code", "2.1.326", "claude"),
     "codex": Package("@openai/codex", "0.169.0", "codex"),
     "vercel": Package("ai", "6.0.326", "", ("@ai-sdk/openai@3.0.139", "zod@4.6.7")),
+    "claude-agent-sdk": _python("claude-agent-sdk==0.2.182"),
     "langchain": _python("langchain==1.4.7", "langchain-core==1.6.13", "langchain-openai==1.6.7"),
     "pydantic-ai": _python("pydantic-ai-slim[openai]==2.66.0"),
     "openai-agents": _python("openai-agents==0.24.0"),

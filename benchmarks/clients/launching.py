@@ -13,6 +13,12 @@ from statecomp.proxy.scripted.coding.project import TASK
 
 KEY = "sk-test-0123456789abcdef"
 CHAT_MODEL = "gpt-5"
+CLAUDE_ALONE = {
+    "ANTHROPIC_API_KEY": KEY,
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "IS_SANDBOX": "1",  # what it asks for before it acts without questions as root
+}
 OFFLINE = {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
 
 
@@ -40,16 +46,17 @@ def claude(errand: Errand) -> Launch:
     command += ["--dangerously-skip-permissions", "--output-format", "text"]
     if errand.model:
         command += ["--model", errand.model]
-    env = {
-        "ANTHROPIC_BASE_URL": errand.url,
-        "ANTHROPIC_API_KEY": KEY,
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        "DISABLE_AUTOUPDATER": "1",
-        "IS_SANDBOX": "1",  # what it asks for before it acts without questions as root
-    }
+    env = {"ANTHROPIC_BASE_URL": errand.url, **CLAUDE_ALONE}
     if not errand.thinking:
         env["MAX_THINKING_TOKENS"] = "0"
     return Launch(command, env)
+
+
+def agent_sdk(errand: Errand) -> Launch:
+    """The address is told in the program, as the guide says; it brings a Claude Code along."""
+    python = str(program_of("claude-agent-sdk", errand.version))
+    file = str(Path(__file__).parent / "agents" / "claude_agent_sdk_agent.py")
+    return Launch([python, file, errand.url, errand.model, TASK], CLAUDE_ALONE)
 
 
 def codex(errand: Errand) -> Launch:
@@ -94,6 +101,7 @@ def vercel(errand: Errand) -> Launch:
 
 CLIENTS: Mapping[str, Callable[[Errand], Launch]] = {
     "claude": claude,
+    "claude-agent-sdk": agent_sdk,
     "codex": codex,
     "vercel": vercel,
     "langchain": framework("langchain", "langchain_agent.py"),
@@ -105,7 +113,7 @@ CLIENTS: Mapping[str, Callable[[Errand], Launch]] = {
 }
 # Models that can be told not to think, where the client's own choice cannot.
 UNTHINKING = {"claude": "claude-opus-4-8"}
-PRICED_AS = {"claude": "claude-opus"}
+PRICED_AS = {"claude": "claude-opus", "claude-agent-sdk": "claude-opus"}
 """Whose list price a model has that the price book does not know; else GPT-5's."""
 
 

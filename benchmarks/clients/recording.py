@@ -23,6 +23,7 @@ CASES = {
     "claude_opus_5_5": Wish("claude", STEPS),
     "claude_opus_4_8_no_thinking": Wish("claude", STEPS, thinking=False),
     "claude_haiku_4_5": Wish("claude", STEPS, model="claude-haiku-4-5"),
+    "claude_agent_sdk": Wish("claude-agent-sdk", STEPS),
     "claude_2_1_197": Wish("claude", STEPS, version="2.1.197"),
     "codex": Wish("codex", STEPS),
     "codex_gpt_5_5": Wish("codex", STEPS, model="gpt-5.5"),

@@ -1,4 +1,4 @@
-"""Claude Code, Codex and the Vercel AI SDK, unmodified, through `statecomp serve`.
+"""Claude Code, its Agent SDK, Codex and the Vercel AI SDK, unmodified, through `statecomp serve`.
 
 A short session each, rewritten as early as the eager options allow, so that much is rewritten in
 few steps.  `STATECOMP_CLIENT_STEPS=110` makes the sessions longer.  The clients are fetched into
@@ -16,7 +16,8 @@ from benchmarks.clients.installing import NotInstalled
 from benchmarks.clients.running import Outcome, Wish, run
 from tests.proxy.serving import EAGER_OPTIONS
 
-STEPS = int(os.environ.get("STATECOMP_CLIENT_STEPS", "12"))
+LONG = os.environ.get("STATECOMP_CLIENT_STEPS", "")
+STEPS = int(LONG or "12")
 SERVE = " ".join((*EAGER_OPTIONS, "--commit", "now"))
 WISHES = {
     "claude": Wish("claude", STEPS),
@@ -25,13 +26,18 @@ WISHES = {
     "codex, no thinking": Wish("codex", STEPS, thinking=False),
     "codex, its older tools": Wish("codex", STEPS, model="gpt-5.5"),
     "vercel": Wish("vercel", STEPS),
+    "claude agent sdk": Wish("claude-agent-sdk", STEPS),
 }
+# Brings a Claude Code of its own, which takes minutes to fetch.
+LARGE = ("claude-agent-sdk",)
 GONE = "the client went away"
 """Codex hangs up once the answer says that it is complete, a moment before its bytes end."""
 
 
 @pytest.fixture(scope="module", params=WISHES.values(), ids=list(WISHES))
 def outcome(request: pytest.FixtureRequest) -> Iterator[Outcome]:
+    if request.param.client in LARGE and not LONG:
+        pytest.skip("it is fetched and run by `make clients`")
     try:
         yield run(request.param, SERVE)
     except NotInstalled as error:
