@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import sys
 import tempfile
@@ -36,11 +37,14 @@ from benchmarks.proxy_overhead import (
     statecomp_command,
     talk,
 )
+from statecomp.method import Method
+from statecomp.proxy.judging.asked import Opening
+from statecomp.proxy.judging.processes import Judges
 from statecomp.proxy.scripted.serving import free_port
 
 START, LONGEST = 20, 80
 PROBE = 2
-WARM_S = 12.0
+WARM_S, STEPS = 12.0, 60
 DECIDED = ("committed", "nothing to do")
 
 
@@ -105,6 +109,33 @@ def found(port: int, pid: int, seconds: float, clients: int, numbers: Iterator[i
     )
 
 
+def alone(steps: int) -> None:
+    """One conversation, a decision a step, here and there: whoever else is at work adds little."""
+    judges = Judges(Opening(Method), 1, 120.0)
+    judges.ready(120.0)
+    pid = judges.processes[0].pid or 0
+    spent: dict[str, list[float]] = {}
+    engines = {"threads": Method().engine("openai-chat")}
+    engines["process"] = Method().engine(
+        "openai-chat", judged_by=judges.judging(("t", "openai-chat"))
+    )
+    for interactions in range(START, START + steps):
+        messages = json.loads(body(0, interactions, stream=False))["messages"]
+        for name, engine in engines.items():
+            raw = engine.checkpoint(messages, decide=False).raw
+            assert raw is not None
+            here, there = time.process_time(), cpu_s(pid)
+            engine.prepare(raw)
+            took = [time.process_time() - here, cpu_s(pid) - there]
+            spent[name] = [a + b for a, b in zip(spent.get(name, [0.0, 0.0]), took, strict=True)]
+    judges.close()
+    for name, (here, there) in spent.items():
+        print(
+            f"{name}: {here * 1000 / steps:5.1f} ms of processor a decision in the process that "
+            f"serves, {there * 1000 / steps:5.1f} ms in the one that judges ({steps} decisions)"
+        )
+
+
 def one(processes: int, upstream: int, given: argparse.Namespace, numbers: Iterator[int]) -> Found:
     with tempfile.TemporaryDirectory() as folder:
         port = free_port()
@@ -122,6 +153,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--clients", type=int, default=8)
     given = parser.parse_args()
+    alone(STEPS)
     numbers, rounds = count(1), dict[int, list[Found]]()
     with ExitStack() as stack:
         upstream = free_port()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from hashlib import blake2b
 from typing import Any
+
+from statecomp.history.patient_json import dumps
 
 
 def digest(*parts: str) -> str:
@@ -18,4 +19,4 @@ def digest(*parts: str) -> str:
 
 
 def canonical(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"), default=str)
+    return dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"), default=str)

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 from statecomp.history.identity import digest
 from statecomp.history.interaction import JsonObject
+from statecomp.history.patient_json import dumps
 from statecomp.ledger.audit import LedgerFailed
 from statecomp.recent import LruCache, Weighed
 
@@ -105,7 +106,7 @@ class Pages:
 def written(value: Any) -> str:
     """JSON in ASCII; a value that has no JSON is stored by its own words."""
     try:
-        return json.dumps(value, default=_plain)
+        return dumps(value, default=_plain)
     except (RecursionError, ValueError, TypeError) as error:
         raise LedgerFailed(f"a message cannot be stored as JSON ({error})") from error
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from statecomp.history.patient_json import dumps
 from statecomp.tokens.counter import TokenCounter
 
 MESSAGE_TOKENS: Final = 4  # what a chat template puts around a message
@@ -83,7 +83,7 @@ def _object_cost(
     # First of all: an argument that happens to be named `type` makes no image of a call.
     if key in _ARGUMENTS:
         try:
-            text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+            text = dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
             return count(text), []
         except (RecursionError, TypeError, ValueError):
             key = _NO_JSON  # too deep for the encoder, or a loop

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
+from statecomp.history.patient_json import LONG, raw_decode
 from statecomp.recent import LruCache, Weighed
 
 OPENING = 3
@@ -35,7 +36,7 @@ def _refuse(constant: str) -> NoReturn:
 
 TWICE = "the body has a field twice"
 _NOTHING = object()
-_scan = json.JSONDecoder(parse_constant=_refuse).raw_decode
+_quick = json.JSONDecoder(parse_constant=_refuse).raw_decode
 _SPACE = re.compile(r"[ \t\n\r]*")
 
 
@@ -138,6 +139,7 @@ class _Reading:
 
     def __init__(self, text: str, key: str, known: Document | None) -> None:
         self._text, self._key = text, key
+        self._scan = _quick if len(text) <= LONG else raw_decode(text, _refuse)
         self._known = known if known is not None and known.ends else None
         self._body: dict[str, Any] = {}
         self._values: dict[str, tuple[int, int]] = {}
@@ -148,7 +150,7 @@ class _Reading:
     def document(self) -> Document:
         place = self._space(0)
         if self._text[place : place + 1] != "{":
-            _scan(self._text, place)
+            self._scan(self._text, place)
             raise Unreadable("the body is not a JSON object")
         place = self._fields(place)
         if self._space(place) != len(self._text):
@@ -176,7 +178,7 @@ class _Reading:
         """One name with its value; the place of what follows."""
         if self._text[place : place + 1] != '"':
             raise ValueError
-        name, place = _scan(self._text, place)
+        name, place = self._scan(self._text, place)
         place = self._space(place)
         if self._text[place : place + 1] != ":":
             raise ValueError
@@ -185,7 +187,7 @@ class _Reading:
             raise Unreadable(TWICE)
         if name == self._key and self._text[start : start + 1] == "[":
             return self._listed(start)
-        value, stop = _scan(self._text, start)
+        value, stop = self._scan(self._text, start)
         self._body[name], self._values[name] = value, (start, stop)
         return self._space(stop)
 
@@ -216,7 +218,7 @@ class _Reading:
         return found, place + 1
 
     def _message(self, place: int, start: int, found: list[Any]) -> int:
-        value, stop = _scan(self._text, place)
+        value, stop = self._scan(self._text, place)
         found.append(value)
         self._begins.append(place - start)
         self._ends.append(stop - start)

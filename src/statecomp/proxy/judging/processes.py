@@ -67,10 +67,6 @@ class Process:
     def pid(self) -> int | None:
         return self._running[0].pid if self._running is not None else None
 
-    def start(self) -> None:
-        with self._lock:
-            self._started()
-
     def ready(self, patience_s: float = 0.0) -> bool:
         """Whether it has loaded what it needs, after so long at most."""
         with self._lock:
@@ -177,9 +173,6 @@ class Judges:
 
     def __init__(self, opening: Opening, processes: int, limit_s: float) -> None:
         self.processes = [Process(opening, limit_s) for _ in range(processes)]
-        for process in self.processes:
-            with suppress(_Nowhere):
-                process.start()
 
     @property
     def memory_bytes(self) -> int:
