@@ -9,7 +9,8 @@ StateCompError
 │   └── Objection         llm.record: its writer wants steps of it kept, and recorded the rest
 ├── ChatFailed            llm.chat: a model gave no usable answer
 ├── LedgerFailed          ledger.audit: the ledger cannot be read or written now; requests go on
-└── WorkersLost           engines.engine: workers died, or cannot be reached
+├── JudgingFailed         proxy.judging: no decision: the last good view goes out
+└── WorkersLost           workers.engine: workers died, or cannot be reached
 """
 
 from __future__ import annotations

@@ -231,7 +231,7 @@ def test_without_its_model_the_evidence_router_scores_and_one_sentence_says_so(
     monkeypatch.setattr(presets, "absent", lambda model: "this needs torch: pip install it")
     with pytest.warns(UserWarning, match="shipped evidence router scores instead of the paper's"):
         comp: Any = StateComp(recipe="paper")
-    assert not comp._controller.scorer.bundle.reads.hidden
+    assert not comp.judge.controller.scorer.bundle.reads.hidden
     with pytest.warns(UserWarning, match="this needs torch"):
         method, _ = method_of(Options("statecomp", "recipe=paper"), Settings())
     assert method.scored_by == "router"
