@@ -45,7 +45,7 @@ adapters: $(READY)  ## every adapter with its framework, each in an environment 
 		$(BIN)/python -m pytest tests/adapters/test_contract.py
 	$(BIN)/python docs/generate_adapters.py
 
-clients: $(READY)  ## Claude Code and Codex from npm, fifty steps each, through the proxy
+clients: $(READY)  ## Claude Code, its SDK, Codex and the Vercel AI SDK, fifty steps each, through the proxy
 	STATECOMP_CLIENT_STEPS=50 $(BIN)/python -m pytest tests/clients
 
 fuzz: $(READY)  ## the property tests with new examples each time, many more of them

@@ -12,7 +12,8 @@ class Proof:
     """`variants` are runs of the driver; the first is also run with broken parts.
 
     The variants in `quick` are part of `make test`: their framework installs in a minute.  Those in
-    `untouched` are ones whose history must not be changed, those `in_words` have no tools.
+    `untouched` are ones whose history must not be changed, those `in_words` have no tools, and
+    those `doubled` have two adapters on one loop.
     """
 
     name: str
@@ -22,6 +23,7 @@ class Proof:
     quick: tuple[str, ...] = ()
     untouched: tuple[str, ...] = ()
     in_words: tuple[str, ...] = ()
+    doubled: tuple[str, ...] = ()
 
 
 LANGCHAIN = Environment(
@@ -45,6 +47,7 @@ PROOFS = (
         ("sync", "async", "streamed", "responses", "anthropic", "thinking", "bound", "deepagents"),
         quick=("sync", "async"),
         untouched=("kept elsewhere", "forbidden"),
+        doubled=("twice",),
     ),
     Proof(
         "langgraph",

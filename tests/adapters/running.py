@@ -76,7 +76,7 @@ def run(proof: Proof, folder: Path) -> Outcome:
 
 
 def _wishes(proof: Proof) -> Iterator[tuple[str, dict[str, Any]]]:
-    for variant in (*proof.variants, *proof.untouched):
+    for variant in (*proof.variants, *proof.untouched, *proof.doubled):
         yield f"{variant} raw", {"variant": variant, "adapted": False, "broken": ""}
         yield f"{variant} adapted", {"variant": variant, "adapted": True, "broken": ""}
     first = proof.variants[0]

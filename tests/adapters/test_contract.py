@@ -35,7 +35,8 @@ def chosen() -> list[Proof]:
         return list(PROOFS)
     if ALL:
         return [proof for proof in PROOFS if proof.name in ALL.split(",")]
-    return [replace(proof, variants=proof.quick, untouched=()) for proof in PROOFS if proof.quick]
+    short = {"untouched": (), "doubled": ()}
+    return [replace(proof, variants=proof.quick, **short) for proof in PROOFS if proof.quick]
 
 
 @pytest.fixture(scope="module", params=chosen(), ids=lambda proof: proof.name)
@@ -133,6 +134,18 @@ def test_a_history_that_is_not_ours_to_change_goes_out_as_it_came(outcome: Outco
         assert adapted.told["stored"] == raw.told["stored"], variant
         assert adapted.sent.tokens == raw.sent.tokens, variant
         assert (adapted.sent.refusals, adapted.told["commits"]) == ([], 0), variant
+
+
+def test_of_two_adapters_on_one_loop_one_acts_and_the_other_says_so(outcome: Outcome) -> None:
+    for variant in outcome.proof.doubled:
+        raw, adapted = outcome.raw(variant), outcome.adapted(variant)
+        assert adapted.told["finals"] == raw.told["finals"], variant
+        assert adapted.sent.tokens < 0.75 * raw.sent.tokens, variant
+        assert (adapted.sent.refusals, adapted.told["strange"]) == ([], 0), variant
+        # One of them counted every request; the third turn's two are others.
+        assert adapted.told["requests"] == len(adapted.sent.requests), variant
+        assert len(adapted.told["warnings"]) == 2, variant
+        assert all("another adapter acts" in said for said in adapted.told["warnings"]), variant
 
 
 @pytest.mark.parametrize("part", BROKEN)

@@ -58,12 +58,22 @@ def claude(model: str, **more: Any) -> Callable[[Errand], Any]:
     return lambda errand: ChatAnthropic(base_url=errand.url, api_key=errand.key_, **given)
 
 
+class Second(StateCompMiddleware):
+    """Another of the same: LangChain takes no two of one name."""
+
+
+def twice(*args: Any, **more: Any) -> Any:
+    return create_agent(*args, **more)
+
+
 def agent(
     errand: Errand, model: Callable[[Errand], Any], saver: Any, make: Any = create_agent
 ) -> Any:
     middleware: list[AgentMiddleware] = []
     if errand.adapted:
         middleware.append(StateCompMiddleware(shortener=errand.shortener("langchain")))
+    if errand.adapted and make is twice:
+        middleware.append(Second(shortener=errand.shortener("langchain")))
     tools = [langchain_tool(tool(errand))]
     return make(
         model(errand), tools, system_prompt=SYSTEM, middleware=middleware, checkpointer=saver
@@ -135,6 +145,7 @@ if __name__ == "__main__":
             "bound": called(claude(BINDING, thinking={"type": "adaptive"})),
             "forbidden": called(claude(BINDING, thinking=FORBIDDEN, betas=[BETA])),
             "kept elsewhere": called(elsewhere),
+            "twice": called(openai, make=twice),
             "deepagents": called(openai, make=create_deep_agent),
         }
     )
