@@ -35,8 +35,11 @@ def chosen() -> list[Proof]:
         return list(PROOFS)
     if ALL:
         return [proof for proof in PROOFS if proof.name in ALL.split(",")]
-    short = {"untouched": (), "doubled": ()}
-    return [replace(proof, variants=proof.quick, **short) for proof in PROOFS if proof.quick]
+    return [
+        replace(proof, variants=proof.quick, untouched=(), doubled=())
+        for proof in PROOFS
+        if proof.quick
+    ]
 
 
 @pytest.fixture(scope="module", params=chosen(), ids=lambda proof: proof.name)
