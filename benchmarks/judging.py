@@ -40,7 +40,7 @@ from benchmarks.proxy_overhead import (
 from statecomp.method import Method
 from statecomp.proxy.judging.asked import Opening
 from statecomp.proxy.judging.processes import Judges
-from statecomp.proxy.scripted.serving import free_port
+from statecomp.testing.provider.serving import free_port
 
 START, LONGEST = 20, 80
 PROBE = 2

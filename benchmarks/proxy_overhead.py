@@ -34,7 +34,7 @@ from typing import Any
 
 import uvicorn
 
-from statecomp.proxy.scripted.serving import free_port
+from statecomp.testing.provider.serving import free_port
 
 INTERACTIONS = 40
 CONNECTIONS = (1, 16, 64)

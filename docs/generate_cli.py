@@ -16,7 +16,10 @@ TARGET = Path(__file__).with_name("cli.md")
 def commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
     yield path, command
     if isinstance(command, click.Group):
-        for name, inner in sorted(command.commands.items()):
+        context = click.Context(command)
+        for name in sorted(command.list_commands(context)):
+            inner = command.get_command(context, name)
+            assert inner is not None
             yield from commands(inner, f"{path} {name}")
 
 

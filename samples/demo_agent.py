@@ -26,10 +26,10 @@ import openai
 from statecomp.baselines.none import NoCompression
 from statecomp.controller.prices import Prices, shipped_prices
 from statecomp.history.interaction import JsonObject
-from statecomp.proxy.scripted.app import Received, ScriptedUpstream
-from statecomp.proxy.scripted.serving import free_port, serving
-from statecomp.proxy.scripted.turns import Body, Turn, recorded
 from statecomp.replays.accounting import Bill, dollars_of
+from statecomp.testing.provider.app import Received, ScriptedUpstream
+from statecomp.testing.provider.serving import free_port, serving
+from statecomp.testing.provider.turns import Body, Turn, recorded
 from statecomp_bench.models import Reply
 from statecomp_bench.sessions.acting import SessionModel
 from statecomp_bench.sessions.day import SEED, day

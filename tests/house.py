@@ -8,8 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# The router needs numpy, and the package is imported without it.
-LATE = {"shipped_scorer"}
+import statecomp
+
+# What an extra brings: nothing of it may be loaded before it is needed.
+EXTRAS = {
+    *("accelerate", "aiohttp", "certifi", "gguf", "httpx", "huggingface_hub", "matplotlib"),
+    *("numpy", "psycopg", "ray", "safetensors", "sklearn", "starlette", "threadpoolctl"),
+    *("tiktoken", "tokenizers", "torch", "transformers", "uvicorn", "zstandard"),
+}
+# A command line loads the verb that is asked for, and no other.
+LATE_FILES = ("verbs.py", "__init__.py")
+PRODUCT = Path(statecomp.__file__).parent
 MAX_FILE, MAX_FUNCTION, MAX_FOLDER = 400, 60, 18
 
 
@@ -51,14 +60,23 @@ class House:
                     assert length - documented <= MAX_FUNCTION, f"{path}: {node.name}"
 
     def no_import_hides_in_a_function(self) -> None:
+        """Only what needs an extra is imported late: by name, so that types are checked."""
+        trees = self.modules()
+        heavy = needing_extras({**House(PRODUCT, ()).modules(), **trees})
         for path, tree in self.sources():
-            for node in ast.walk(tree):
-                if isinstance(node, ast.FunctionDef):
-                    inner = [n for n in ast.walk(node) if isinstance(n, ast.ImportFrom)]
-                    ours = [n for n in inner if (n.module or "").startswith("statecomp")]
-                    if node.name in LATE:
-                        continue
-                    assert not ours, f"{path}: {node.name} imports {ours[0].module}"
+            if path.name in LATE_FILES:
+                continue
+            assert not loads_by_string(tree, self.package.name), f"{path} imports by string"
+            for node in (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)):
+                inner = [n for n in ast.walk(node) if isinstance(n, ast.ImportFrom)]
+                for module in {m for n in inner for m in modules_of(n)}:
+                    assert module not in trees or module in heavy, f"{path}: {module}"
+
+    def modules(self) -> dict[str, ast.Module]:
+        return {self._dotted(path): tree for path, tree in self.sources()}
+
+    def _dotted(self, path: Path) -> str:
+        return ".".join((self.package.name, *path.relative_to(self.package).with_suffix("").parts))
 
     def folders_are_not_drawers(self) -> None:
         for folder in {path.parent for path, _ in self.sources()}:
@@ -86,3 +104,30 @@ def rooms_imported(tree: ast.Module, package: str) -> Iterator[str]:
     for module in modules_imported(tree):
         if module.startswith(f"{package}."):
             yield module.split(".")[1]
+
+
+def modules_of(node: ast.stmt) -> Iterator[str]:
+    """What one import statement may load: a module, or modules of a package."""
+    if isinstance(node, ast.ImportFrom):
+        yield node.module or ""
+        yield from (f"{node.module}.{name.name}" for name in node.names)
+    elif isinstance(node, ast.Import):
+        yield from (name.name for name in node.names)
+
+
+def loads_by_string(tree: ast.Module, package: str) -> bool:
+    """Whether something of the package itself is imported where no type checker sees it."""
+    calls = (n for n in ast.walk(tree) if isinstance(n, ast.Call) and n.args)
+    given = (
+        ast.unparse(call.args[0]) for call in calls if ast.unparse(call.func) == "import_module"
+    )
+    return any(re.match(rf"""f?["']{package}\b""", argument) for argument in given)
+
+
+def needing_extras(trees: Mapping[str, ast.Module]) -> set[str]:
+    """Modules that cannot be loaded without an extra, themselves or by what they import."""
+    needs = {name: {m for n in tree.body for m in modules_of(n)} for name, tree in trees.items()}
+    heavy = {n for n, found in needs.items() if any(m.split(".")[0] in EXTRAS for m in found)}
+    while grown := {n for n, found in needs.items() if n not in heavy and found & heavy}:
+        heavy |= grown
+    return heavy

@@ -28,9 +28,9 @@ from statecomp.history.situation import Situation
 from statecomp.ledger.commits import Commit, MemoryLog
 from statecomp.llm.chat import ChatFailed
 from statecomp.llm.record import Record
+from statecomp.testing.words import BULK, OneLiner, WordScorer, chat_of, history_of, shape
 from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp.wire.protocol import Placement
-from tests.words import BULK, OneLiner, WordScorer, chat_of, history_of, shape
 
 Messages = list[dict[str, Any]]
 
@@ -369,7 +369,7 @@ def test_a_commit_replays_byte_for_byte_in_another_process(tmp_path: Path) -> No
 import json, pickle, sys
 from statecomp.ledger.commits import MemoryLog
 from tests.test_compressor import engine
-from tests.words import chat_of
+from statecomp.testing.words import chat_of
 log = MemoryLog()
 for state, commits in pickle.load(open(sys.argv[1], "rb")):
     log.append(state, commits)

@@ -14,8 +14,8 @@ from statecomp.controller.spans import Gates
 from statecomp.explain import explain, kind_of
 from statecomp.history.history import History
 from statecomp.strategy import View
+from statecomp.testing.words import OneLiner, WordScorer, chat_of, history_of
 from tests.rules import paying
-from tests.words import OneLiner, WordScorer, chat_of, history_of
 
 GATES = Gates(longer_than=1, min_source_tokens=300)
 

@@ -14,9 +14,10 @@ PACKAGE = Path(statecomp.__file__).parent
 # A room imports only from its own line and the lines below it.
 LAYERS = [
     ["cli"],
+    ["pipelines"],
     ["adapters"],
     ["config"],
-    ["proxy", "dashboard", "replays", "exam", "learning"],
+    ["proxy", "dashboard", "replays", "exam", "learning", "testing"],
     ["method"],
     ["compressor", "checkpoint"],
     ["recipes", "records", "explain", "options", "baselines"],
@@ -62,6 +63,18 @@ def test_importing_the_package_is_light() -> None:
 def test_every_public_name_is_there() -> None:
     """Which they are says docs/reference/api.md; tests/test_site.py holds the two together."""
     assert all(hasattr(statecomp, name) for name in statecomp.__all__)
+    assert sorted(statecomp._HOME_OF) == sorted({*statecomp.__all__} - {"__version__"})
+
+
+def test_what_is_loaded_late_is_what_type_checkers_were_told() -> None:
+    tree = ast.parse((PACKAGE / "__init__.py").read_text("utf-8"))
+    told = {
+        name.name: (node.module or "").removeprefix("statecomp.")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("statecomp.")
+        for name in node.names
+    }
+    assert told == statecomp._HOME_OF
 
 
 def test_files_and_functions_stay_readable() -> None:

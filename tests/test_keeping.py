@@ -16,7 +16,7 @@ from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
 from statecomp.ledger.commits import MemoryLog
 from statecomp.llm.record import Record
-from tests.words import OneLiner, WordScorer, chat_of, shape
+from statecomp.testing.words import OneLiner, WordScorer, chat_of, shape
 
 
 def engine(log: MemoryLog | None = None) -> StateComp:

@@ -16,9 +16,9 @@ from statecomp.history.interaction import JsonObject
 from statecomp.ledger.commits import CommitLog, MemoryLog
 from statecomp.ledger.open import open_ledger
 from statecomp.proxy.account.regret import RegretMeter
+from statecomp.testing.words import OneLiner, WordScorer, chat_of, history_of, shape
 from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat.wire import OpenAIChat
-from tests.words import OneLiner, WordScorer, chat_of, history_of, shape
 
 INSTRUCTION = {"role": "user", "content": "Respond with the next action."}
 NOTICE = {"role": "user", "content": "And look at the other file too."}

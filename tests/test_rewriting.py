@@ -14,11 +14,11 @@ from statecomp.compressor import StateComp
 from statecomp.controller.age import AgeScorer
 from statecomp.controller.spans import Gates
 from statecomp.history.interaction import Pinned
+from statecomp.testing.words import OneLiner
 from statecomp.wire.assemble import parse
 from statecomp.wire.protocol import Placement
 from statecomp.wire.providers import wire_named
 from tests.wire import histories
-from tests.words import OneLiner
 
 PROTOCOLS = {
     "openai-chat": histories.chat_messages,

@@ -19,8 +19,8 @@ from statecomp.ledger.audit import Ledger, Request, Session, Totals
 from statecomp.ledger.open import open_ledger
 from statecomp.llm.client import open_chat
 from statecomp.options import Options, Settings
-from statecomp.proxy.scripted.app import ScriptedUpstream
-from statecomp.proxy.scripted.turns import Turn
+from statecomp.testing.provider.app import ScriptedUpstream
+from statecomp.testing.provider.turns import Turn
 from statecomp.tokens.usage import Usage
 from statecomp_bench.workbuddy.arms import ArmResults, Outcome, read_arm
 from statecomp_bench.workbuddy.comparison import Arms, Comparison, Row, compare

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.clients.installing import NotInstalled, program_of
-from statecomp.proxy.scripted.coding.project import TASK
+from statecomp.testing.provider.coding.project import TASK
 
 KEY = "sk-test-0123456789abcdef"
 CHAT_MODEL = "gpt-5"

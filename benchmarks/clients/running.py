@@ -31,11 +31,11 @@ from benchmarks.clients.launching import (
 )
 from benchmarks.clients.tap import Tap
 from statecomp.controller.prices import MILLION, Prices, shipped_prices
-from statecomp.proxy.scripted.app import Received, ScriptedUpstream
-from statecomp.proxy.scripted.coding.project import write_project
-from statecomp.proxy.scripted.coding.session import CodingSession
-from statecomp.proxy.scripted.meter import Spent
-from statecomp.proxy.scripted.serving import free_port, serving
+from statecomp.testing.provider.app import Received, ScriptedUpstream
+from statecomp.testing.provider.coding.project import write_project
+from statecomp.testing.provider.coding.session import CodingSession
+from statecomp.testing.provider.meter import Spent
+from statecomp.testing.provider.serving import free_port, serving
 
 PATIENCE_S = 60.0
 STEP_S = 10.0

@@ -5,35 +5,103 @@
 >>> comp.checkpoint([{"role": "user", "content": "hello"}]).messages
 [{'role': 'user', 'content': 'hello'}]
 
-The names below are what the library promises; docs/reference/api.md describes each of them.
+The names below are what the library promises; docs/reference/api.md describes each of them.  Each
+is loaded when it is first used: `import statecomp` reads nothing but this file.
 """
 
-from statecomp.checkpoint import Checkpoint, Decision, Pins
-from statecomp.compressor import StateComp
-from statecomp.controller.age import AgeScorer
-from statecomp.controller.circumstances import Circumstances
-from statecomp.controller.economics import Economics
-from statecomp.controller.prices import PriceBook, Prices
-from statecomp.controller.spans import Gates, Rule
-from statecomp.errors import (
-    BadInput,
-    InvalidHistory,
-    ScoringFailed,
-    StateCompError,
-    SummaryFailed,
-)
-from statecomp.history.history import History
-from statecomp.history.interaction import Interaction
-from statecomp.history.situation import Situation
-from statecomp.ledger.commits import Commit, CommitLog, MemoryLog
-from statecomp.llm.extract import ExtractiveSummarizer
-from statecomp.llm.record import Record
-from statecomp.llm.writing.summarize import ChatSummarizer
-from statecomp.recipes import RECIPES, Recipe
-from statecomp.strategy import Scorer, Strategy, Summarizer, View
-from statecomp.wire.protocol import Placement
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from statecomp.checkpoint import Checkpoint, Decision, Pins
+    from statecomp.compressor import StateComp
+    from statecomp.controller.age import AgeScorer
+    from statecomp.controller.circumstances import Circumstances
+    from statecomp.controller.economics import Economics
+    from statecomp.controller.prices import PriceBook, Prices
+    from statecomp.controller.spans import Gates, Rule
+    from statecomp.errors import (
+        BadInput,
+        InvalidHistory,
+        ScoringFailed,
+        StateCompError,
+        SummaryFailed,
+    )
+    from statecomp.history.history import History
+    from statecomp.history.interaction import Interaction
+    from statecomp.history.situation import Situation
+    from statecomp.ledger.commits import Commit, CommitLog, MemoryLog
+    from statecomp.llm.extract import ExtractiveSummarizer
+    from statecomp.llm.record import Record
+    from statecomp.llm.writing.summarize import ChatSummarizer
+    from statecomp.pipelines.annotating import annotate
+    from statecomp.pipelines.replaying import replay
+    from statecomp.pipelines.training import evaluate, train
+    from statecomp.recipes import RECIPES, Recipe
+    from statecomp.strategy import Scorer, Strategy, Summarizer, View
+    from statecomp.wire.protocol import Placement
 
 __version__ = "0.1.0"
+
+# Where each name lives; the imports above say the same to type checkers, and a test holds them
+# together.
+_HOMES = {
+    "checkpoint": (
+        "Checkpoint",
+        "Decision",
+        "Pins",
+    ),
+    "compressor": ("StateComp",),
+    "controller.age": ("AgeScorer",),
+    "controller.circumstances": ("Circumstances",),
+    "controller.economics": ("Economics",),
+    "controller.prices": (
+        "PriceBook",
+        "Prices",
+    ),
+    "controller.spans": (
+        "Gates",
+        "Rule",
+    ),
+    "errors": (
+        "BadInput",
+        "InvalidHistory",
+        "ScoringFailed",
+        "StateCompError",
+        "SummaryFailed",
+    ),
+    "history.history": ("History",),
+    "history.interaction": ("Interaction",),
+    "history.situation": ("Situation",),
+    "ledger.commits": (
+        "Commit",
+        "CommitLog",
+        "MemoryLog",
+    ),
+    "llm.extract": ("ExtractiveSummarizer",),
+    "llm.record": ("Record",),
+    "llm.writing.summarize": ("ChatSummarizer",),
+    "pipelines.annotating": ("annotate",),
+    "pipelines.replaying": ("replay",),
+    "pipelines.training": (
+        "evaluate",
+        "train",
+    ),
+    "recipes": (
+        "RECIPES",
+        "Recipe",
+    ),
+    "strategy": (
+        "Scorer",
+        "Strategy",
+        "Summarizer",
+        "View",
+    ),
+    "wire.protocol": ("Placement",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "RECIPES",
@@ -69,4 +137,20 @@ __all__ = [
     "SummaryFailed",
     "View",
     "__version__",
+    "annotate",
+    "evaluate",
+    "replay",
+    "train",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'statecomp' has no attribute {name!r}")
+    value = getattr(import_module(f"statecomp.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

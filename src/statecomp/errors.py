@@ -15,6 +15,9 @@ StateCompError
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class StateCompError(Exception):
     """Base of all errors raised on purpose; its text is one sentence for a person."""
@@ -64,3 +67,12 @@ class ScoringFailed(StateCompError):
 
 class SummaryFailed(StateCompError):
     """A summary could not be had, or must not be used; its span stays as it was."""
+
+
+@contextmanager
+def needing(sentence: str, *, field: str = "") -> Iterator[None]:
+    """Around imports: a library that is not installed is a sentence that says what to install."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise BadInput(f"{sentence} ({error.name} is missing)", field=field) from error

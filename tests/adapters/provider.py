@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from statecomp.llm.record import CLOSING, OPENING
-from statecomp.proxy.scripted.app import Received, ScriptedUpstream
-from statecomp.proxy.scripted.coding.hands import FINAL, SUBMIT, tool_names
-from statecomp.proxy.scripted.turns import Body, ScriptedCall, Turn
+from statecomp.testing.provider.app import Received, ScriptedUpstream
+from statecomp.testing.provider.coding.hands import FINAL, SUBMIT, tool_names
+from statecomp.testing.provider.turns import Body, ScriptedCall, Turn
 from tests.adapters.drivers.drill import TURNS
 
 STEPS = (30, 34, 38)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import statecomp
-from statecomp.proxy.scripted.app import ScriptedUpstream
-from statecomp.proxy.scripted.serving import serving
+from statecomp.testing.provider.app import ScriptedUpstream
+from statecomp.testing.provider.serving import serving
 from tests.adapters.frameworks import Proof
 from tests.adapters.provider import Drill, Sent
 

@@ -13,7 +13,7 @@ from statecomp.adapters import doctor
 from statecomp.adapters.shortener import Shortener
 from statecomp.cli.app import app
 from statecomp.ledger.open import open_ledger
-from statecomp.proxy.scripted.serving import free_port
+from statecomp.testing.provider.serving import free_port
 from tests.adapters.test_shortener import EAGER, conversation, held, shortened
 from tests.proxy.serving import proxied
 

@@ -14,7 +14,7 @@ import pytest
 import statecomp
 from statecomp.adapters import doctor
 from statecomp.adapters.catalogue import FRAMEWORKS, Framework, proved
-from statecomp.cli.app import app
+from statecomp.cli.verbs import VERBS
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDES = ROOT / "docs" / "guides"
@@ -46,7 +46,7 @@ def test_a_guide_is_one_page_and_says_how_to_look_undo_and_turn_it_off(page: Pat
 def test_every_command_and_option_it_names_exists(page: Path) -> None:
     named = re.findall(r"(?:^|`)statecomp ([a-z]+)([^`\n]*)", page.read_text("utf-8"), re.MULTILINE)
     for verb, rest in named:
-        known = {name for option in app.commands[verb].params for name in option.opts}
+        known = {name for option in VERBS[verb].load().params for name in option.opts}
         assert {word for word in shlex.split(rest) if word.startswith("--")} <= known, verb
 
 

@@ -10,9 +10,9 @@ import httpx
 import pytest
 
 from statecomp.adapters.shortener import Shortener
-from statecomp.proxy.scripted.app import ScriptedUpstream
-from statecomp.proxy.scripted.serving import serving
-from statecomp.proxy.scripted.turns import Turn
+from statecomp.testing.provider.app import ScriptedUpstream
+from statecomp.testing.provider.serving import serving
+from statecomp.testing.provider.turns import Turn
 from tests.adapters.test_shortener import EAGER, Said, conversation, held, shortened
 from tests.dashboard.test_app import UNDO
 from tests.proxy.serving import served

@@ -24,8 +24,8 @@ from statecomp.cli.labels import labels as command
 from statecomp.errors import BadInput
 from statecomp.history.interaction import Call, Interaction, Observation
 from statecomp.history.kinds import failed, kind_of
+from statecomp.testing.words import chat_of
 from tests.shared_data import LABELS, RUNS, needs_shared_data
-from tests.words import chat_of
 
 LAST = 14
 AGE_NAMES = [name for _, name in AGES] + [OLDEST]

@@ -13,9 +13,9 @@ from xml.etree import ElementTree
 import pytest
 from click.testing import CliRunner, Result
 
-from statecomp.cli.figures import DRAWING, figures
+from statecomp.cli.figures import figures
 from statecomp.errors import BadInput
-from tests.words import chat_of
+from statecomp.testing.words import chat_of
 
 NAMES = ("readiness_by_domain", "readiness_overall", "delay_cdf", "span_dynamics")
 needs_matplotlib = pytest.mark.skipif(
@@ -71,7 +71,7 @@ def test_the_same_labels_draw_the_same_bytes(folder: Path, tmp_path: Path) -> No
 
 @needs_matplotlib
 def test_drawing_leaves_the_style_of_others_alone(folder: Path, tmp_path: Path) -> None:
-    drawing = import_module(DRAWING)
+    drawing = import_module("statecomp.annotation.figures")
     before = {name: drawing.mpl.rcParams[name] for name in drawing.STYLE}
     draw(folder, tmp_path)
     assert {name: drawing.mpl.rcParams[name] for name in drawing.STYLE} == before

@@ -25,7 +25,7 @@ from statecomp.annotation.records import Reading
 from statecomp.history.trajectory import Trajectory
 from statecomp.llm.chat import ChatFailed, ChatUsage
 from statecomp.llm.client import open_chat
-from statecomp.llm.scripted import Asked, ScriptedChat
+from statecomp.testing.chat import Asked, ScriptedChat
 from tests.annotation.test_records import READING, reading_of
 from tests.model_server import model_server
 

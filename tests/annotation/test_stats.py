@@ -33,8 +33,8 @@ from statecomp.controller.circumstances import JUST_AFTER
 from statecomp.controller.spans import Gates, selected_runs
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
+from statecomp.testing.words import chat_of, history_of
 from tests.shared_data import LABELS, RUNS, needs_shared_data
-from tests.words import chat_of, history_of
 
 
 def labels_of(boundaries: tuple[int | None, ...], run: str = "r") -> dict[str, dict[int, Label]]:

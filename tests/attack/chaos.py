@@ -24,8 +24,8 @@ from typing import Any
 
 import httpx
 
-from statecomp.proxy.scripted.app import ScriptedFault, ScriptedUpstream
-from statecomp.proxy.scripted.serving import serving
+from statecomp.testing.provider.app import ScriptedFault, ScriptedUpstream
+from statecomp.testing.provider.serving import serving
 from tests.attack.nursery import Forked, Nursery
 from tests.attack.traffic import Conversation, named
 from tests.attack.watch import NAME, Watch, page, secrets_in

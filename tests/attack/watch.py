@@ -12,7 +12,7 @@ from statistics import quantiles
 from typing import Any
 
 from statecomp.ledger.open import open_ledger
-from statecomp.proxy.scripted.app import ScriptedUpstream
+from statecomp.testing.provider.app import ScriptedUpstream
 from tests.attack.traffic import SECRETS, named
 
 NAME = "x-attack-request"

@@ -10,9 +10,10 @@ from statecomp.config import BUILDERS
 from statecomp.history.history import History
 from statecomp.history.interaction import Call
 from statecomp.history.trajectory import Trajectory
-from statecomp.llm.scripted import ScriptedChat
 from statecomp.options import Options, Settings
 from statecomp.strategy import Strategy
+from statecomp.testing.chat import ScriptedChat
+from statecomp.testing.words import step as chat_step
 from statecomp.wire.assemble import parse
 from statecomp.wire.providers import wire_named
 
@@ -23,13 +24,8 @@ TASK = {"role": "user", "content": "Find out why the build fails."}
 def step(number: int, output: str, name: str = "shell", **arguments: Any) -> list[dict[str, Any]]:
     """One interaction; what it says, calls and sees can be told from every other one."""
     given = arguments or {"command": f"look at item-{number}"}
-    function = {"name": name, "arguments": json.dumps(given)}
-    call = {"id": f"c{number}", "type": "function", "function": function}
     said = f"I look at item-{number} now."
-    return [
-        {"role": "assistant", "content": said, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": f"c{number}", "content": output},
-    ]
+    return chat_step(name, json.dumps(given), output, call_id=f"c{number}", said=said)
 
 
 def bulky(number: int, lines: int = 40) -> str:

@@ -11,7 +11,7 @@ from statecomp.baselines.acm import CARD, POLICY, AgenticContextManagement
 from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.llm.client import ChatFailed, ChatUsage
-from statecomp.llm.scripted import Asked, Reply, ScriptedChat
+from statecomp.testing.chat import Asked, Reply, ScriptedChat
 from tests.baselines.steps import (
     TASK,
     WIRE,

@@ -6,8 +6,8 @@ from statecomp.baselines.acon import SECTIONS
 from statecomp.config import Settings, strategy_factory
 from statecomp.history.history import History
 from statecomp.history.trajectory import Trajectory
-from statecomp.llm.scripted import ScriptedChat
 from statecomp.strategy import Strategy
+from statecomp.testing.chat import ScriptedChat
 from tests.baselines.steps import WIRE, growing, history, run_of, step
 
 

@@ -11,9 +11,9 @@ from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.interaction import Pinned
 from statecomp.llm.client import ChatFailed, ChatUsage
-from statecomp.llm.scripted import Asked, Reply, ScriptedChat
+from statecomp.testing.chat import Asked, Reply, ScriptedChat
+from statecomp.testing.words import history_of
 from tests.baselines.steps import built, bulky, growing, history, run_of, sent, step
-from tests.words import history_of
 
 
 def memory(asked: Asked) -> Reply:

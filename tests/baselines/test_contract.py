@@ -23,14 +23,14 @@ from statecomp.history.history import History
 from statecomp.history.interaction import Call, Pinned
 from statecomp.history.trajectory import Trajectory
 from statecomp.llm.client import ChatFailed, ChatUsage
-from statecomp.llm.scripted import Asked, Reply, ScriptedChat
 from statecomp.strategy import Strategy, View
+from statecomp.testing.chat import Asked, Reply, ScriptedChat
+from statecomp.testing.words import chat_of
 from statecomp.wire.assemble import parse
 from statecomp.wire.placement import render
 from statecomp.wire.providers import wire_named
 from tests.baselines.steps import bulky, run_of, step
 from tests.test_rewriting import PROTOCOLS
-from tests.words import chat_of
 
 EAGER = (
     "window:keep=1",

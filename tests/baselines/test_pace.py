@@ -17,8 +17,8 @@ from statecomp.errors import BadInput
 from statecomp.history.interaction import Call
 from statecomp.history.trajectory import Trajectory
 from statecomp.llm.client import ChatFailed, ChatUsage
-from statecomp.llm.scripted import ScriptedChat
 from statecomp.strategy import Strategy
+from statecomp.testing.chat import ScriptedChat
 from tests.baselines.steps import WIRE, bulky, growing, history, run_of, step
 from tests.baselines.tiny_models import tiny_xlm_r
 from tests.features.small_model import folder, needs_model

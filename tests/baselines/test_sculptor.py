@@ -14,7 +14,7 @@ from statecomp.baselines.sculptor_tools import POLICY
 from statecomp.history.history import History
 from statecomp.history.interaction import JsonObject
 from statecomp.llm.client import ChatFailed, ChatUsage
-from statecomp.llm.scripted import ScriptedChat
+from statecomp.testing.chat import ScriptedChat
 from tests.baselines.steps import (
     TASK,
     WIRE,

@@ -11,8 +11,8 @@ from statecomp.config import Settings, strategy_factory
 from statecomp.history.history import History
 from statecomp.history.interaction import Call
 from statecomp.history.trajectory import Trajectory
-from statecomp.llm.scripted import Asked, Reply, ScriptedChat
 from statecomp.strategy import Strategy
+from statecomp.testing.chat import Asked, Reply, ScriptedChat
 from tests.baselines.steps import WIRE, bulky, growing, history, run_of, step
 
 RECORD = json.dumps({"facts": ["the value is 4711"]})

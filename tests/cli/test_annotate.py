@@ -19,8 +19,8 @@ from typing import Any, ClassVar
 import pytest
 
 from statecomp.annotation.labels import read_labels
+from statecomp.testing.words import BULK, chat_of
 from tests.cli.test_cli import ROOT, statecomp
-from tests.words import BULK, chat_of
 
 
 class Endpoint(BaseHTTPRequestHandler):

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.words import chat_of
+from statecomp.testing.words import chat_of
 
 ROOT = Path(__file__).resolve().parents[2]
 

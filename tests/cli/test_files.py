@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from statecomp.cli.app import app
 from statecomp.cli.files import write_lines, write_text
 from statecomp.errors import BadInput, StateCompError
-from tests.words import chat_of
+from statecomp.testing.words import chat_of
 
 RUN = {"id": "a", "messages": chat_of("prrr", bulk="x")}
 LONG = "9" * 6000

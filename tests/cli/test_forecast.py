@@ -14,8 +14,8 @@ from typing import ClassVar
 import pytest
 
 from statecomp.annotation.forecasts import read_forecasts
+from statecomp.testing.words import BULK, chat_of
 from tests.cli.test_cli import statecomp
-from tests.words import BULK, chat_of
 
 
 class Seer(BaseHTTPRequestHandler):

@@ -23,8 +23,8 @@ from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.ledger.audit import Cell, Entry, Regret, Request, Session, Totals
 from statecomp.ledger.commits import Commit
+from statecomp.testing.words import chat_of
 from statecomp.traces.jsonl import read_runs
-from tests.words import chat_of
 
 ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = "\x1b]0;owned\x07[bold]fine[/bold] \x9b2J"

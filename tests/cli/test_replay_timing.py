@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from statecomp.testing.words import chat_of
 from tests.cli.test_cli import statecomp
-from tests.words import chat_of
 
 
 def written(path: Path, records: list[dict[str, Any]]) -> Path:

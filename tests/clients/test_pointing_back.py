@@ -15,9 +15,9 @@ import pytest
 
 from benchmarks.clients.installing import NotInstalled
 from benchmarks.clients.running import Outcome, Wish, run
-from statecomp.proxy.scripted.coding.hands import ending, hands_of
-from statecomp.proxy.scripted.coding.session import ASIDE, CodingSession
-from statecomp.proxy.scripted.turns import Body, ScriptedCall, Turn
+from statecomp.testing.provider.coding.hands import ending, hands_of
+from statecomp.testing.provider.coding.session import ASIDE, CodingSession
+from statecomp.testing.provider.turns import Body, ScriptedCall, Turn
 from tests.proxy.serving import EAGER_OPTIONS
 
 STEPS, AGAIN = 14, 10

@@ -16,9 +16,9 @@ import pytest
 
 from benchmarks.clients.launching import CLIENTS
 from statecomp import AgeScorer, Gates, StateComp
-from statecomp.proxy.scripted.dialects import CHAT, MESSAGES, RESPONSES
-from statecomp.proxy.scripted.refusals import STRICT
-from statecomp.proxy.scripted.signing import sign_messages
+from statecomp.testing.provider.dialects import CHAT, MESSAGES, RESPONSES
+from statecomp.testing.provider.refusals import STRICT
+from statecomp.testing.provider.signing import sign_messages
 from statecomp.wire.assemble import parse
 from statecomp.wire.placement import render
 from statecomp.wire.protocol import Wire

@@ -19,13 +19,13 @@ from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Summary
 from statecomp.history.situation import Situation
 from statecomp.llm.record import Record
-from statecomp.llm.scripted import ScriptedChat
 from statecomp.llm.writing.summarize import ChatSummarizer
 from statecomp.strategy import Scorer, Summarizer, View
+from statecomp.testing.chat import ScriptedChat
+from statecomp.testing.words import BULK, OneLiner, WordScorer, chat_of, history_of, shape
 from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp.wire.placement import render
-from tests.words import BULK, OneLiner, WordScorer, chat_of, history_of, shape
 
 WORDS = st.text(alphabet="prko", min_size=1, max_size=40)
 

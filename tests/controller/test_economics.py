@@ -26,10 +26,10 @@ from statecomp.history.situation import Situation
 from statecomp.llm.record import Record
 from statecomp.replays.accounting import common_prefix
 from statecomp.strategy import View
+from statecomp.testing.words import BULK, OneLiner, WordScorer, chat_of, history_of, shape
 from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp.wire.placement import render
 from tests.rules import paying
-from tests.words import BULK, OneLiner, WordScorer, chat_of, history_of, shape
 
 WORDS = st.text(alphabet="prko", min_size=1, max_size=30)
 CLAUDE = Prices("claude", date(2026, 1, 1), 3.0, 0.3, 3.75, 15.0, 300, least_cached=0)

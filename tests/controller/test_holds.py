@@ -15,10 +15,10 @@ from statecomp.controller.circumstances import JUST_AFTER
 from statecomp.controller.holds import ANSWERED, CAME_BACK, NAMED, asks_a_person, holds_of
 from statecomp.controller.spans import Gates
 from statecomp.history.history import History
+from statecomp.testing.words import BULK
 from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat.wire import OpenAIChat
 from tests.rules import paying
-from tests.words import BULK
 
 Messages = list[dict[str, Any]]
 TASK = {"role": "user", "content": "Sum up the sheets by the rules in budget/rules.md, please."}

@@ -14,8 +14,8 @@ from statecomp.controller.lengths import Lengths
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
 from statecomp.llm.record import Record
+from statecomp.testing.words import WordScorer, chat_of, history_of
 from tests.rules import paying
-from tests.words import WordScorer, chat_of, history_of
 
 BEHIND = Circumstances(now_s=1.0, last_s=0.0, model="gpt-5", deferred=True)
 COLD = Circumstances(now_s=90_000.0, last_s=0.0, model="gpt-5")

@@ -19,10 +19,10 @@ from statecomp.ledger.audit import Ledger
 from statecomp.ledger.open import open_ledger
 from statecomp.method import Method
 from statecomp.proxy.app import build_app
-from statecomp.proxy.scripted.app import ScriptedUpstream
-from statecomp.proxy.scripted.serving import serving
-from statecomp.proxy.scripted.turns import drill
 from statecomp.proxy.settings import ProxySettings
+from statecomp.testing.provider.app import ScriptedUpstream
+from statecomp.testing.provider.serving import serving
+from statecomp.testing.provider.turns import drill
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 EAGER = Method(scorer=lambda: AgeScorer(6), rule=Gates(longer_than=3, min_source_tokens=300))

@@ -10,9 +10,9 @@ from statecomp.dashboard.app import routes
 from statecomp.learning.routers import Routers
 from statecomp.ledger.audit import Regret
 from statecomp.proxy.app import build_app
-from statecomp.proxy.scripted.serving import serving
 from statecomp.proxy.settings import ProxySettings
 from statecomp.router.shipped import open_bundle
+from statecomp.testing.provider.serving import serving
 from tests.browser import open_browser
 from tests.learning.made_up import entry_at, live, opened
 

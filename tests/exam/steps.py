@@ -9,6 +9,7 @@ from statecomp.exam.facts import FactKind
 from statecomp.exam.questions import Question, questions_of
 from statecomp.exam.spans import Exam
 from statecomp.history.interaction import Interaction
+from statecomp.testing.words import step
 from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat.wire import OpenAIChat
 
@@ -19,12 +20,7 @@ Step = tuple[str, str]
 def messages_of(steps: Sequence[Step], task: str = "Do it.") -> list[dict[str, Any]]:
     messages: list[dict[str, Any]] = [{"role": "user", "content": task}]
     for place, (arguments, answer) in enumerate(steps):
-        function = {"name": "shell", "arguments": arguments}
-        call = {"id": f"c{place}", "type": "function", "function": function}
-        messages += [
-            {"role": "assistant", "content": None, "tool_calls": [call]},
-            {"role": "tool", "tool_call_id": f"c{place}", "content": answer},
-        ]
+        messages += step("shell", arguments, answer, call_id=f"c{place}")
     return messages
 
 

@@ -16,9 +16,9 @@ from statecomp.features.evidence_look import Looks
 from statecomp.features.evidence_state import HistoryState
 from statecomp.history.history import History
 from statecomp.recent import MemoryBudget
+from statecomp.testing.words import chat_of
 from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat.wire import OpenAIChat
-from tests.words import chat_of
 
 MEGABYTE = 1 << 20
 

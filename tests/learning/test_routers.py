@@ -12,7 +12,7 @@ from statecomp.learning import routers as shelf
 from statecomp.learning.routers import InUse, Routers
 from statecomp.router.calibrate import Beta
 from statecomp.router.shipped import open_bundle
-from tests.words import history_of
+from statecomp.testing.words import history_of
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from statecomp.ledger.audit import Regret
 from statecomp.ledger.own import account_of
 from statecomp.proxy.horizons import Horizons
 from statecomp.recipes import recipe_named
+from statecomp.testing.words import history_of
 from tests.learning.made_up import entry_at, live, opened
-from tests.words import history_of
 
 
 def steps(count: int, wanted: int, score: float = 0.95, client: str = "codex") -> list[Settled]:

@@ -20,10 +20,10 @@ from statecomp.ledger import schema
 from statecomp.ledger.commits import Commit, CommitLog, MemoryLog
 from statecomp.ledger.open import open_ledger
 from statecomp.ledger.sql_ledger import SqlLedger
+from statecomp.testing.words import OneLiner, chat_of
 from tests.ledger.conftest import Opener
 from tests.ledger.samples import commit, masked
 from tests.postgres import Cluster
-from tests.words import OneLiner, chat_of
 
 RUN = "prrrrrrrrrrr"
 _TENANTS = count(1)

@@ -8,9 +8,9 @@ from threading import Event, Thread
 from statecomp import AgeScorer, Gates, StateComp
 from statecomp.ledger.commits import CommitLog
 from statecomp.ledger.sql_ledger import SqlLedger
+from statecomp.testing.words import chat_of
 from tests.ledger.conftest import Opener
 from tests.ledger.samples import commit
-from tests.words import chat_of
 
 WORD = "p" + "r" * 14
 

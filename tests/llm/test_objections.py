@@ -12,10 +12,10 @@ from statecomp.controller.spans import Gates
 from statecomp.errors import SummaryFailed
 from statecomp.history.situation import Situation
 from statecomp.llm.record import Objection, Record
-from statecomp.llm.scripted import ScriptedChat
 from statecomp.llm.writing.answer import parse_written, runs_without
 from statecomp.llm.writing.summarize import ChatSummarizer
-from tests.words import WordScorer, chat_of, history_of, shape
+from statecomp.testing.chat import ScriptedChat
+from statecomp.testing.words import WordScorer, chat_of, history_of, shape
 
 
 def answer(keep: dict[int, str], *runs: tuple[int, int]) -> str:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from statecomp.compressor import StateComp
 from statecomp.controller.spans import Gates
 from statecomp.llm.record import defused, frame, framelike, mark_of
-from tests.words import BULK, WordScorer, chat_of
+from statecomp.testing.words import BULK, WordScorer, chat_of
 
 ENDS = (
     "[End of record of steps 1-4]",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from statecomp.llm.chat import ChatFailed, ChatUsage
-from statecomp.llm.scripted import Reply, ScriptedChat
 from statecomp.llm.side import SideAccount, SideCall, SideChannel
+from statecomp.testing.chat import Reply, ScriptedChat
 
 
 def channel(*replies: Reply) -> SideChannel:

@@ -20,11 +20,11 @@ from statecomp.history.interaction import Call, Interaction, Observation
 from statecomp.history.situation import Situation
 from statecomp.llm.client import ChatFailed, ChatUsage, Completion, CompletionsChat
 from statecomp.llm.record import Record
-from statecomp.llm.scripted import Reply, ScriptedChat
 from statecomp.llm.transcript import cut, transcript, without_media
 from statecomp.llm.writing.answer import RECORDS, parse_record
 from statecomp.llm.writing.summarize import ChatSummarizer
 from statecomp.strategy import Summarizer
+from statecomp.testing.chat import Reply, ScriptedChat
 
 
 def step(

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import httpx
 
-from statecomp.proxy.scripted.app import Received
+from statecomp.testing.provider.app import Received
 from tests.proxy.upstream import KEY, SCHEMA, look
 
 Message: TypeAlias = dict[str, Any]

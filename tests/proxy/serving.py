@@ -22,10 +22,10 @@ from statecomp.ledger.audit import Entry, Ledger, Regret, Request, Session
 from statecomp.ledger.open import open_ledger
 from statecomp.method import Method
 from statecomp.proxy.app import build_app
-from statecomp.proxy.scripted.app import Received, ScriptedUpstream
-from statecomp.proxy.scripted.serving import free_port, serving
 from statecomp.proxy.sessions import tenant_of
 from statecomp.proxy.settings import ProxySettings
+from statecomp.testing.provider.app import Received, ScriptedUpstream
+from statecomp.testing.provider.serving import free_port, serving
 from tests.proxy.conversations import Tongue, post
 from tests.proxy.upstream import KEY
 from tests.proxy.upstream import upstream as scripted

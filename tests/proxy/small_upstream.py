@@ -23,9 +23,9 @@ from statecomp.proxy.app import build_app
 from statecomp.proxy.client import Answer as Received
 from statecomp.proxy.client import Client
 from statecomp.proxy.door import Door
-from statecomp.proxy.scripted.serving import serving
 from statecomp.proxy.settings import ProxySettings
 from statecomp.proxy.upstream import Headers
+from statecomp.testing.provider.serving import serving
 
 REPLY = {
     "id": "r1",

@@ -12,9 +12,9 @@ from statecomp.history.history import History
 from statecomp.ledger.audit import Request
 from statecomp.proxy.account.bills import Biller, Cached
 from statecomp.proxy.account.exchange import Exchange
+from statecomp.testing.words import BULK, history_of
 from statecomp.tokens.usage import Usage
 from tests.proxy.small_upstream import KEY, REPLY, Answer, Got, Running, SmallUpstream, running
-from tests.words import BULK, history_of
 
 BOOK = shipped_prices()
 MARK = {"cache_control": {"type": "ephemeral"}}

@@ -10,9 +10,9 @@ import pytest
 from statecomp.errors import ScoringFailed
 from statecomp.explain import kind_of
 from statecomp.history.history import History
+from statecomp.testing.words import WordScorer, chat_of
 from tests.proxy.small_upstream import EAGER, Running, running
 from tests.rules import paying
-from tests.words import WordScorer, chat_of
 
 BY_WORD = replace(EAGER, scorer=WordScorer)
 

@@ -11,9 +11,9 @@ import httpx
 import pytest
 
 from statecomp.proxy.upstream import route_of
+from statecomp.testing.words import chat_of
 from statecomp.tokens.usage import Usage
 from tests.proxy.small_upstream import KEY, REPLY, Answer, Got, SmallUpstream, running
-from tests.words import chat_of
 
 PROTOCOLS = ("/v1/chat/completions", "/v1/responses", "/v1/messages")
 

@@ -20,9 +20,9 @@ from click.testing import CliRunner
 from statecomp.cli.serve import listening, serve
 from statecomp.errors import BadInput
 from statecomp.ledger.open import open_ledger
-from statecomp.proxy.scripted.serving import free_port, serving
+from statecomp.testing.provider.serving import free_port, serving
+from statecomp.testing.words import chat_of
 from tests.proxy.small_upstream import KEY, SmallUpstream
-from tests.words import chat_of
 
 PATIENCE_S = 60
 EAGER = ("--scorer", "age:after=2", "--longer-than", "1", "--min-source-tokens", "50")

@@ -10,13 +10,13 @@ import httpx
 import pytest
 
 from statecomp.ledger.open import open_ledger
-from statecomp.proxy.scripted.app import ScriptedUpstream
-from statecomp.proxy.scripted.serving import serving
-from statecomp.proxy.scripted.turns import Turn
+from statecomp.testing.provider.app import ScriptedUpstream
+from statecomp.testing.provider.serving import serving
+from statecomp.testing.provider.turns import Turn
+from statecomp.testing.words import chat_of
 from tests.postgres import Cluster, running_cluster
 from tests.proxy.small_upstream import KEY, SmallUpstream
 from tests.proxy.test_app_serve import EAGER, served
-from tests.words import chat_of
 
 NOW = (*EAGER, "--commit", "now")
 SAID = "Nothing new was seen by the fox or the dog."

@@ -22,9 +22,9 @@ from statecomp.llm.record import Record
 from statecomp.method import Method
 from statecomp.proxy.settings import Limits
 from statecomp.proxy.tenants import RememberingLog
+from statecomp.testing.words import BULK, chat_of
 from tests.proxy.small_upstream import EAGER, Running, SmallUpstream, running
 from tests.rules import paying
-from tests.words import BULK, chat_of
 
 PATIENCE_S = 30
 

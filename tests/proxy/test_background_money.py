@@ -18,10 +18,10 @@ from statecomp.ledger.audit import Entry
 from statecomp.llm.record import Record
 from statecomp.proxy.background import Background, Wanted
 from statecomp.proxy.settings import Limits, window_of
+from statecomp.testing.words import BULK, WordScorer, chat_of, history_of
 from tests.proxy.small_upstream import EAGER, Running, running
 from tests.proxy.test_background import Gated
 from tests.rules import paying
-from tests.words import BULK, WordScorer, chat_of, history_of
 
 USUAL = shipped_prices().of()
 FORGETFUL = PriceBook({USUAL.model: replace(USUAL, ttl_s=0)}, USUAL.model)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from statecomp.proxy.backoff import LEAST_S, MOST_REQUESTS, SEVERAL, Backoff
+from statecomp.testing.words import chat_of
 from tests.proxy.small_upstream import REPLY, Answer, Got, Running, SmallUpstream, running
-from tests.words import chat_of
 
 URL = "https://api.example.com/v1/messages"
 RECORD = b"[Record of past"

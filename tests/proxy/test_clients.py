@@ -10,8 +10,8 @@ import anthropic
 import openai
 import pytest
 
-from statecomp.proxy.scripted.app import ScriptedFault
 from statecomp.proxy.settings import Limits
+from statecomp.testing.provider.app import ScriptedFault
 from tests.proxy.serving import Proxied, proxied
 from tests.proxy.upstream import (
     SCHEMA,

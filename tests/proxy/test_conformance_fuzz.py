@@ -20,14 +20,14 @@ from statecomp.controller.spans import Gates
 from statecomp.ledger.open import open_ledger
 from statecomp.method import Method
 from statecomp.proxy.app import build_app
-from statecomp.proxy.scripted.dialects import CHAT, MESSAGES, RESPONSES, Dialect
-from statecomp.proxy.scripted.refusals import Refused
-from statecomp.proxy.scripted.signing import sign_items, sign_messages
 from statecomp.proxy.settings import ProxySettings
+from statecomp.testing.provider.dialects import CHAT, MESSAGES, RESPONSES, Dialect
+from statecomp.testing.provider.refusals import Refused
+from statecomp.testing.provider.signing import sign_items, sign_messages
+from statecomp.testing.words import OneLiner
 from tests.proxy.small_upstream import Joined
 from tests.proxy.upstream import upstream
 from tests.wire import histories
-from tests.words import OneLiner
 
 PROTOCOLS = {
     "chat": (CHAT, histories.chat_messages),

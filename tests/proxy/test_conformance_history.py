@@ -11,10 +11,10 @@ import pytest
 
 from statecomp.controller.age import AgeScorer
 from statecomp.controller.spans import Gates
-from statecomp.llm.scripted import ScriptedChat
 from statecomp.llm.writing.summarize import ChatSummarizer
 from statecomp.method import Method
-from statecomp.proxy.scripted.refusals import Strictness
+from statecomp.testing.chat import ScriptedChat
+from statecomp.testing.provider.refusals import Strictness
 from statecomp.wire.protocol import Placement
 from tests.proxy.conversations import CHAT, CLAUDE, RESPONSES, TONGUES, Message, Tongue, post, sent
 from tests.proxy.serving import EAGER, Proxied, proxied

@@ -16,9 +16,9 @@ from statecomp.history.situation import Situation
 from statecomp.ledger.open import open_ledger
 from statecomp.llm.record import Record
 from statecomp.method import Method
-from statecomp.proxy.scripted.app import ScriptedFault
-from statecomp.proxy.scripted.refusals import Strictness
 from statecomp.proxy.settings import Limits
+from statecomp.testing.provider.app import ScriptedFault
+from statecomp.testing.provider.refusals import Strictness
 from statecomp.traces.secrets import Masker
 from tests.proxy.conversations import (
     CHAT,

@@ -10,8 +10,8 @@ import pytest
 
 from statecomp.controller.age import AgeScorer
 from statecomp.method import Method
-from statecomp.proxy.scripted.messages_rules import BINDING_BETA, betas
-from statecomp.proxy.scripted.signing import THINKING
+from statecomp.testing.provider.messages_rules import BINDING_BETA, betas
+from statecomp.testing.provider.signing import THINKING
 from tests.proxy.conversations import RESPONSES, sent
 from tests.proxy.serving import Proxied, proxied
 from tests.proxy.upstream import (

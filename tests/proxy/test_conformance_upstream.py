@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from statecomp.proxy.scripted.dialects import CHAT, MESSAGES, RESPONSES, Dialect
-from statecomp.proxy.scripted.refusals import Refused, Strictness
-from statecomp.proxy.scripted.serving import serving
-from statecomp.proxy.scripted.signing import sign_items, sign_messages
+from statecomp.testing.provider.dialects import CHAT, MESSAGES, RESPONSES, Dialect
+from statecomp.testing.provider.refusals import Refused, Strictness
+from statecomp.testing.provider.serving import serving
+from statecomp.testing.provider.signing import sign_items, sign_messages
 from statecomp.wire.providers import wire_named
 from tests.proxy.upstream import (
     KEY,

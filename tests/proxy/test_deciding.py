@@ -18,9 +18,9 @@ from statecomp.ledger.open import open_ledger
 from statecomp.llm.record import Record
 from statecomp.proxy.horizons import Horizons
 from statecomp.proxy.settings import Limits
+from statecomp.testing.words import OneLiner, chat_of
 from tests.ledger.samples import request, session
 from tests.proxy.small_upstream import EAGER, running
-from tests.words import OneLiner, chat_of
 
 USUAL = shipped_prices().of()
 FORGETFUL = PriceBook({USUAL.model: replace(USUAL, ttl_s=0)}, USUAL.model)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from statecomp.proxy.bodies.documents import Document, Documents, Unreadable, parsed, read, written
 from statecomp.proxy.outgoing import Outgoing, asking
+from statecomp.testing.words import chat_of
 from tests.proxy.small_upstream import KEY, running
-from tests.words import chat_of
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)

@@ -16,8 +16,8 @@ import httpx
 import pytest
 
 from statecomp.ledger.open import open_ledger
-from statecomp.proxy.scripted.app import ScriptedFault, ScriptedUpstream
-from statecomp.proxy.scripted.serving import free_port, serving
+from statecomp.testing.provider.app import ScriptedFault, ScriptedUpstream
+from statecomp.testing.provider.serving import free_port, serving
 from statecomp.traces.secrets import Masker
 from tests.proxy.conversations import (
     CHAT,

@@ -13,8 +13,8 @@ import pytest
 from statecomp.ledger.commits import Commit, CommitLog, MemoryLog
 from statecomp.ledger.open import open_ledger
 from statecomp.proxy.tenants import RememberingLog
+from statecomp.testing.words import chat_of
 from tests.proxy.small_upstream import running
-from tests.words import chat_of
 
 LONG_S = 20.0
 

@@ -10,8 +10,8 @@ import pytest
 
 from statecomp.ledger.open import open_ledger
 from statecomp.proxy.app import build_app
-from statecomp.proxy.scripted.serving import serving
 from statecomp.proxy.settings import ProxySettings
+from statecomp.testing.provider.serving import serving
 from tests.model_server import model_server, weights
 from tests.proxy.serving import EAGER
 from tests.proxy.upstream import look, openai_client

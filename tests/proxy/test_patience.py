@@ -13,9 +13,9 @@ import pytest
 from statecomp.ledger.open import open_ledger
 from statecomp.proxy.app import build_app
 from statecomp.proxy.patience import PatientProtocol
-from statecomp.proxy.scripted.serving import serving
 from statecomp.proxy.settings import Limits, ProxySettings
 from statecomp.proxy.stream import UsageReader
+from statecomp.testing.provider.serving import serving
 from tests.growth import growth
 from tests.proxy.small_upstream import SmallUpstream
 

@@ -21,11 +21,11 @@ from statecomp.llm.side import SideAccount
 from statecomp.llm.writing.writer import ModelWriter
 from statecomp.method import Method
 from statecomp.proxy.records import Caller, Writers
-from statecomp.proxy.scripted.app import Received, ScriptedUpstream
-from statecomp.proxy.scripted.dialects import Dialect
-from statecomp.proxy.scripted.refusals import Refused
-from statecomp.proxy.scripted.turns import Body, ScriptedCall, Turn, drill
 from statecomp.records import ModelRecords
+from statecomp.testing.provider.app import Received, ScriptedUpstream
+from statecomp.testing.provider.dialects import Dialect
+from statecomp.testing.provider.refusals import Refused
+from statecomp.testing.provider.turns import Body, ScriptedCall, Turn, drill
 from tests.proxy.conversations import CHAT, CLAUDE, TONGUES, Tongue
 from tests.proxy.serving import EAGER, Proxied, proxied
 from tests.proxy.upstream import TASK

@@ -15,9 +15,9 @@ from click.testing import CliRunner
 from statecomp.cli.app import app
 from statecomp.config.places import open_store
 from statecomp.dashboard import answers
+from statecomp.testing.words import BULK, chat_of
 from tests.proxy.small_upstream import running
 from tests.traces.kinds import KINDS, Kind
-from tests.words import BULK, chat_of
 
 STEPS = "p" + "r" * 9
 

@@ -22,9 +22,9 @@ from statecomp.ledger.open import open_ledger
 from statecomp.proxy.app import build_app
 from statecomp.proxy.sessions import derived_salt, kept_salt
 from statecomp.proxy.settings import Limits, ProxySettings
+from statecomp.testing.words import BULK, chat_of
 from statecomp.traces.secrets import Masker
 from tests.proxy.small_upstream import KEY, SmallUpstream, running
-from tests.words import BULK, chat_of
 
 TOKEN = "a-token-of-some-length"
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from statecomp.proxy.sessions import client_of, session_of, task_id, tenant_of, title_of
+from statecomp.testing.words import chat_of, history_of
 from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat.wire import OpenAIChat
 from tests.proxy.small_upstream import KEY, Running, running
-from tests.words import chat_of, history_of
 
 SALT = b"x" * 32
 

@@ -16,10 +16,10 @@ from statecomp.history.text import COMMON
 from statecomp.ledger.audit import Regret
 from statecomp.proxy.account.regret import RegretMeter, missing
 from statecomp.replays.safety import Dependencies
+from statecomp.testing.words import BULK, OneLiner, chat_of
 from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat.wire import OpenAIChat
 from tests.proxy.small_upstream import EAGER, Running, running
-from tests.words import BULK, OneLiner, chat_of
 
 TERSE = replace(EAGER, summarizer=lambda account: OneLiner())
 """Its summaries keep what the agent wrote itself, and nothing it was told."""

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from statecomp.proxy.settings import Limits
 from statecomp.proxy.stream import LONGEST, UsageReader
+from statecomp.testing.words import chat_of
 from statecomp.tokens.usage import MOST_TOKENS, Usage
 from tests.proxy.small_upstream import KEY, Answer, SmallUpstream, running
-from tests.words import chat_of
 
 STREAM = [("content-type", "text/event-stream"), ("x-request-id", "7")]
 CHAT = [

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from statecomp.proxy.bodies.documents import Unreadable
 from statecomp.proxy.bodies.unpacking import unpacked
 from statecomp.proxy.settings import Limits
+from statecomp.testing.words import chat_of
 from tests.proxy.small_upstream import KEY, running
-from tests.words import chat_of
 
 PATH = "/v1/chat/completions"
 MOST = 1000

@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 import anthropic
 import openai
 
-from statecomp.proxy.scripted.app import ScriptedUpstream
-from statecomp.proxy.scripted.refusals import STRICT, Strictness
-from statecomp.proxy.scripted.turns import drill
+from statecomp.testing.provider.app import ScriptedUpstream
+from statecomp.testing.provider.refusals import STRICT, Strictness
+from statecomp.testing.provider.turns import drill
 
 KEY = "sk-test-0123456789abcdef"
 SYSTEM = "You look at things and report."

@@ -16,7 +16,6 @@ from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.trajectory import Trajectory
 from statecomp.llm.chat import ChatUsage, Completion
-from statecomp.llm.scripted import ScriptedChat
 from statecomp.llm.side import SideAccount
 from statecomp.llm.writing.summarize import ChatSummarizer
 from statecomp.replays.accounting import Bill, common_prefix, dollars_of
@@ -24,10 +23,11 @@ from statecomp.replays.run import RunReplay, replay_run
 from statecomp.replays.safety import Dependencies, bootstrap_interval, common_identifiers
 from statecomp.replays.table import Row, hindsight_share, rows, steps_table
 from statecomp.strategy import Strategy
+from statecomp.testing.chat import ScriptedChat
+from statecomp.testing.words import BULK
 from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp.wire.protocol import Wire
-from tests.words import BULK
 
 
 def step(number: int, command: str, output: str) -> list[dict[str, Any]]:

@@ -12,11 +12,11 @@ from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.replays.sessions import JoinedRuns, joined, labels_of, session_of
 from statecomp.replays.timing import plain
+from statecomp.testing.words import chat_of, shape
 from statecomp.traces.jsonl import read_runs
 from statecomp.wire.assemble import parse
 from statecomp.wire.providers import wire_named
 from tests.shared_data import LABELS, RUNS, needs_shared_data
-from tests.words import chat_of, shape
 
 Messages = list[dict[str, Any]]
 

@@ -16,11 +16,11 @@ from statecomp.replays.sessions import session_of
 from statecomp.replays.table import rows
 from statecomp.replays.timing import Timing
 from statecomp.strategy import Strategy, StrategyFactory, View
+from statecomp.testing.words import chat_of
 from statecomp.tokens import ESTIMATE
 from statecomp.traces.jsonl import read_runs
 from statecomp.wire.protocol import Wire
 from tests.shared_data import LABELS, RUNS, needs_shared_data
-from tests.words import chat_of
 
 
 def drawn(word: str, name: str = "run") -> Trajectory:

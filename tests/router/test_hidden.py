@@ -32,10 +32,10 @@ from statecomp.router.hidden.reader import HiddenReader
 from statecomp.router.hidden.spec import Encoder, Spec, parse
 from statecomp.router.network import Layer, Network
 from statecomp.router.scorer import Late, RouterScorer, reasons
+from statecomp.testing.words import OneLiner, history_of
 from statecomp.wire.openai_chat.wire import OpenAIChat
 from tests.features.small_model import TINY, folder, frozen, needs_model, tiny
 from tests.vectors.made_up import run_of
-from tests.words import OneLiner, history_of
 
 pytestmark = needs_model
 LIBRARIES = "the frozen model needs statecomp[encoder,learn]"

@@ -24,7 +24,7 @@ from statecomp.router.threshold import (
     TargetPrecision,
     operating_threshold,
 )
-from tests.words import history_of
+from statecomp.testing.words import history_of
 
 chances = st.floats(0.01, 0.99)
 amounts = st.floats(0.05, 50.0)

@@ -19,8 +19,8 @@ from statecomp.router.hidden.spec import Encoder, Spec
 from statecomp.router.network import Layer, Network
 from statecomp.router.pairs import Features
 from statecomp.router.scorer import RouterScorer, since_user
+from statecomp.testing.words import OneLiner, history_of, shape
 from statecomp.wire.openai_chat.wire import OpenAIChat
-from tests.words import OneLiner, history_of, shape
 
 
 def read_letters(history: History) -> tuple[Sequence[str], Features]:

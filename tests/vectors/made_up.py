@@ -10,10 +10,10 @@ import numpy as np
 
 from statecomp.annotation.labels import Label, Labels
 from statecomp.history.trajectory import Trajectory
+from statecomp.testing.words import chat_of
 from statecomp.vectors.cost import Cost
 from statecomp.vectors.sample import ALL, Sample
 from statecomp.vectors.shelf import Vectors, bare
-from tests.words import chat_of
 
 DOMAINS = ("Code", "Web")
 

@@ -8,10 +8,10 @@ import pytest
 
 from statecomp.compressor import StateComp
 from statecomp.controller.spans import Gates
+from statecomp.testing.words import OneLiner
 from statecomp.wire.anthropic.cache import anchored
 from statecomp.wire.anthropic.wire import Anthropic
 from statecomp.wire.content import markers
-from tests.words import OneLiner
 
 SHORT, HOUR = {"type": "ephemeral"}, {"type": "ephemeral", "ttl": "1h"}
 

@@ -17,16 +17,16 @@ from statecomp.compressor import StateComp
 from statecomp.controller.age import AgeScorer
 from statecomp.controller.spans import Gates
 from statecomp.history.interaction import JsonObject
-from statecomp.proxy.scripted.messages_rules import check
-from statecomp.proxy.scripted.refusals import STRICT, Refused
 from statecomp.strategy import Scorer
+from statecomp.testing.provider.messages_rules import check
+from statecomp.testing.provider.refusals import STRICT, Refused
+from statecomp.testing.words import BULK, OneLiner, WordScorer
 from statecomp.tokens import ESTIMATE, count_message
 from statecomp.wire.anthropic.system import LEAD_IN
 from statecomp.wire.anthropic.wire import Anthropic
 from statecomp.wire.assemble import parse
 from statecomp.wire.protocol import Placement
 from tests.wire.histories import Message, anthropic_messages
-from tests.words import BULK, OneLiner, WordScorer
 
 WIRE = Anthropic()
 GATES = Gates(longer_than=0, min_source_tokens=0)

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from statecomp.cli.annotate import DataflowJob
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
+from statecomp.pipelines.annotating import DataflowJob
 from statecomp.router.cross import DEFAULT
 from statecomp.router.metrics import length_edges
 from statecomp.router.pipeline import FoldJob

@@ -16,7 +16,7 @@ from uuid import uuid4
 
 import pytest
 
-from statecomp.cli.annotate import DataflowJob
+from statecomp.pipelines.annotating import DataflowJob
 from statecomp.router.cross import cross_validate
 from statecomp.workers.engine import AHEAD, RETRIES
 from statecomp.workers.local import LocalEngine

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from statecomp.errors import BadInput
 from statecomp.llm.client import CompletionsChat
-from statecomp.proxy.scripted.serving import free_port
+from statecomp.testing.provider.serving import free_port
 from statecomp_bench.cli.app import app
 from statecomp_bench.desk.question import Question
 from statecomp_bench.desk.queue import Queue

@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 from statecomp.errors import BadInput
-from statecomp.proxy.scripted.app import ScriptedUpstream
-from statecomp.proxy.scripted.serving import serving
-from statecomp.proxy.scripted.turns import Turn
+from statecomp.testing.provider.app import ScriptedUpstream
+from statecomp.testing.provider.serving import serving
+from statecomp.testing.provider.turns import Turn
 from statecomp_bench.cli.app import app
 from statecomp_bench.nextsteps.folder import Folder, put
 

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from statecomp.llm.client import AnthropicChat, ChatFailed, CompletionsChat, ResponsesChat
-from statecomp.proxy.scripted.serving import serving
+from statecomp.testing.provider.serving import serving
 from statecomp.tokens import ESTIMATE
 from statecomp_bench.desk.queue import Queue
 from statecomp_bench.desk.server import build_app

@@ -54,8 +54,9 @@ class SmallEmbedder:
 
     def __init__(self, model: str = presets.DEFAULT) -> None:
         presets.require("torch", "transformers")
-        encoder = import_module("statecomp.features.encoder")
-        self._encoder = encoder.open_encoder(encoder.EncoderSettings(model, readout="mean"))
+        from statecomp.features.encoder import EncoderSettings, open_encoder
+
+        self._encoder = open_encoder(EncoderSettings(model, readout="mean"))
 
     def embed(self, text: str) -> Vector:
         ids = self._encoder.tokenize(text)[:SMALL_TOKENS]

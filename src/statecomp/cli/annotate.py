@@ -5,25 +5,26 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import click
 
 from statecomp.annotation.asking import Expected
 from statecomp.annotation.chat import ChatAnnotator, expected
-from statecomp.annotation.dataflow import Dataflow
 from statecomp.annotation.journal import Journal
-from statecomp.annotation.pipeline import Annotated, RuleAnnotator, annotate
+from statecomp.annotation.pipeline import Annotated
 from statecomp.annotation.records import Reading
-from statecomp.cli.engine import ChosenRuns, engine_options, progress
+from statecomp.cli.engine import engine_options, progress
 from statecomp.cli.files import read_chosen, refuse, write_lines
 from statecomp.cli.terminal import show, warn, watched
 from statecomp.controller.prices import Prices, shipped_prices
 from statecomp.errors import BadInput, StateCompError
 from statecomp.history.trajectory import Trajectory
 from statecomp.llm.client import open_chat
-from statecomp.workers.engine import Engine, Spared
+from statecomp.pipelines.annotating import CONCURRENCY, WINDOW, by_chat, by_dataflow
+from statecomp.pipelines.runs import ChosenRuns
+from statecomp.workers.engine import Engine
 
 
 @click.command("annotate")
@@ -42,8 +43,8 @@ from statecomp.workers.engine import Engine, Spared
 )
 @click.option("--records", type=click.Path(path_type=Path), help="Also write stage-1 records.")
 @click.option("--dry-run", is_flag=True, help="Print calls, tokens and dollars; ask nothing.")
-@click.option("--concurrency", type=click.IntRange(1), default=4, show_default=True)
-@click.option("--window", type=click.IntRange(2000), default=100_000, show_default=True,
+@click.option("--concurrency", type=click.IntRange(1), default=CONCURRENCY, show_default=True)
+@click.option("--window", type=click.IntRange(2000), default=WINDOW, show_default=True,
               help="Tokens the annotating model can read at once.")  # fmt: skip
 @click.option("--limit", type=click.IntRange(1), help="Read at most N runs.")
 @click.option("--domain", help="Only runs of this domain.")
@@ -118,40 +119,12 @@ def readings_of(found: Sequence[Trajectory], skip_bad: bool) -> Iterator[Reading
             refuse(problem.at(file=run.source), skip_bad)
 
 
-@dataclass(frozen=True)
-class DataflowJob:
-    """One run to its labels, wherever that is done; judgments are many and seldom wanted."""
-
-    judgments: bool
-
-    def __call__(self, run: Trajectory | BadInput) -> Annotated:
-        if isinstance(run, BadInput):
-            raise run
-        try:
-            reading = Reading.of(run)
-        except BadInput as problem:
-            raise problem.at(file=run.source) from problem
-        rules = Dataflow()
-        made = annotate(reading, RuleAnnotator(rules, rules))
-        return made if self.judgments else replace(made, judgments=())
-
-
 def _label_by_dataflow(
     chosen: ChosenRuns, engine: Engine, skip_bad: bool, judgments: bool
 ) -> list[Annotated]:
-    job = Spared(DataflowJob(judgments))
-    done = []
+    on_bad = partial(refuse, skip_bad=skip_bad)
     with progress("labelling") as watch:
-        for outcome in engine.map(job, chosen, watch=watch):
-            if isinstance(outcome, BadInput):
-                refuse(outcome, skip_bad)
-            elif isinstance(outcome, StateCompError):
-                raise outcome
-            else:
-                done.append(outcome)
-    if not done:
-        raise chosen.nothing()
-    return done
+        return by_dataflow(chosen, engine, judgments=judgments, on_bad=on_bad, watch=watch)
 
 
 def _label_by_chat(
@@ -159,19 +132,16 @@ def _label_by_chat(
 ) -> list[Annotated]:
     chat = open_chat(spec, environ=os.environ)
     prices = prices_of(chat.model)
-    done = []
     with Journal(notes) as journal:
         annotator = ChatAnnotator(chat, journal, concurrency, window)
         spent = annotator.spending
         cost = lambda: f" (${spent.dollars(prices):.2f}, {spent.calls} calls)"  # noqa: E731
-        for reading in watched(readings, "labelling", len(readings), cost):
-            try:
-                done.append(annotate(reading, annotator))
-            except BadInput:
-                raise  # the journal cannot be written: going on would pay for lost answers
-            except StateCompError as error:
-                warn(f"{reading.id} is not labelled: {error}")
-    return done
+        shown = watched(readings, "labelling", len(readings), cost)
+        return list(by_chat(shown, annotator, _say_unlabelled))
+
+
+def _say_unlabelled(reading: Reading, error: StateCompError) -> None:
+    warn(f"{reading.id} is not labelled: {error}")
 
 
 def prices_of(model: str) -> Prices:

@@ -5,17 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from statecomp.errors import BadInput
-from statecomp.history.trajectory import Trajectory
-from statecomp.traces.jsonl import read_all
 from statecomp.workers.engine import Engine, Watch
 from statecomp.workers.local import LocalEngine
 from statecomp.workers.ray import RayEngine
@@ -57,35 +52,6 @@ def open_engine(kind: str, jobs: int | None, address: str) -> AbstractContextMan
     if address:
         raise click.UsageError("--address goes with --engine ray")
     return nullcontext(LocalEngine(jobs or 1))
-
-
-@dataclass(frozen=True)
-class ChosenRuns:
-    """The runs a person asked for, in their files: read as they are used, never all held.
-
-    What is wrong with a bad record stands in its place, so that it is met in the same order
-    whatever the engine reads ahead.
-    """
-
-    paths: tuple[Path, ...]
-    limit: int | None
-    domain: str | None
-
-    def __iter__(self) -> Iterator[Trajectory | BadInput]:
-        found = 0
-        for run in read_all(self.paths):
-            if isinstance(run, BadInput):
-                yield run
-            elif self.domain is None or run.domain.casefold() == self.domain.casefold():
-                found += 1
-                yield run
-            if self.limit and found == self.limit:
-                return
-
-    def nothing(self) -> BadInput:
-        """What to say when there was not one."""
-        wanted = f" of the domain {self.domain!r}" if self.domain else ""
-        return BadInput(f"no run{wanted} could be read", file=", ".join(map(str, self.paths)))
 
 
 @contextmanager

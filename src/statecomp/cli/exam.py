@@ -7,7 +7,6 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 
 import click
@@ -15,19 +14,20 @@ from rich.table import Table
 
 from statecomp.annotation.labels import Labels
 from statecomp.annotation.records import Reading
-from statecomp.cli.engine import ChosenRuns, engine_options, progress
+from statecomp.cli.engine import engine_options, progress
 from statecomp.cli.files import refuse, write_lines, write_text
 from statecomp.cli.labels import labels_in
 from statecomp.cli.terminal import show
 from statecomp.config import Settings
 from statecomp.config.writers import EXTRACT, exam_writers
-from statecomp.errors import BadInput
+from statecomp.errors import BadInput, needing
 from statecomp.exam.answers import UNMATCHED, Graded, graded, read_answers, sheets_out
 from statecomp.exam.lines import Outcome
 from statecomp.exam.sitting import Paper, sit
 from statecomp.exam.spans import Ready, by_labels, by_scores
 from statecomp.exam.tally import ALL, ExamTally, tallies
 from statecomp.history.trajectory import Trajectory
+from statecomp.pipelines.runs import ChosenRuns
 from statecomp.tokens import counter_for
 from statecomp.workers.engine import Engine
 
@@ -53,11 +53,8 @@ class ExamJob:
     def _ready(self, run: Trajectory) -> Ready:
         if run.id in self.labels:
             return by_labels(self.labels[run.id])
-        try:
-            shipped = import_module("statecomp.router.shipped")
-        except ModuleNotFoundError as error:
-            problem = f"runs without labels need numpy: install statecomp[router] ({error.name})"
-            raise BadInput(problem) from error
+        with needing("runs without labels need numpy: install statecomp[router]"):
+            from statecomp.router import shipped
         return by_scores(shipped.open_scorer(), shipped.open_bundle().threshold)
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,10 +11,13 @@ from statecomp.annotation.labels import read_labels
 from statecomp.cli.engine import engine_options, progress
 from statecomp.cli.files import read_chosen
 from statecomp.cli.terminal import show
-from statecomp.errors import BadInput
+from statecomp.errors import BadInput, needing
 from statecomp.features.constructions import CONSTRUCTIONS
 from statecomp.history.trajectory import Trajectory
 from statecomp.workers.engine import Engine
+
+if TYPE_CHECKING:
+    from statecomp.features.encoder import Readout
 
 EXTRA = "vectors need more libraries: install statecomp[encoder,learn]"
 
@@ -79,7 +81,7 @@ def extract(
     constructions: tuple[str, ...],
     layers: tuple[int, ...],
     encoder: str,
-    readout: str,
+    readout: Readout,
     sample_checkpoints: int | None,
     sample_targets: int | None,
     limit: int | None,
@@ -109,18 +111,21 @@ def extract(
       statecomp extract runs.jsonl --labels labels.jsonl -o features/ --construction once \\
         --construction capped-recent4 --limit 40 --sample-checkpoints 3 --layer 8
     """
-    module, sampling, shelf = _modules("extract", "sample", "shelf")
-    chosen = _chosen(runs, labels, run_tokens, limit, seed, sampling)
-    sample = sampling.Sample(sample_checkpoints, sample_targets, seed)
+    with needing(EXTRA):
+        from statecomp.vectors.extract import Extraction, ExtractOne, encoder_for
+        from statecomp.vectors.sample import Sample
+        from statecomp.vectors.shelf import StudyCard, put_card
+    chosen = _chosen(runs, labels, run_tokens, limit, seed)
+    sample = Sample(sample_checkpoints, sample_targets, seed)
     for construction in constructions:
-        wanted = module.Extraction(
+        wanted = Extraction(
             construction, tuple(sorted(layers)), readout, encoder, sample, scale, dtype
         )
-        encoder_layers = module.encoder_for(wanted).layers
+        encoder_layers = encoder_for(wanted).layers
         names = tuple(run.id for run in chosen)
         for (_, way), store in wanted.stores(out, encoder_layers).items():
-            shelf.put_card(out, shelf.Card(construction, way, store.recipe, sample, names))
-        work = module.ExtractOne(wanted, out.resolve())
+            put_card(out, StudyCard(construction, way, store.recipe, sample, names))
+        work = ExtractOne(wanted, out.resolve())
         with progress(construction, len(chosen)) as watch:
             done = [*engine.map(work, chosen, watch=watch)]
         _say(construction, done, encoder_layers)
@@ -132,16 +137,16 @@ def _chosen(
     run_tokens: int | None,
     limit: int | None,
     seed: int,
-    sampling: Any,
 ) -> list[Trajectory]:
+    from statecomp.vectors.sample import deal, shorter_than
+
     runs = read_chosen(paths, None, None, skip_bad=False)
     if labels:
         known = read_labels(labels)
         runs = [run for run in runs if run.id in known]
         if not runs:
             raise BadInput("labels none of these runs", file=str(labels))
-    found: list[Trajectory] = sampling.deal(sampling.shorter_than(runs, run_tokens), limit, seed)
-    return found
+    return deal(shorter_than(runs, run_tokens), limit, seed)
 
 
 def _say(construction: str, done: list[Any], layers: tuple[int, ...]) -> None:
@@ -151,10 +156,3 @@ def _say(construction: str, done: list[Any], layers: tuple[int, ...]) -> None:
         f"{construction}, layers {' '.join(map(str, layers))}: {len(read)} runs read "
         f"({tokens:,} tokens, {seconds:,.1f} s), {len(done) - len(read)} were there"
     )
-
-
-def _modules(*names: str) -> list[Any]:
-    try:
-        return [import_module(f"statecomp.vectors.{name}") for name in names]
-    except ModuleNotFoundError as error:
-        raise BadInput(f"{EXTRA} ({error.name} is missing)") from error

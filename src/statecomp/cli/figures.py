@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,8 +12,6 @@ from statecomp.cli.files import write_pictures
 from statecomp.cli.labels import RUNS_HELP, blamed, labels_in, readings_of
 from statecomp.cli.terminal import warn
 from statecomp.errors import BadInput
-
-DRAWING = "statecomp.annotation.figures"
 
 
 @click.group()
@@ -52,9 +49,9 @@ def labels_command(file: Path, runs: tuple[Path, ...], folder: Path, note: str) 
     drawn = _labelled_runs(file, runs)
     counts = f"{len(drawn):,} runs, {sum(len(run.boundaries) for run in drawn):,} interactions"
     note = "; ".join(part for part in (f"{file.name}: {counts}", note) if part)
-    # Loaded by name: matplotlib is an extra, and every other command must work without it.
-    drawing = import_module(DRAWING)
-    write_pictures(folder, drawing.label_figures(drawn, note))
+    from statecomp.annotation.figures import label_figures
+
+    write_pictures(folder, label_figures(drawn, note))
 
 
 def _labelled_runs(file: Path, runs: tuple[Path, ...]) -> list[LabelledRun]:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +19,20 @@ from statecomp.cli.forecast import ask_all
 from statecomp.cli.ledger import opened, store_option
 from statecomp.cli.terminal import show, warn
 from statecomp.config.places import data_folder
-from statecomp.errors import BadInput
+from statecomp.errors import needing
 from statecomp.llm.client import open_chat
+
+if TYPE_CHECKING:
+    from statecomp.learning.routers import Routers
 
 EXTRA = "learning needs more libraries: install statecomp[learn]"
 FORECAST_CHECKPOINTS = 8
 
 
 def routers_folder() -> Path:
-    folder: str = _module("routers").FOLDER
-    return data_folder(os.environ) / folder
+    with needing(EXTRA):
+        from statecomp.learning.routers import FOLDER
+    return data_folder(os.environ) / FOLDER
 
 
 @click.command()
@@ -76,9 +79,11 @@ def learn(
       statecomp learn -o router/ --chat openai:gpt-5
       statecomp serve --router router/
     """
-    module = _module("learn")
+    with needing(EXTRA):
+        from statecomp.learning import learn as module
+        from statecomp.learning.sessions import sessions_of
     with opened(store) as ledger:
-        found = _module("sessions").sessions_of(ledger)
+        found = sessions_of(ledger)
     for reason, times in found.left_out.items():
         warn(f"{times} sessions are left out: {reason}")
     module.parted(found.lived)  # too few are said before anything is asked
@@ -116,16 +121,17 @@ def _readers(
 ) -> Iterator[Any]:
     """Rules, or a chat that labels and forecasts, with a journal of what it answered."""
     given = read_forecasts(forecasts) if forecasts else None
-    readers = _module("learn").Readers
+    with needing(EXTRA):
+        from statecomp.learning.learn import Readers
     if not chat_spec:
-        yield readers(None, given)
+        yield Readers(None, given)
         return
     chat = open_chat(chat_spec, environ=os.environ)
     notes = (out or routers_folder() / "learn").with_suffix(".journal")
     with Journal(notes) as journal:
         annotator = ChatAnnotator(chat, journal, window_tokens=window)
         told = given if given is not None else _foretold(found, annotator.asker, window)
-        yield readers(annotator, told or None)
+        yield Readers(annotator, told or None)
 
 
 def _foretold(found: Any, asker: Asker, window: int) -> Forecasts:
@@ -141,8 +147,10 @@ def _foretold(found: Any, asker: Asker, window: int) -> Forecasts:
 
 
 def _deliver(done: Any, out: Path | None) -> str:
-    routers = _module("routers")
-    page = _module("page").page_of(done)
+    with needing(EXTRA):
+        from statecomp.learning import routers
+        from statecomp.learning.page import page_of
+    page = page_of(done)
     report = {
         "better": done.comparison.better,
         "sessions": done.sessions,
@@ -173,7 +181,9 @@ def _say(done: Any, name: str, out: Path | None) -> None:
     for reason in comparison.against:
         show(f"  not better: {reason}")
     folder = out or routers_folder() / name
-    show(f"Router {name}; both side by side in {folder / _module('routers').PAGE}")
+    with needing(EXTRA):
+        from statecomp.learning.routers import PAGE
+    show(f"Router {name}; both side by side in {folder / PAGE}")
     if comparison.better:
         show(f"Use it: statecomp {f'serve --router {out}' if out else f'routers use {name}'}")
 
@@ -216,12 +226,7 @@ def back_command() -> None:
     show(f"Router {_shelf().back()} decides from the next decision on.")
 
 
-def _shelf() -> Any:
-    return _module("routers").Routers(routers_folder())
-
-
-def _module(name: str) -> Any:
-    try:
-        return import_module(f"statecomp.learning.{name}")
-    except ModuleNotFoundError as error:
-        raise BadInput(f"{EXTRA} ({error.name} is missing)") from error
+def _shelf() -> Routers:
+    with needing(EXTRA):
+        from statecomp.learning.routers import Routers
+    return Routers(routers_folder())

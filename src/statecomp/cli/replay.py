@@ -3,63 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import compress
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import click
 
-from statecomp.annotation.labels import Labels
-from statecomp.cli.engine import ChosenRuns, engine_options, progress
+from statecomp.cli.engine import engine_options, progress
 from statecomp.cli.files import refuse, write_lines, write_text
-from statecomp.cli.labels import blamed, labels_in
 from statecomp.cli.price_book import read_price_book
 from statecomp.cli.replay_tables import closing, meaning, tables
 from statecomp.cli.terminal import show, warn
-from statecomp.config import Settings, strategy_factory
-from statecomp.config.folds import SameRouters, same_routers
 from statecomp.controller.prices import Prices
-from statecomp.errors import BadInput
-from statecomp.history.trajectory import Trajectory
-from statecomp.replays.document import replay_document
-from statecomp.replays.report import report_html
-from statecomp.replays.run import NO_LABELS, RunReplay, Survey, replay_run, survey
-from statecomp.replays.safety import common_identifiers
-from statecomp.replays.sessions import batches, checked, joined
-from statecomp.replays.timing import LabelSource
-from statecomp.tokens import counter_for
+from statecomp.pipelines.replaying import Labelled, ReplayTask
+from statecomp.pipelines.runs import ChosenRuns
+from statecomp.replays.run import RunReplay
 from statecomp.workers.engine import Engine
-
-Surveys = Sequence[Survey | BadInput]
-"""One for each run that could be read; those that are no history are passed over later."""
-
-
-@dataclass(frozen=True)
-class ReplayJob:
-    """One run through all strategies; everything in it can cross to another process."""
-
-    specs: tuple[str, ...]
-    common: frozenset[str]
-    model: str
-    tokenizer: str
-    prices: Prices
-    labels: Labels
-    keep_messages: bool
-
-    def __call__(self, run: Trajectory) -> RunReplay:
-        count = counter_for(self.model, tokenizer=self.tokenizer)
-        settings = Settings(count, os.environ, self.prices)
-        factories = {spec: strategy_factory(spec, settings) for spec in self.specs}
-        return replay_run(
-            run,
-            factories,
-            self.common,
-            labels=self.labels,
-            count=count,
-            keep_messages=self.keep_messages,
-        )
 
 
 @click.command()
@@ -161,31 +120,27 @@ def replay(
       statecomp replay runs.jsonl.gz --labels labels.jsonl --strategy periodic --strategy statecomp
       statecomp replay runs.jsonl.gz --labels labels.jsonl --join 4 --strategy statecomp
     """
-    count = counter_for(model, tokenizer=tokenizer)
-    billed = _prices(prices, model)
     chosen = tuple(dict.fromkeys(specs or ("statecomp",)))
-    for spec in chosen:
-        strategy_factory(spec, Settings(count, os.environ, billed))
-    labels = labels_in(label_file) if label_file else NO_LABELS
-    source = LabelSource.of(label_file.name, labels) if label_file else None
-    job = ReplayJob(chosen, frozenset(), model, tokenizer, billed, labels, views is not None)
-    recorded = ChosenRuns(runs, limit, domain)
-    surveys = _surveyed(recorded, engine, skip_bad)
-    if label_file:
-        _check_labels(label_file, labels, surveys)
-    results = _replay_all(recorded, surveys, job, engine, join)
+    task = ReplayTask(
+        chosen,
+        _prices(prices, model),
+        Labelled.of(label_file),
+        model,
+        tokenizer,
+        join,
+        keep_messages=views is not None,
+    )
+    on_bad = partial(refuse, skip_bad=skip_bad)
+    done = task.over(ChosenRuns(runs, limit, domain), engine, progress, on_bad)
     if views:
-        _write_views(views, results)
+        _write_views(views, done.runs)
     if json_file:
-        document = replay_document(results, billed, count, source)
-        write_text(json_file, json.dumps(document, indent=1) + "\n")
+        write_text(json_file, json.dumps(done.document(), indent=1) + "\n")
     if report:
-        title = _title(runs)
-        page = report_html(results, billed, title=title, counter=count.name, labels=source)
-        write_text(report, page)
-    show(*tables(results, billed, source), closing(results, billed, count))
-    if source:
-        show(meaning(source))
+        write_text(report, done.report(_title(runs)))
+    show(*tables(done.runs, done.prices, done.labels), closing(done.runs, done.prices, done.count))
+    if done.labels:
+        show(meaning(done.labels))
 
 
 def _title(runs: Sequence[Path]) -> str:
@@ -200,75 +155,6 @@ def _prices(path: Path | None, model: str) -> Prices:
         warn(f"no prices for {model!r}: dollars are those of {book.default!r}; see --prices")
         return book.of()
     return book.of(model)
-
-
-def _replay_all(
-    recorded: ChosenRuns, surveys: Surveys, job: ReplayJob, engine: Engine, join: int | None
-) -> list[RunReplay]:
-    """Reads the files again rather than hold every run: what is common is known at the end."""
-    known = [found for found in surveys if isinstance(found, Survey)]
-    if not known:
-        raise BadInput("not one run could be read as a history")
-    job = replace(job, common=common_identifiers((found.group, found.names) for found in known))
-    again = (run for run in recorded if isinstance(run, Trajectory))
-    sound = compress(again, [isinstance(found, Survey) for found in surveys])
-    items: Iterable[Trajectory] = sound
-    total = len(known)
-    if join:
-        together = same_routers(job.specs)
-        items = joined(sound, join, together)
-        total = sum(1 for _ in batches(known, join, together))
-        if total == len(known):
-            raise _nothing_joins(together)
-    with progress("replaying", total) as watch:
-        results = list(engine.map(job, items, watch=watch))
-    if sum(result.recorded for result in results) != len(known):
-        raise BadInput("the runs changed while they were read; start again")
-    return results
-
-
-def _nothing_joins(together: SameRouters) -> BadInput:
-    router = " and a router that has not seen them" if together.folders else ""
-    return BadInput(f"no two of these runs share a protocol{router}, so none can be joined")
-
-
-def _surveyed(recorded: ChosenRuns, engine: Engine, skip_bad: bool) -> Surveys:
-    """For each run that can be read what is in it, or why it is no history."""
-
-    def readable() -> Iterator[Trajectory]:
-        for run in recorded:
-            if isinstance(run, BadInput):
-                refuse(run, skip_bad)
-            else:
-                yield run
-
-    with progress("reading") as watch:
-        outcomes = [*engine.map(_survey, readable(), watch=watch)]
-        if not outcomes:
-            raise recorded.nothing()
-        # After all were read, so that the first complaint is the same on every engine.
-        for outcome in outcomes:
-            if isinstance(outcome, BadInput):
-                refuse(outcome, skip_bad)
-    return outcomes
-
-
-def _survey(run: Trajectory) -> Survey | BadInput:
-    """Also the place where a run that is no history is found out, before any work is done."""
-    try:
-        return survey(run)
-    except BadInput as problem:
-        return problem.at(file=run.source)
-
-
-def _check_labels(path: Path, labels: Labels, surveys: Surveys) -> None:
-    """Labels of other runs are found out before any work is done."""
-    known = [found for found in surveys if isinstance(found, Survey) and found.id in labels]
-    if not known:
-        raise BadInput("holds no label of these runs; their ids must be the same", file=str(path))
-    with blamed(path):
-        for found in known:
-            checked(labels[found.id], found.interactions)
 
 
 def _write_views(path: Path, results: Sequence[RunReplay]) -> None:

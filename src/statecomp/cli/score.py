@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from importlib import import_module
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.table import Table
@@ -13,7 +12,12 @@ from rich.table import Table
 from statecomp.annotation.records import Reading
 from statecomp.cli.files import read_chosen, write_lines
 from statecomp.cli.terminal import show, watched
-from statecomp.errors import BadInput
+from statecomp.errors import BadInput, needing
+from statecomp.strategy import Scorer
+
+if TYPE_CHECKING:
+    from statecomp.router.bundle import Bundle
+    from statecomp.router.scorer import RouterScorer
 
 
 @click.command()
@@ -41,39 +45,38 @@ def score(
       statecomp score samples/code.jsonl --checkpoint 20
       statecomp score runs.jsonl --pairs scores.jsonl
     """
-    try:
-        shipped = import_module("statecomp.router.shipped")
-    except ModuleNotFoundError as error:
-        sentence = f"scoring needs numpy and safetensors: install statecomp[router] ({error.name})"
-        raise BadInput(sentence) from error
+    with needing("scoring needs numpy and safetensors: install statecomp[router]"):
+        from statecomp.router import shipped
     bundle = shipped.open_bundle(folder)
     readings = [Reading.of(run) for run in read_chosen(runs, limit, None, skip_bad)]
     if pairs:
-        write_lines(pairs, scored_pairs(readings, shipped, folder))
+        write_lines(pairs, scored_pairs(readings, lambda: shipped.open_scorer(folder)))
         return
     for reading in readings:
         _print(reading, bundle, shipped.open_scorer(folder), checkpoint)
 
 
 def scored_pairs(
-    readings: Sequence[Reading], shipped: Any, folder: str
+    readings: Sequence[Reading], opened: Callable[[], Scorer]
 ) -> Iterator[dict[str, Any]]:
     """One record for every pair of every run, on the uncompressed prefix."""
-    supervision = import_module("statecomp.router.supervision")
+    from statecomp.router.supervision import prefixes
+
     for reading in watched(readings, "scoring", len(readings)):
-        scorer = shipped.open_scorer(folder)
-        for k, prefix in supervision.prefixes(reading):
+        scorer = opened()
+        for k, prefix in prefixes(reading):
             scores = scorer.score(prefix)
             for interaction in prefix.interactions:
                 value = scores[interaction.id]
                 yield {"id": reading.id, "i": interaction.number, "k": k, "score": value}
 
 
-def _print(reading: Reading, bundle: Any, scorer: Any, checkpoint: int | None) -> None:
-    supervision = import_module("statecomp.router.supervision")
-    explain = import_module("statecomp.router.scorer").reasons
+def _print(reading: Reading, bundle: Bundle, scorer: RouterScorer, checkpoint: int | None) -> None:
+    from statecomp.router.scorer import reasons
+    from statecomp.router.supervision import prefixes
+
     wanted = checkpoint or reading.last
-    prefix = next((p for k, p in supervision.prefixes(reading) if k == wanted), None)
+    prefix = next((p for k, p in prefixes(reading) if k == wanted), None)
     if prefix is None:
         raise BadInput(f"{reading.id} has {reading.last} interactions; no checkpoint {wanted}")
     ids, x = scorer.reader.read(prefix)
@@ -81,7 +84,7 @@ def _print(reading: Reading, bundle: Any, scorer: Any, checkpoint: int | None) -
     for name in ("i", "score", "", "action", "because"):
         table.add_column(name, justify="right" if name in ("i", "score") else "left")
     by_id = {i.id: i for i in prefix.interactions}
-    rows = zip(ids, bundle.scores(x), explain(bundle, x), strict=True)
+    rows = zip(ids, bundle.scores(x), reasons(bundle, x), strict=True)
     for name, value, why in rows:
         verdict = "READY" if value >= bundle.threshold else "KEEP"
         action = " ".join(by_id[name].action.split())[:40]

@@ -8,10 +8,9 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
-from importlib import import_module
 from importlib.util import find_spec
 from math import isfinite
 from pathlib import Path
@@ -274,9 +273,12 @@ def _run(
 ) -> None:
     import uvicorn
 
+    from statecomp.dashboard.app import routes
+    from statecomp.proxy.app import build_app
+    from statecomp.proxy.patience import PatientProtocol
+
     sockets = listening(settings.host, port)
-    build_app: Callable[..., Any] = import_module("statecomp.proxy.app").build_app
-    pages: Sequence[Any] = import_module("statecomp.dashboard.app").routes(ledger, routers)
+    pages = routes(ledger, routers)
     app = build_app(settings, ledger, method, prices=book, pages=pages, opens=opens)
     log_as_json()
     sys.setswitchinterval(SWITCH_S)
@@ -288,7 +290,7 @@ def _run(
         host=settings.host,
         port=port,
         ws="none",
-        http=import_module("statecomp.proxy.patience").PatientProtocol,
+        http=PatientProtocol,
         log_config=None,
         access_log=False,  # paths may hold the token
         server_header=False,  # the upstream's own headers go through

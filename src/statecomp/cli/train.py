@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from rich.table import Table
@@ -16,9 +15,14 @@ from statecomp.annotation.labels import read_labels
 from statecomp.cli.engine import engine_options, progress
 from statecomp.cli.files import read_chosen, write_text
 from statecomp.cli.terminal import show
-from statecomp.errors import BadInput
+from statecomp.errors import needing
 from statecomp.workers.engine import Engine
 
+if TYPE_CHECKING:
+    from statecomp.router.pipeline import Material, Plan, Workplace
+    from statecomp.router.threshold import Aim
+
+Made = TypeVar("Made")
 LEARNERS = ("committee", "trees", "linear", "mlp128", "mlp2048")
 LOSSES = ("bce", "weighted-bce", "cb-focal", "oversampling")
 EXTRA = "training needs more libraries: install statecomp[learn]"
@@ -101,9 +105,11 @@ def train(out: Path, engine: Engine, **given: Any) -> None:
       statecomp train runs.jsonl --labels labels.jsonl -o paper/ --representation capped-recent4 \\
         --context hybrid --loss weighted-bce --layer 4 --sample-checkpoints 3
     """
-    pipeline = _module("pipeline")
+    with needing(EXTRA):
+        from statecomp.router import pipeline
+        from statecomp.router.bundle import save
     made = _led(pipeline.train, given, engine)
-    _module("bundle").save(out, made.bundle)
+    save(out, made.bundle)
     show(
         f"{made.name} on {len(made.pairs):,} pairs of {len(made.pairs.runs)} runs; "
         f"threshold {made.bundle.threshold:.3f}; written to {out}"
@@ -123,9 +129,12 @@ def evaluate(json_file: Path | None, save_folds: Path | None, engine: Engine, **
     Configuration, calibration and threshold are chosen on train and validation; the labels of the
     test runs are read last.  `settled` are the pairs with k >= i+2.
     """
-    done = _led(_module("pipeline").evaluate, given, engine)
+    with needing(EXTRA):
+        from statecomp.router import pipeline
+        from statecomp.router.shipped import save_folds as save_rotations
+    done = _led(pipeline.evaluate, given, engine)
     if save_folds:
-        _module("shipped").save_folds(save_folds, done.bundles, done.unseen)
+        save_rotations(save_folds, done.bundles, done.unseen)
     if json_file:
         parts = [{"metrics": f.metrics, "chosen": f.chosen.name} for f in done.result.folds]
         document = {"pooled": done.result.metrics, "folds": parts}
@@ -133,20 +142,21 @@ def evaluate(json_file: Path | None, save_folds: Path | None, engine: Engine, **
     show(metrics_table(done.result.metrics))
 
 
-def _led(work: Callable[..., Any], given: Mapping[str, Any], engine: Engine) -> Any:
+def _led(
+    work: Callable[[Material, Plan, Workplace], Made], given: Mapping[str, Any], engine: Engine
+) -> Made:
     """The work on what was given; a library that is missing is one sentence."""
-    pipeline = _module("pipeline")
+    from statecomp.router.pipeline import Workplace
+
     _must_use(given)
-    plan = _plan(pipeline, given)
-    try:
-        at = pipeline.Workplace(engine, progress, given["vectors"])
-        return work(_material(pipeline, given), plan, at)
-    except ModuleNotFoundError as error:
-        extra = READING if plan.reads.hidden else EXTRA
-        raise BadInput(f"{extra} ({error.name} is missing)") from error
+    plan = _plan(given)
+    with needing(READING if plan.reads.hidden else EXTRA):
+        return work(_material(given), plan, Workplace(engine, progress, given["vectors"]))
 
 
-def _plan(pipeline: Any, given: Mapping[str, Any]) -> Any:
+def _plan(given: Mapping[str, Any]) -> Plan:
+    from statecomp.router.pipeline import Plan
+
     same = (
         "representation",
         "context",
@@ -157,7 +167,7 @@ def _plan(pipeline: Any, given: Mapping[str, Any]) -> Any:
         "loss",
         "calibration",
     )
-    return pipeline.Plan(
+    return Plan(
         **{name: given[name] for name in same},
         rare_weight=given["rare_weight"],
         aim=_aim(given["precision"], given["unsafe_cost"], given["miss_cost"]),
@@ -166,15 +176,18 @@ def _plan(pipeline: Any, given: Mapping[str, Any]) -> Any:
     )
 
 
-def _material(pipeline: Any, given: Mapping[str, Any]) -> Any:
+def _material(given: Mapping[str, Any]) -> Material:
+    from statecomp.router.pipeline import Material
+
     labels, more, forecasts = given["labels"], given["more_labels"], given["forecasts"]
     known, less = read_labels(labels), read_labels(more) if more else None
     runs = read_chosen(given["runs"], None, None, skip_bad=False)
     if given["limit"] or given["run_tokens"]:
-        sample = import_module("statecomp.vectors.sample")
+        from statecomp.vectors.sample import deal, shorter_than
+
         runs = [run for run in runs if run.id in known or run.id in (less or {})]
-        runs = sample.deal(sample.shorter_than(runs, given["run_tokens"]), given["limit"])
-    return pipeline.Material(
+        runs = deal(shorter_than(runs, given["run_tokens"]), given["limit"])
+    return Material(
         runs,
         known,
         less,
@@ -190,20 +203,14 @@ def _must_use(given: Mapping[str, Any]) -> None:
         )
 
 
-def _aim(precision: float, unsafe_cost: float | None, miss_cost: float | None) -> Any:
-    threshold = _module("threshold")
+def _aim(precision: float, unsafe_cost: float | None, miss_cost: float | None) -> Aim:
+    from statecomp.router.threshold import Costs, TargetPrecision
+
     if unsafe_cost is None and miss_cost is None:
-        return threshold.TargetPrecision(precision)
+        return TargetPrecision(precision)
     if unsafe_cost is None or miss_cost is None:
         raise click.UsageError("--unsafe-cost and --miss-cost go together")
-    return threshold.Costs(unsafe_cost, miss_cost)
-
-
-def _module(name: str) -> Any:
-    try:
-        return import_module(f"statecomp.router.{name}")
-    except ModuleNotFoundError as error:
-        raise BadInput(f"{EXTRA} ({error.name} is missing)") from error
+    return Costs(unsafe_cost, miss_cost)
 
 
 def metrics_table(metrics: Mapping[str, Any]) -> Table:

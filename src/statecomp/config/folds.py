@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib import import_module
 
 from statecomp.options import Options
 
@@ -22,8 +21,9 @@ class SameRouters:
         if not self.folders:
             return ()
         # Only with numpy, and then the strategies were checked before.
-        shipped = import_module("statecomp.router.shipped")
-        return tuple(shipped.unseen_router(folder, task) for folder in self.folders)
+        from statecomp.router.shipped import unseen_router
+
+        return tuple(unseen_router(folder, task) for folder in self.folders)
 
 
 def same_routers(specs: Iterable[str]) -> SameRouters:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 from statecomp.annotation.labels import Label, LabelScorer, read_labels
 from statecomp.controller.age import AgeScorer
-from statecomp.errors import BadInput
+from statecomp.errors import BadInput, needing
 from statecomp.history.trajectory import Trajectory
 from statecomp.options import Options
 from statecomp.recipes import DEFAULT_ROUTER, Recipe
@@ -22,6 +21,9 @@ from statecomp.strategy import Scorer
 
 Scoring: TypeAlias = Callable[[Trajectory], Scorer]
 """A scorer for each run."""
+ROUTED = ("router", "folds", "paper")
+# Scoring with a router needs numpy, which the package does without.
+NEEDS, FIELD = "needs more libraries: install statecomp[router]", "scorer router"
 
 
 def scoring(spec: str, serving: Mapping[str, Any] = MappingProxyType({})) -> Scoring:
@@ -40,23 +42,24 @@ def scoring(spec: str, serving: Mapping[str, Any] = MappingProxyType({})) -> Sco
             raise BadInput("names no file; write labels:PATH", field="scorer")
         labels = _labels(rest)
         return lambda run: LabelScorer(labels_of(run, labels))
-    if name == "router":
-        shipped = _routing()
-        run_by = shipped.Serving(**serving)
-        return lambda run: cast(Scorer, shipped.open_scorer(rest, run_by))
-    if name == "paper":
-        shipped = _routing()
-        run_by, bundle = shipped.Serving(**serving), shipped.shipped_bundle(shipped.PAPER)
-        return lambda run: cast(Scorer, shipped.scorer_of(bundle, run_by))
-    if name == "folds":
-        # For each run a router that has not seen its task.
-        shipped = _routing()
-        run_by = shipped.Serving(**serving)
-        return lambda run: cast(
-            Scorer, shipped.open_scorer(shipped.unseen_router(rest, run.group), run_by)
-        )
+    if name in ROUTED:
+        return _routed(name, rest, serving)
     known = "router[:FOLDER], paper, folds:FOLDER, age:after=N and labels:PATH"
     raise BadInput(f"is {name!r}; known are {known}", field="scorer")
+
+
+def _routed(name: str, rest: str, serving: Mapping[str, Any]) -> Scoring:
+    with needing(NEEDS, field=FIELD):
+        from statecomp.router import shipped
+        from statecomp.router.hidden.opened import Serving
+    run_by = Serving(**serving)
+    if name == "router":
+        return lambda run: shipped.open_scorer(rest, run_by)
+    if name == "paper":
+        bundle = shipped.shipped_bundle(shipped.PAPER)
+        return lambda run: shipped.scorer_of(bundle, run_by)
+    # For each run a router that has not seen its task.
+    return lambda run: shipped.open_scorer(shipped.unseen_router(rest, run.group), run_by)
 
 
 def default_scorer(recipe: Recipe, serving: Mapping[str, Any] = MappingProxyType({})) -> str:
@@ -68,8 +71,10 @@ def default_scorer(recipe: Recipe, serving: Mapping[str, Any] = MappingProxyType
         return "age"
     if recipe.router == DEFAULT_ROUTER:
         return "router"
-    shipped = _routing()
-    if problem := shipped.instead_of(recipe.router, shipped.Serving(**serving)):
+    with needing(NEEDS, field=FIELD):
+        from statecomp.router import shipped
+        from statecomp.router.hidden.opened import Serving
+    if problem := shipped.instead_of(recipe.router, Serving(**serving)):
         warnings.warn(problem, stacklevel=2)
         return "router"
     return recipe.router
@@ -78,22 +83,14 @@ def default_scorer(recipe: Recipe, serving: Mapping[str, Any] = MappingProxyType
 def scores_at_once(spec: str) -> bool:
     """Whether no language model is read, so that scoring is a matter of milliseconds."""
     name, _, rest = spec.partition(":")
-    if name not in ("router", "folds", "paper"):
+    if name not in ROUTED:
         return True
-    shipped = _routing()
+    with needing(NEEDS, field=FIELD):
+        from statecomp.router import shipped
     if name == "paper":
         return not shipped.shipped_bundle(shipped.PAPER).reads.hidden
     folder = shipped.fold_folders(rest)[0] if name == "folds" else rest
     return not shipped.open_bundle(folder).reads.hidden
-
-
-def _routing() -> Any:
-    """Scoring with a router needs numpy, which the package does without."""
-    try:
-        return import_module("statecomp.router.shipped")
-    except ModuleNotFoundError as error:
-        problem = f"needs {error.name}: install statecomp[router]"
-        raise BadInput(problem, field="scorer router") from error
 
 
 @lru_cache(maxsize=4)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -60,14 +59,13 @@ def _dialect(url: str, wait_s: float) -> SqlDialect:
 
 def _postgres(url: str, wait_s: float) -> SqlDialect:
     try:
-        module = import_module("statecomp.ledger.postgres")
+        from statecomp.ledger.postgres import postgres_dialect
     except ImportError as error:
         told = str(error).splitlines()[0]
         raise LedgerFailed(
             f"a PostgreSQL ledger needs psycopg: pip install 'statecomp[postgres]' ({told})"
         ) from error
-    dialect: SqlDialect = module.postgres_dialect(url, wait_s)
-    return dialect
+    return postgres_dialect(url, wait_s)
 
 
 def _answer(connection: Connection) -> None:

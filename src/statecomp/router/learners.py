@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import Any, Final
 
 from statecomp.errors import BadInput
@@ -36,7 +35,8 @@ class Lesson:
 
     def options(self) -> dict[str, Any]:
         """For the settings of a network."""
-        losses = import_module("statecomp.router.loss")
+        from statecomp.router import loss as losses
+
         if self.kind == "oversampling":
             return {"sampling": losses.Oversample()}
         if self.kind == "cb-focal":
@@ -69,23 +69,23 @@ def learner(
         problem = f"is {taught.kind}, which the learner {name} does not know; use a network"
         raise BadInput(problem, field="loss")
     if name == "trees":
-        shipped: Any = import_module("statecomp.router.trees").SHIPPED
-        grown: Learner = replace(shipped, weights=taught.weights, rare=less, seed=seed)
-        return grown
-    committee: Learner = import_module("statecomp.router.committee").Committee(
-        untrusted=less, seed=seed
-    )
-    return committee
+        from statecomp.router.trees import SHIPPED
+
+        return replace(SHIPPED, weights=taught.weights, rare=less, seed=seed)
+    from statecomp.router.committee import Committee
+
+    return Committee(untrusted=less, seed=seed)
 
 
 def _network(hidden: int, reads: Spec, taught: Lesson, seed: int) -> Learner:
-    options = {**taught.options(), "hidden": hidden, "seed": seed}
-    found: Learner
+    options: dict[str, Any] = {**taught.options(), "hidden": hidden, "seed": seed}
     if reads.recurrent:
+        from statecomp.router.hidden.gru import GruSettings
+
         assert reads.encoder is not None
-        gru = import_module("statecomp.router.hidden.gru")
-        found = gru.GruSettings(dims=reads.encoder.width, **options)
-    else:
-        batch = {"batch": BATCH} if reads.hidden else {}
-        found = import_module("statecomp.router.train").TrainSettings(**options, **batch)
-    return found
+        return GruSettings(dims=reads.encoder.width, **options)
+    from statecomp.router.train import TrainSettings
+
+    if reads.hidden:
+        options["batch"] = BATCH
+    return TrainSettings(**options)

@@ -6,13 +6,11 @@ calibration, threshold and report are the same for all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 from statecomp.annotation.forecasts import Forecasts
 from statecomp.annotation.labels import Labels
@@ -28,18 +26,12 @@ from statecomp.router.learners import LOSSES, learner, lesson
 from statecomp.router.pairs import Pairs
 from statecomp.router.supervision import supervised_pairs
 from statecomp.router.threshold import Aim
-from statecomp.workers.engine import Engine, Watch, unwatched
+from statecomp.workers.engine import Engine
 from statecomp.workers.local import LocalEngine
+from statecomp.workers.progress import Progress, silent
 
-Progress: TypeAlias = Callable[[str, int], AbstractContextManager[Watch]]
-"""Given a label and how many there are, hears how many are done."""
 IN_PROCESS: Final = LocalEngine()
 MEANING: Final = "READY from the earliest checkpoint at which a short summary may stand instead"
-
-
-@contextmanager
-def silent(label: str, total: int) -> Iterator[Watch]:
-    yield unwatched
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,10 +218,10 @@ def _evidence(material: Material, plan: Plan, at: Workplace) -> tuple[Pairs, Spe
 
 def _hidden(material: Material, plan: Plan, at: Workplace) -> tuple[Pairs, Spec]:
     # Here, so that a router on evidence needs no language model's library.
-    study: Any = import_module("statecomp.vectors.study")
+    from statecomp.vectors import study
+
     folder = at.vectors or presets.cache_folder() / "vectors"
-    found: tuple[Pairs, Spec] = study.pairs_of(material, plan, folder, at.engine, at.progress)
-    return found
+    return study.pairs_of(material, plan, folder, at.engine, at.progress)
 
 
 def _learners(plan: Plan, corpus: Corpus) -> dict[str, cross.Learner]:

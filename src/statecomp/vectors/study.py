@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,9 +16,8 @@ from statecomp.vectors import blocks
 from statecomp.vectors.extract import Extraction, ExtractOne, encoder_for
 from statecomp.vectors.sample import Sample
 from statecomp.vectors.shelf import StudyCard, Vectors, load, put_card
-from statecomp.workers.engine import Engine, Watch
-
-Progress = Callable[[str, int], AbstractContextManager[Watch]]
+from statecomp.workers.engine import Engine
+from statecomp.workers.progress import Progress
 
 
 def pairs_of(

@@ -21,7 +21,7 @@ from statecomp.proxy.judging import processes
 from statecomp.proxy.judging.asked import Opening
 from statecomp.proxy.judging.processes import Judges, JudgingFailed
 from statecomp.recipes import shipped_scorer
-from tests.words import chat_of, history_of
+from statecomp.testing.words import chat_of, history_of
 
 BULK = "the build passed and the report lies in out/report.txt, which nobody has read yet; " * 30
 WORD = "prrrrrrrr"

@@ -9,8 +9,8 @@ from multiprocessing import active_children
 import pytest
 
 from statecomp.method import Method
-from statecomp.proxy.scripted.app import ScriptedUpstream
 from statecomp.proxy.settings import Limits
+from statecomp.testing.provider.app import ScriptedUpstream
 from tests.proxy.conversations import CHAT, TONGUES, Tongue
 from tests.proxy.serving import EAGER, Proxied, proxied
 from tests.proxy.test_records_same import SAID, SAME, Writing, agent, asked, talk

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from statecomp.annotation.labels import read_labels
 from statecomp.cli.files import read_chosen, write_pictures, write_text
 from statecomp.cli.labels import RUNS_HELP, labels_in
 from statecomp.cli.terminal import show
-from statecomp.errors import BadInput
+from statecomp.errors import BadInput, needing
 
 EXTRA = "ablations need more libraries: install statecomp[encoder,learn]"
 
@@ -83,7 +82,8 @@ def representations_command(
         --sample-checkpoints 2 --construction once --construction capped-recent4
       statecomp-bench ablate representations features/ --runs runs.jsonl --labels labels.jsonl
     """
-    tables = study_module("tables")
+    with needing(EXTRA):
+        from statecomp_bench.study import tables
     table = tables.representation_table(
         _given(features), _runs(runs), read_labels(labels), layer=layer, readout=readout,
         seed=seed, progress=_progress, kept=study_module("kept").Kept(keep), chosen=chosen,
@@ -110,7 +110,8 @@ def layers_command(
     """
     if layer is not None:
         raise click.UsageError("this ablation compares layers; leave out --layer")
-    tables = study_module("tables")
+    with needing(EXTRA):
+        from statecomp_bench.study import tables
     table = tables.layer_table(
         _given(features), _runs(runs), read_labels(labels), seed=seed, progress=_progress
     )
@@ -147,7 +148,9 @@ def routers_command(
     Example:
       statecomp-bench ablate routers features/ --runs runs.jsonl --labels labels.jsonl -o tables/
     """
-    tables, sample = study_module("tables"), learning_module("statecomp.vectors.sample")
+    with needing(EXTRA):
+        from statecomp.vectors.sample import Sample
+        from statecomp_bench.study import tables
     known, labelled = _runs(runs), read_labels(labels)
     kept = study_module("kept").Kept(keep)
     if features:
@@ -156,7 +159,7 @@ def routers_command(
             progress=_progress, kept=kept,
         )  # fmt: skip
         _deliver(table, tables.ROUTER_COLUMNS, out, "routers")
-    chosen = sample.Sample(sample_checkpoints, None, seed)
+    chosen = Sample(sample_checkpoints, None, seed)
     table = tables.evidence_router_table(
         known, labelled, chosen, seed=seed, progress=_progress, kept=kept
     )
@@ -207,21 +210,21 @@ def figures_command(
     """
     if find_spec("matplotlib") is None:
         raise BadInput("figures need matplotlib: install statecomp[figures]")
-    curves, representations, tables = (
-        study_module(name) for name in ("curves", "representations", "tables")
-    )
+    with needing(EXTRA):
+        from statecomp.router.trees import SHIPPED
+        from statecomp_bench.study import curves, figures, tables
     known = {run.id: run for run in read_chosen(runs, None, None, skip_bad=False)}
     pairs = tables.evidence_pairs(known, labels_in(file))
     study = curves.study_router(
         pairs,
-        representations.SHIPPED,
+        SHIPPED,
         seed,
         shares,
         progress=lambda stage: click.echo(stage, err=True),
     )
     counts = f"{len(pairs.runs):,} runs, {len(study.scores):,} pairs with k ≥ i+2, out of fold"
     note = "; ".join(part for part in (f"{file.name}: {counts}", note) if part)
-    write_pictures(folder, study_module("figures").router_figures(study, note))
+    write_pictures(folder, figures.router_figures(study, note))
 
 
 def _given(features: tuple[Path, ...]) -> tuple[Path, ...]:
@@ -240,7 +243,8 @@ def _progress(row: str, fold: int, stage: str) -> None:
 
 
 def _deliver(table: Any, columns: tuple[str, ...], out: Path | None, name: str) -> None:
-    writing = study_module("writing")
+    with needing(EXTRA):
+        from statecomp_bench.study import writing
     shown = Table(title=table.title, title_justify="left", box=None, pad_edge=False)
     for place, column in enumerate(writing.header(table, columns)):
         shown.add_column(column, justify="right" if place else "left")
@@ -255,14 +259,3 @@ def _deliver(table: Any, columns: tuple[str, ...], out: Path | None, name: str) 
         write_text(out / f"{name}.md", writing.markdown(table, columns))
         write_text(out / f"{name}.tex", writing.latex(table, columns))
         write_text(out / f"{name}.json", json.dumps(table.as_json(), indent=1) + "\n")
-
-
-def study_module(name: str) -> Any:
-    return learning_module(f"statecomp_bench.study.{name}")
-
-
-def learning_module(name: str) -> Any:
-    try:
-        return import_module(name)
-    except ModuleNotFoundError as error:
-        raise BadInput(f"{EXTRA} ({error.name} is missing)") from error

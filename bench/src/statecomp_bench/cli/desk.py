@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable
 from contextlib import suppress
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.table import Table
@@ -121,8 +118,9 @@ def _serve(queue: Queue, port: int, wait_s: float) -> None:
             raise BadInput(f"needs {package}: install statecomp[proxy]", field="desk")
     import uvicorn
 
+    from statecomp_bench.desk.server import build_app
+
     sockets = listening(HOST, port)
-    build_app: Callable[..., Any] = import_module("statecomp_bench.desk.server").build_app
     config = uvicorn.Config(
         build_app(queue, wait_s),
         ws="none",

@@ -6,7 +6,6 @@ import gzip
 import json
 import re
 from collections.abc import Sequence
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -29,7 +28,6 @@ from statecomp_bench.results import TRAJECTORIES, Result
 from statecomp_bench.suite import Order
 from statecomp_bench.tables import Bench, Row, read_bench, rows, rows_by_model
 
-DRAWING = "statecomp_bench.figures"
 LINES = 7
 """As many lines stay apart in colour and marker."""
 
@@ -200,8 +198,8 @@ def pictures(
     """The figures of one acting model by file name; `names` has a place for each one's own."""
     if find_spec("matplotlib") is None:
         raise BadInput("figures need matplotlib: install statecomp[figures]")
-    # Loaded by name: matplotlib is an extra, and every other command must work without it.
-    drawing = import_module(DRAWING)
+    from statecomp_bench import figures as drawing
+
     figures = {
         "reward_tokens": drawing.reward_tokens(lines, label),
         "tokens_per_step": drawing.tokens_per_step(runs, label),

@@ -11,8 +11,8 @@ from typing import Any
 
 from statecomp.errors import BadInput
 from statecomp.llm.http import mapping, string
-from statecomp.proxy.scripted.refusals import bare, digest
-from statecomp.proxy.scripted.turns import ScriptedCall, Turn
+from statecomp.testing.provider.refusals import bare, digest
+from statecomp.testing.provider.turns import ScriptedCall, Turn
 
 ENVELOPE = frozenset({"text", "tool_calls"})
 EXAMPLE = {"text": "...", "tool_calls": [{"name": "...", "arguments": {}}]}

@@ -22,7 +22,7 @@ from typing import Literal
 
 from statecomp.errors import BadInput
 from statecomp.llm.http import mapping, string
-from statecomp.proxy.scripted.turns import Turn
+from statecomp.testing.provider.turns import Turn
 from statecomp_bench.desk.question import Question, answered, readable
 
 State = Literal["open", "claimed", "answered", "unusable"]

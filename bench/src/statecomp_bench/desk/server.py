@@ -20,12 +20,12 @@ from starlette.types import ASGIApp
 
 from statecomp.errors import BadInput
 from statecomp.llm.http import mapping
-from statecomp.proxy.scripted.dialects import CHAT, MESSAGES, RESPONSES, Dialect
-from statecomp.proxy.scripted.meter import Meter, Spent
-from statecomp.proxy.scripted.refusals import Refused
-from statecomp.proxy.scripted.turns import Turn
 from statecomp.proxy.security import Guard
 from statecomp.proxy.settings import ProxySettings
+from statecomp.testing.provider.dialects import CHAT, MESSAGES, RESPONSES, Dialect
+from statecomp.testing.provider.meter import Meter, Spent
+from statecomp.testing.provider.refusals import Refused
+from statecomp.testing.provider.turns import Turn
 from statecomp_bench.desk.question import Question, asked
 from statecomp_bench.desk.queue import Queue
 

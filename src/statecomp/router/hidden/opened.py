@@ -5,13 +5,11 @@ Importing this loads no model library, and neither does anything here before the
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from importlib import import_module
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from statecomp.errors import BadInput
 from statecomp.features import presets
@@ -97,20 +95,20 @@ class Shared:
     def _open(self) -> Candidates:
         encoder, (model, device, dtype) = self._reads.encoder, self._where
         assert encoder is not None
-        features = import_module("statecomp.features.encoder")
-        settings = features.EncoderSettings(
+        from statecomp.features.encoder import EncoderSettings, Readout, open_encoder
+        from statecomp.router.hidden.candidates import candidates_of
+
+        settings = EncoderSettings(
             model=model or encoder.name,
             layer=encoder.layer,
-            readout=self._reads.readout,
+            readout=cast(Readout, self._reads.readout),
             device=device,
             dtype=dtype or encoder.dtype,
         )
-        opened = features.open_encoder(settings)
+        opened = open_encoder(settings)
         must_be(opened, encoder, self._reads.budget.longest)
         self._encoder = opened
-        build: Callable[..., Candidates]
-        build = import_module("statecomp.router.hidden.candidates").candidates_of
-        return build(opened, self._reads.construction, self._reads.budget)
+        return candidates_of(opened, self._reads.construction, self._reads.budget)
 
 
 def must_be(opened: Any, encoder: Encoder, longest: int) -> None:

@@ -15,11 +15,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from statecomp.proxy.scripted.dialects import CHAT, MESSAGES, RESPONSES, Dialect, openai_error
-from statecomp.proxy.scripted.marked import MarkedMeter
-from statecomp.proxy.scripted.meter import Meter, Spent
-from statecomp.proxy.scripted.refusals import STRICT, Refused, Strictness
-from statecomp.proxy.scripted.turns import Body, Fixed, Script, Turn, next_step
+from statecomp.testing.provider.dialects import CHAT, MESSAGES, RESPONSES, Dialect, openai_error
+from statecomp.testing.provider.marked import MarkedMeter
+from statecomp.testing.provider.meter import Meter, Spent
+from statecomp.testing.provider.refusals import STRICT, Refused, Strictness
+from statecomp.testing.provider.turns import Body, Fixed, Script, Turn, next_step
 from statecomp.tokens import ESTIMATE, TokenCounter
 
 REMEMBERED = 20_000

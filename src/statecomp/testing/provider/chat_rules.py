@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from statecomp.proxy.scripted.refusals import Refused, Strictness, insist, parts_of
-from statecomp.proxy.scripted.turns import Body
+from statecomp.testing.provider.refusals import Refused, Strictness, insist, parts_of
+from statecomp.testing.provider.turns import Body
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 _SPOKEN = re.compile(r"\bcall_\d{4}_\d+")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from statecomp.proxy.scripted import (
+from statecomp.testing.provider import (
     chat_reply,
     chat_rules,
     messages_reply,
@@ -14,9 +14,9 @@ from statecomp.proxy.scripted import (
     responses_reply,
     responses_rules,
 )
-from statecomp.proxy.scripted.meter import Spent
-from statecomp.proxy.scripted.refusals import Refused, Strictness
-from statecomp.proxy.scripted.turns import Body, Turn
+from statecomp.testing.provider.meter import Spent
+from statecomp.testing.provider.refusals import Refused, Strictness
+from statecomp.testing.provider.turns import Body, Turn
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from statecomp.proxy.scripted.refusals import chain
 from statecomp.recent import LruCache
+from statecomp.testing.provider.refusals import chain
 from statecomp.tokens import ESTIMATE, TokenCounter, count_message
 
 PREFIXES = 100_000

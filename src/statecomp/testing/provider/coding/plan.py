@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import count, islice, zip_longest
 from typing import TypeAlias
 
-from statecomp.proxy.scripted.coding.parts import PARTS, Part
-from statecomp.proxy.scripted.coding.project import PACKAGE, line_of
+from statecomp.testing.provider.coding.parts import PARTS, Part
+from statecomp.testing.provider.coding.project import PACKAGE, line_of
 
 AROUND = 25
 """Lines that are looked at again on either side of a change."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from statecomp.proxy.scripted.marked import LOOKBACK, MarkedMeter
+from statecomp.testing.provider.marked import LOOKBACK, MarkedMeter
 
 MARK = {"cache_control": {"type": "ephemeral"}}
 HOUR = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}

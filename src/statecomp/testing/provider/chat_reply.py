@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from statecomp.proxy.scripted.meter import Spent
-from statecomp.proxy.scripted.sse import event, pieces
-from statecomp.proxy.scripted.turns import Body, Turn, call_id, reply_id
+from statecomp.testing.provider.meter import Spent
+from statecomp.testing.provider.sse import event, pieces
+from statecomp.testing.provider.turns import Body, Turn, call_id, reply_id
 
 
 def reply(body: Body, step: int, turn: Turn, spent: Spent) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
-from statecomp.proxy.scripted.refusals import Refused, Strictness, insist
-from statecomp.proxy.scripted.signing import encrypted
-from statecomp.proxy.scripted.turns import Body
+from statecomp.testing.provider.refusals import Refused, Strictness, insist
+from statecomp.testing.provider.signing import encrypted
+from statecomp.testing.provider.turns import Body
 
 # A call and the type of the item that answers it.
 ANSWER = {

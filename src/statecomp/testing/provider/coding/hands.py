@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from statecomp.proxy.scripted.coding.plan import Action, PlannedRun, Read, Replace, Search
-from statecomp.proxy.scripted.turns import Body, ScriptedCall, Turn
+from statecomp.testing.provider.coding.plan import Action, PlannedRun, Read, Replace, Search
+from statecomp.testing.provider.turns import Body, ScriptedCall, Turn
 
 FINAL = "final_answer"
 SUBMIT = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"

@@ -7,7 +7,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from statecomp.proxy.scripted.coding.parts import EXTRA, PARTS, Part
+from statecomp.testing.provider.coding.parts import EXTRA, PARTS, Part
 
 PACKAGE = "toolkit"
 TASK = (

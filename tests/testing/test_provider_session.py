@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from statecomp.proxy.scripted.coding.hands import hands_of, tool_names
-from statecomp.proxy.scripted.coding.parts import PARTS
-from statecomp.proxy.scripted.coding.plan import PlannedRun, Read, Replace, Search, steps_of
-from statecomp.proxy.scripted.coding.project import write_project
-from statecomp.proxy.scripted.coding.session import ASIDE, CodingSession
-from statecomp.proxy.scripted.turns import next_step
+from statecomp.testing.provider.coding.hands import hands_of, tool_names
+from statecomp.testing.provider.coding.parts import PARTS
+from statecomp.testing.provider.coding.plan import PlannedRun, Read, Replace, Search, steps_of
+from statecomp.testing.provider.coding.project import write_project
+from statecomp.testing.provider.coding.session import ASIDE, CodingSession
+from statecomp.testing.provider.turns import next_step
 
 FIXTURES = sorted((Path(__file__).parents[1] / "clients" / "fixtures").glob("*.json"))
 LENGTH = 112

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from statecomp.llm.client import Chat, ChatFailed, ChatUsage, Completion
-from statecomp.llm.scripted import Asked, ScriptBroken, ScriptedChat
+from statecomp.testing.chat import Asked, ScriptBroken, ScriptedChat
 
 
 def say(chat: Chat, prompt: str = "which colour?") -> Completion:

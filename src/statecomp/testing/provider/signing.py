@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from statecomp.proxy.scripted.refusals import chain, digest, parts_of
-from statecomp.proxy.scripted.turns import Body
+from statecomp.testing.provider.refusals import chain, digest, parts_of
+from statecomp.testing.provider.turns import Body
 
 MARK = "scripted"
 THINKING = ("thinking", "redacted_thinking")

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
-from statecomp.proxy.scripted.messages_rules import breakpoints
-from statecomp.proxy.scripted.meter import PREFIXES, Spent
-from statecomp.proxy.scripted.refusals import bare, digest, parts_of
-from statecomp.proxy.scripted.turns import Body
 from statecomp.recent import LruCache
+from statecomp.testing.provider.messages_rules import breakpoints
+from statecomp.testing.provider.meter import PREFIXES, Spent
+from statecomp.testing.provider.refusals import bare, digest, parts_of
+from statecomp.testing.provider.turns import Body
 from statecomp.tokens import ESTIMATE, TokenCounter, count_message
 
 LOOKBACK = 20

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from statecomp.proxy.scripted.coding.hands import ending, hands_of
-from statecomp.proxy.scripted.coding.plan import PlannedStep, steps_of
-from statecomp.proxy.scripted.turns import Body, Turn
+from statecomp.testing.provider.coding.hands import ending, hands_of
+from statecomp.testing.provider.coding.plan import PlannedStep, steps_of
+from statecomp.testing.provider.turns import Body, Turn
 
 ASIDE = "Mending the modules of a small library"
 """The answer to a request without tools: clients ask for a title, or whether they are heard."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from statecomp.proxy.scripted.refusals import Refused, Strictness, digest, insist, parts_of
-from statecomp.proxy.scripted.signing import MARK, THINKING, binds, carried, thinking_blocks
-from statecomp.proxy.scripted.turns import Body
+from statecomp.testing.provider.refusals import Refused, Strictness, digest, insist, parts_of
+from statecomp.testing.provider.signing import MARK, THINKING, binds, carried, thinking_blocks
+from statecomp.testing.provider.turns import Body
 
 BINDING_BETA = "thinking-binding-controls-2026-08-01"
 ONLY_ASSISTANT = (*THINKING, "tool_use", "server_tool_use", "mcp_tool_use")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Pinned
@@ -17,31 +17,42 @@ from statecomp.llm.record import Record
 from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat.wire import OpenAIChat
 
+Message: TypeAlias = dict[str, Any]
 BULK = "the quick brown fox jumps over the lazy dog " * 30
 
 
-def chat_of(word: str, bulk: str = BULK) -> list[dict[str, Any]]:
+def step(
+    name: str, arguments: str, answer: str | None, *, call_id: str, said: str | None = None
+) -> list[Message]:
+    """One interaction as chat messages: a call, and its answer unless that is still to come."""
+    function = {"name": name, "arguments": arguments}
+    call = {"id": call_id, "type": "function", "function": function}
+    made: list[Message] = [{"role": "assistant", "content": said, "tool_calls": [call]}]
+    if answer is not None:
+        made.append({"role": "tool", "tool_call_id": call_id, "content": answer})
+    return made
+
+
+def chat_of(word: str, bulk: str = BULK) -> list[Message]:
     """The word as chat messages; each interaction is one tool call with a bulky result."""
-    messages: list[dict[str, Any]] = []
+    messages: list[Message] = []
     for place, letter in enumerate(word):
         if letter == "p":
             messages.append({"role": "user", "content": f"request {place}"})
             continue
-        call = {"id": f"c{place}", "type": "function"}
-        function = {"name": "read" if letter == "r" else "look", "arguments": f'{{"n": {place}}}'}
-        messages.append(
-            {"role": "assistant", "content": None, "tool_calls": [{**call, "function": function}]}
-        )
-        if letter != "o":
-            messages.append({"role": "tool", "tool_call_id": f"c{place}", "content": bulk})
+        name = "read" if letter == "r" else "look"
+        answer = None if letter == "o" else bulk
+        messages += step(name, f'{{"n": {place}}}', answer, call_id=f"c{place}")
     return messages
 
 
 def history_of(word: str, bulk: str = BULK) -> History:
+    """The word as a history."""
     return parse(chat_of(word, bulk), OpenAIChat())
 
 
 def shape(history: History) -> str:
+    """The history as a word; `s` is a summary."""
     letters = []
     for segment in history.segments:
         if isinstance(segment, Pinned):

@@ -1,0 +1,30 @@
+"""Verbs are loaded when they are asked for, and their table says what they say themselves."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from statecomp.cli.verbs import VERBS
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_a_verb_is_listed_with_the_first_sentence_of_its_help(name: str) -> None:
+    command = VERBS[name].load()
+    assert command.name == name
+    assert command.get_short_help_str(1000) == VERBS[name].about
+
+
+def test_help_lists_every_verb_and_loads_none() -> None:
+    code = (
+        "import sys; from statecomp.cli.app import app; "
+        "app.main(['--help'], standalone_mode=False); "
+        "print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    shown, _, loaded = done.stdout.rstrip().rpartition("\n")
+    assert all(f"\n  {name} " in shown for name in VERBS)
+    assert {f"statecomp.cli.{name}" for name in VERBS}.isdisjoint(loaded.split())
+    assert "statecomp.compressor" not in loaded.split()
