@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +20,7 @@ from statecomp.cli.ledger import opened, store_option
 from statecomp.cli.terminal import show, warn
 from statecomp.config.places import data_folder
 from statecomp.errors import needing
+from statecomp.learning.sessions import sessions_of
 from statecomp.llm.client import open_chat
 
 if TYPE_CHECKING:
@@ -81,7 +82,6 @@ def learn(
     """
     with needing(EXTRA):
         from statecomp.learning import learn as module
-        from statecomp.learning.sessions import sessions_of
     with opened(store) as ledger:
         found = sessions_of(ledger)
     for reason, times in found.left_out.items():
