@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,9 @@ def routers_of(environ: Mapping[str, str]) -> Any:
     """`learning.routers.Routers`; None where what a router needs is not installed."""
     if not (find_spec("numpy") and find_spec("safetensors")):
         return None
-    shelf = import_module("statecomp.learning.routers")
-    return shelf.Routers(data_folder(environ) / shelf.FOLDER)
+    from statecomp.learning.routers import FOLDER, Routers
+
+    return Routers(data_folder(environ) / FOLDER)
 
 
 def scored_by(given: Given, router: str | None, routers: Any) -> dict[str, str | float | None]:
@@ -45,6 +45,7 @@ def following(method: Method, routers: Any) -> Method:
     """Scored by whatever router is in use, also when that changes while serving."""
     if routers is None or method.scored_by != "router":
         return method
-    in_use = import_module("statecomp.learning.routers").InUse
+    from statecomp.learning.routers import InUse
+
     named = f"router {routers.in_use}"
-    return replace(method, scorer=lambda: in_use(routers), scored_by=named)
+    return replace(method, scorer=lambda: InUse(routers), scored_by=named)

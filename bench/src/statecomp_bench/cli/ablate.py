@@ -84,9 +84,10 @@ def representations_command(
     """
     with needing(EXTRA):
         from statecomp_bench.study import tables
+        from statecomp_bench.study.kept import Kept
     table = tables.representation_table(
         _given(features), _runs(runs), read_labels(labels), layer=layer, readout=readout,
-        seed=seed, progress=_progress, kept=study_module("kept").Kept(keep), chosen=chosen,
+        seed=seed, progress=_progress, kept=Kept(keep), chosen=chosen,
     )  # fmt: skip
     _deliver(table, tables.REPRESENTATION_COLUMNS, out, "representations")
 
@@ -151,8 +152,9 @@ def routers_command(
     with needing(EXTRA):
         from statecomp.vectors.sample import Sample
         from statecomp_bench.study import tables
+        from statecomp_bench.study.kept import Kept
     known, labelled = _runs(runs), read_labels(labels)
-    kept = study_module("kept").Kept(keep)
+    kept = Kept(keep)
     if features:
         table = tables.router_table(
             features, known, labelled, construction=construction, layer=layer, seed=seed,
