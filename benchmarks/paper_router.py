@@ -1,6 +1,6 @@
 """What does a checkpoint cost the paper's router, beside the evidence router and full re-reading?
 
-    python benchmarks/paper_router.py [RUN] [--checkpoints 3] [--layer 4] [--threads 1]
+    python benchmarks/paper_router.py [RUN] [--checkpoints 3] [--steps N] [--layer 4] [--threads 1]
 
 A recorded run, the same checkpoints spread over it for every method, each method in a process of
 its own so that its peak memory is its own.  Milliseconds are of the processor, so that others on
@@ -57,10 +57,10 @@ Step: TypeAlias = tuple[History, History]
 """A checkpoint, and the next one."""
 
 
-def steps_of(path: Path, count: int) -> list[Step]:
-    """Spread evenly over the first run of a file, its last step among them."""
+def steps_of(path: Path, count: int, most: int | None) -> list[Step]:
+    """Spread evenly over the first `most` steps of the first run of a file, the last among them."""
     run = next(run for run in read_all([path]) if isinstance(run, Trajectory))
-    found = [prefix for _, prefix in prefixes(Reading.of(run))]
+    found = [prefix for _, prefix in prefixes(Reading.of(run))][:most]
     places = {max(1, len(found) * (n + 1) // count - 1) for n in range(count)}
     return [(found[place - 1], found[place]) for place in sorted(places)]
 
@@ -136,8 +136,9 @@ def measure(name: str, steps: Sequence[Step], layer: int, threads: int) -> dict[
 
 def apart(name: str, options: argparse.Namespace) -> dict[str, Any]:
     command = [sys.executable, __file__, str(options.run), "--only", name]
-    for option in ("layer", "checkpoints", "threads"):
-        command += [f"--{option}", str(getattr(options, option))]
+    for option in ("layer", "checkpoints", "threads", "steps"):
+        if (value := getattr(options, option)) is not None:
+            command += [f"--{option}", str(value)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -147,12 +148,13 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("run", nargs="?", type=Path, default=SAMPLE)
     parser.add_argument("--checkpoints", type=int, default=3)
+    parser.add_argument("--steps", type=int)
     parser.add_argument("--layer", type=int, default=4)
     # Threads that wait for each other measure how busy the machine is.
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--only", choices=list(METHODS))
     options = parser.parse_args()
-    steps = steps_of(options.run, options.checkpoints)
+    steps = steps_of(options.run, options.checkpoints, options.steps)
     if options.only:
         print(json.dumps(measure(options.only, steps, options.layer, options.threads)))
         return
