@@ -248,6 +248,10 @@ class _ScoredAway:
     engine: Engine
     here: Scorer
 
+    @property
+    def name(self) -> str:
+        return str(getattr(self.here, "name", ""))
+
     def score(self, history: History) -> Mapping[str, float]:
         question = Question(self.engine, tuple(map(name_of, history.segments)))
         try:
