@@ -73,7 +73,8 @@ class Chaos:
                 self._round(pool, away=away)
                 self.watch.look(excused=away)
                 if kill % 10 == 9:
-                    sys.stderr.write(f"{kill + 1} kills, {len(self.watch.faults)} faults\n")
+                    told = "; ".join(self.watch.faults[-4:])
+                    sys.stderr.write(f"{kill + 1} kills, {len(self.watch.faults)} faults {told}\n")
 
     def _round(self, pool: ThreadPoolExecutor, *, away: bool) -> None:
         if away and self.cluster is not None:

@@ -42,8 +42,10 @@ class Nursery:
         return int(told.readline())
 
     def close(self) -> None:
+        """With all that it bore."""
         with self._process as process:
-            process.kill()
+            assert process.stdin is not None
+            process.stdin.close()
 
 
 class Forked(Served):
@@ -96,6 +98,7 @@ def _live(arguments: list[str], environ: dict[str, str]) -> None:
 
 def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that end
+    os.setpgrp()
     for line in sys.stdin:
         arguments, environ = json.loads(line)
         child = os.fork()
@@ -106,6 +109,7 @@ def main() -> None:
                 os._exit(1)
         sys.stdout.write(f"{child}\n")
         sys.stdout.flush()
+    os.killpg(0, signal.SIGKILL)  # whoever attacks has gone
 
 
 if __name__ == "__main__":

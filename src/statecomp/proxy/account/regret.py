@@ -39,7 +39,7 @@ class RegretMeter:
     _sent: Weighed[tuple[str, str], tuple[Commit, ...]] = field(
         default_factory=lambda: Weighed(2048, bytes_of)
     )
-    _judged: LruCache[tuple[str, str], bool] = field(default_factory=lambda: LruCache(16_384))
+    _judged: LruCache[tuple[str, str], bool] = field(default_factory=lambda: LruCache(4096))
 
     def sent(self, tenant: str, raw: History, applied: tuple[Commit, ...]) -> None:
         """This history was sent with these commits in it (or would have been)."""
