@@ -229,9 +229,9 @@ def test_what_the_rest_holds_does_not_stop_the_summary() -> None:
     ids=lambda text: repr(text[:6]),
 )
 def test_a_megabyte_of_hostile_output_takes_linear_time(text: str) -> None:
-    start = time.perf_counter()
+    start = time.thread_time()
     ExtractiveSummarizer().summarize([step(1, seen=text)], Situation(NOTHING))
-    assert time.perf_counter() - start < 30
+    assert time.thread_time() - start < 30
 
 
 def test_a_summary_never_contains_thinking() -> None:

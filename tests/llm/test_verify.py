@@ -172,6 +172,6 @@ def test_an_invented_path_never_passes(said: str, path: str) -> None:
     ids=lambda text: repr(text[:6]),
 )
 def test_hostile_words_of_the_agent_take_linear_time(text: str) -> None:
-    start = time.perf_counter()
+    start = time.thread_time()
     owed([step(said=text)], NOTHING)
-    assert time.perf_counter() - start < 10
+    assert time.thread_time() - start < 10

@@ -124,6 +124,6 @@ def test_broken_data_keeps_its_whole_items_and_what_stands_behind_it() -> None:
     ids=lambda text: repr(text[:9]),
 )
 def test_a_megabyte_of_hostile_data_is_cut_in_linear_time(text: str) -> None:
-    start = time.perf_counter()
+    start = time.thread_time()
     cut(opened(text).body)
-    assert time.perf_counter() - start < 60
+    assert time.thread_time() - start < 60
