@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import runpy
 import shlex
 from collections.abc import Mapping
@@ -43,26 +44,40 @@ def docs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for model in ("scripted", "scripted:hasty"):
         run(*common, *few, "--strategy", "statecomp", "--model", model, "-o", place / "bench")
     run(*common, "--strategy", "lre:budget=1500", "-o", place / "matched")
-    SCRIPT["main"](
-        ["--results", f"{place}/bench", "--matched", f"{place}/matched", "--docs", f"{place}"]
+    study = place / "handoffs"
+    run(
+        *("handoff", "prepare", study, "--tasks", "code-tariffs", "--level", "1", "--jobs", "1"),
+        *("--point", "0.8", "--strategy", "none", "--strategy", "statecomp"),
     )
+    run("handoff", "run", study, "--model", "scripted", "--jobs", "1")
+    folders = {"results": "bench", "matched": "matched", "single": "bench", "handoffs": "handoffs"}
+    words = [word for name, at in folders.items() for word in (f"--{name}", f"{place}/{at}")]
+    SCRIPT["main"]([*words, "--script", str(study), "--docs", f"{place}"])
     return place
 
 
 @needs_matplotlib
 def test_the_page_holds_every_table_and_figure_and_says_what_it_is(docs: Path) -> None:
     page = (docs / "results.md").read_text("utf-8")
-    titles = [line for line in page.splitlines() if line.startswith("## ")]
+    titles = [line for line in page.splitlines() if line.startswith(("## ", "### "))]
     assert titles == [
-        "## Context management on the bench",
-        "## Why the tokens changed, acting model scripted",
-        "## Two regimes for methods with budgets, acting model scripted",
-        "## Across acting models",
-        "## The paper's Eval40 beside this bench",
-        *(f"## Published: {published()[name].title}" for name in PRINTED),
-        "## Figures",
+        "## Single tasks",
+        "## What readers made of it",
+        "### Hand-offs: the referee",
+        "## Details",
+        "### Context management on the bench",
+        "### Why the tokens changed, acting model scripted",
+        "### Two regimes for methods with budgets, acting model scripted",
+        "### Across acting models",
+        "### The paper's Eval40 beside this bench",
+        *(f"### Published: {published()[name].title}" for name in PRINTED),
+        "### Figures",
         "## Again",
     ]
+    main = next(line for line in page.splitlines() if line.startswith("| Method"))
+    assert main.count("|") == 9  # eight columns
+    assert page.count("No model was asked here") == 1
+    assert "the script's reward is +0.0 points from" in page  # it is its own referee here
     assert "a simulation" in page
     assert "budget=1500" in page
     assert "scripted:hasty" in page
@@ -80,6 +95,16 @@ def test_it_can_be_written_again_from_what_is_kept(docs: Path) -> None:
     (docs / "results.md").unlink()
     SCRIPT["main"](["--docs", str(docs)])
     assert (docs / "results.md").read_bytes() == before
+
+
+@needs_matplotlib
+def test_a_part_that_is_measured_again_leaves_the_others_as_they_are(docs: Path) -> None:
+    before = json.loads((docs / "results" / "bench.json").read_text("utf-8"))
+    SCRIPT["main"](["--single", f"{docs}/matched", f"{docs}/bench", "--docs", str(docs)])
+    after = json.loads((docs / "results" / "bench.json").read_text("utf-8"))
+    assert after["details"] == before["details"]
+    assert after["readers"] == before["readers"]
+    assert len(after["main"][0]["rows"]) > len(before["main"][0]["rows"])
 
 
 def test_without_runs_or_anything_kept_it_says_what_to_give(tmp_path: Path) -> None:

@@ -63,10 +63,15 @@ def question(
 
 def need_of(use: Use, fact: Fact) -> str:
     """What to ask for: exact search gets the words that stand beside the value, others a phrase."""
-    pieces = re.split(r"\(.*?\)|\\.|[\[\]^$*+?|{}()]+", fact.pattern)
-    key = max(pieces, key=len).strip()
+    key = beside(fact)
     exact = "search" in use.tool or "keyword" in use.arguments
     return key if exact else f"{fact.label} ({key})"
+
+
+def beside(fact: Fact) -> str:
+    """The longest words that stand literally beside a value in its source."""
+    pieces = re.split(r"\(.*?\)|\\.|[\[\]^$*+?|{}()]+", fact.pattern)
+    return max(pieces, key=len).strip()
 
 
 def filled(use: Use, need: str, sight: Sight) -> dict[str, Any] | None:

@@ -48,7 +48,8 @@ def test_the_table_says_what_ran_what_changed_and_that_it_is_a_simulation(folder
     assert f"↓{abs(lre.total / base.total - 1):.1%}" in row
     assert f"{lre.dollars:.3f}" in row
     assert "Simulation (scripted): the acting model is a script" in shown
-    assert "StateComp (scorer=age:after=3): no model was asked here" in shown
+    local = next(line for line in shown.splitlines() if "No model was asked here" in line)
+    assert "StateComp" in local
     assert "list prices: " in shown
     assert re.search(r"\*\*\d[\d.]+\*\*", shown), "no best value is marked"
     assert "Why the tokens changed" in shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from statecomp_bench.environment import TOOLS
 from statecomp_bench.habits import Habits
 from statecomp_bench.plan import Fact, Plan, Step
 
-READER = Habits(restate=0, quote=0, reread=0, parallel=0)
+READER = Habits(restate=0, quote=0, reread=0, parallel=0, selects=False)
 FILES = ("a", "b", "c", "d")
 PLAN = Plan(
     facts=tuple(Fact(f, f"figure of {f}", rf"{f} is (\d+)", f"read_{f}") for f in FILES),
@@ -53,6 +54,22 @@ def test_fetching_for_a_later_step_does_not_make_it_the_goal() -> None:
         messages.append({"role": "tool", "tool_call_id": call["id"], "content": shown[name]})
     second = model.reply(messages, TOOLS).message
     assert "Now I write the first sum." in second["content"]
+
+
+def test_who_knows_what_is_missing_searches_for_it_first_and_reads_then() -> None:
+    facts = tuple(
+        replace(fact, pattern=f"figure for {fact.name} is " + r"(\d+)") for fact in PLAN.facts
+    )
+    model = ScriptedModel(replace(PLAN, facts=facts), replace(READER, selects=True, ahead=0), 0)
+    told = "\n".join(f"read file {f}" for f in FILES)
+    messages: list[Any] = [{"role": "user", "content": told}]
+    first = model.reply(messages, TOOLS).message
+    (call,) = first["tool_calls"]
+    command = json.loads(call["function"]["arguments"])["command"]
+    assert command == "grep -hF -e 'figure for a is' -e 'figure for b is' -- a.txt b.txt"
+    messages += [first, {"role": "tool", "tool_call_id": call["id"], "content": "nothing"}]
+    second = model.reply(messages, TOOLS).message
+    assert [c["function"]["name"] for c in second["tool_calls"]] == ["read_file"] * 2
 
 
 def test_several_steps_are_taken_at_once_where_all_is_known() -> None:

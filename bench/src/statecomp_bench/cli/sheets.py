@@ -364,17 +364,17 @@ def _trouble(lines: Sequence[Row], bench: Bench) -> list[str]:
 
 
 def _what_ran(lines: Sequence[Row]) -> list[str]:
-    """Models and their local substitutes, as each method's card names them."""
-    notes = []
-    for row in lines:
-        card = CARDS.get(row.name)
-        if card is None or card.calls == "none":
-            continue
-        asked = (
-            f"{row.side_calls:.1f} model calls a run" if row.side_calls else "no model was asked"
-        )
-        notes.append(f"{label(row.strategy)}: {asked} here; {card.calls.removeprefix('none; ')}.")
-    return list(dict.fromkeys(notes))
+    """Which methods asked a model, and, once, which ran with their local substitutes instead."""
+    asking = [row for row in lines if row.name in CARDS and CARDS[row.name].calls != "none"]
+    notes = [
+        f"{label(row.strategy)}: {row.side_calls:.1f} model calls a run."
+        for row in asking
+        if row.side_calls
+    ]
+    local = dict.fromkeys(CARDS[row.name].title for row in asking if not row.side_calls)
+    if local:
+        notes.append(f"No model was asked here; local substitutes ran for {', '.join(local)}.")
+    return notes
 
 
 def _simulation(bench: Bench) -> tuple[str, ...]:

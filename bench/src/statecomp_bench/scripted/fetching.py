@@ -1,20 +1,25 @@
 """Bringing back what is out of sight: by a strategy's memory, or by its source, in one batch.
 
 A language model that misses several things looks them up together, and with them what the next
-steps will need (`Habits.batch`, `Habits.ahead`).  A rule of which only a record is in sight it
-reads again the more surely the less the record shows (`Habits.recheck`, `meaning.thinness`).
+steps will need (`Habits.batch`, `Habits.ahead`).  It knows what it looks for, and so it searches
+files for the lines instead of reading them (`Habits.selects`), once; then it reads them.  A rule of
+which only a record is in sight it reads again the more surely the less the record shows
+(`Habits.recheck`, `meaning.thinness`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from shlex import quote
+from typing import TypeAlias
 
 from statecomp.baselines.tools import Use
 from statecomp_bench.asking import (
     AGAIN,
     BY_RULES,
     RULES,
+    beside,
     filled,
     need_of,
     tried_note,
@@ -26,8 +31,12 @@ from statecomp_bench.scripted.hands import Called, Hands
 from statecomp_bench.sight import AIM, Sight, mentions
 
 LONGEST_STATED = 100
+FEWEST_LETTERS = 5
 SURE_FROM = 0.5
 """A record that lacks this much of a document shows plainly that something is missing."""
+
+
+Words: TypeAlias = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +54,7 @@ class Lookup:
     said: str
     step: Step | None = None
     asked: Called | None = None  # of a memory tool
+    sought: Words = ()  # words of the lines that are wanted; none: all of it
 
 
 @dataclass(frozen=True)
@@ -67,8 +77,30 @@ class Fetching:
             soon = self._soon(step, sight)
             found += (one for one in soon if one.step is None or one.step.id not in coming)
         chosen = _each_once(found)[: self.hands.habits.batch]
-        calls = tuple(self.hands.call(one.step, sight) for one in chosen if one.step is not None)
-        return self._said(goal, sight, tried, chosen, calls)
+        return self._said(goal, sight, tried, chosen, self._calls(chosen, sight))
+
+    def _calls(self, chosen: Sequence[Lookup], sight: Sight) -> tuple[Called, ...]:
+        """Files of which some lines are wanted are searched in one call, the rest is read whole."""
+        lines = [one for one in chosen if one.sought]
+        whole = [one.step for one in chosen if one.step is not None and not one.sought]
+        calls = [self.hands.call(step, sight) for step in whole]
+        if lines:
+            words = dict.fromkeys(word for one in lines for word in one.sought)
+            paths = (self.hands.call(one.step, sight)[1]["path"] for one in lines if one.step)
+            wanted = " ".join(f"-e {quote(word)}" for word in words)
+            files = " ".join(map(quote, dict.fromkeys(paths)))
+            calls.append(("shell", {"command": f"grep -hF {wanted} -- {files}"}))
+        return tuple(calls)
+
+    def _sought(self, step: Step, source: Step, sight: Sight, tried: Mapping[str, int]) -> Words:
+        """The words beside each value that is missed of a file; none where they do not suffice."""
+        plan = self.hands.plan
+        facts = [plan.fact[name] for name in self.hands.missing(step, sight)]
+        missed = [fact for fact in facts if fact.source == source.id]
+        words = tuple(beside(fact) for fact in missed)
+        first = not any(tried.get(fact.label) for fact in missed)
+        known = source.tool == "read_file" and all(len(word) >= FEWEST_LETTERS for word in words)
+        return words if self.hands.habits.selects and first and known else ()
 
     def _said(
         self,
@@ -98,7 +130,7 @@ class Fetching:
         """What a step to come misses, in words that do not make it the goal."""
         plan, said = self.hands.plan, [turn.said for turn in sight.turns]
         for rule in self._out_of_sight(step, sight):
-            words = f"Soon I need {RULES} of {rule.source}: I {plan.step[rule.source].title}."
+            words = f"Soon I need {RULES} of it, so I {plan.step[rule.source].title}."
             if not mentions(said, words) and self._rechecked(rule, step, sight):
                 yield Lookup(words, plan.step[rule.source])
         for name in self.hands.missing(step, sight):
@@ -106,7 +138,7 @@ class Fetching:
             # What happens once nobody tries ahead of time.
             if source is not None and not source.once and not self.hands.missing(source, sight):
                 words = f"Soon I need the {plan.fact[name].label}, so I {source.title}."
-                yield Lookup(words, source)
+                yield Lookup(words, source, sought=self._sought(step, source, sight, {}))
 
     def _out_of_sight(self, step: Step, sight: Sight) -> Iterator[Rule]:
         rules = (self.hands.plan.rule.get(name) for name in step.names)
@@ -154,7 +186,8 @@ class Fetching:
             deeper = self._value(source, inner, sight, offered, tried, f"{purpose}, so ")
             if deeper is not None:
                 return deeper
-        return Lookup(f"{aim} {AGAIN} I {source.title}.", source)
+        sought = self._sought(step, source, sight, tried)
+        return Lookup(f"{aim} {AGAIN} I {source.title}.", source, sought=sought)
 
     def _asked(
         self, fact: Fact, sight: Sight, offered: Mapping[str, frozenset[str]]

@@ -1,0 +1,110 @@
+"""What readers made of each method's views, beside what the scripted model makes of the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from statecomp_bench.cli.sheet import Cell, TableDocument
+from statecomp_bench.cli.sheets import NOTHING, label
+from statecomp_bench.handoffs.folder import Handoff
+from statecomp_bench.handoffs.scoring import Line as HandoffLine
+from statecomp_bench.handoffs.scoring import Outcome, lines
+from statecomp_bench.nextsteps.table import Line as NextLine
+
+Finished = Sequence[tuple[Handoff, Outcome]]
+
+
+def handoff_sheet(readers: Finished, script: Finished, who: str) -> TableDocument:
+    """Readings of a language model, and of the scripted model on the same hand-offs."""
+    read = {handoff.name for handoff, _ in readers}
+    same = [pair for pair in script if pair[0].name in read]
+    simulated = {line.strategy: line for line in lines(same)}
+    found = lines(readers)
+    rows = tuple(_handoff_row(line, simulated.get(line.strategy)) for line in found)
+    tasks = {handoff.task for handoff, _ in readers}
+    specs = [line.strategy for line in found]
+    notes = (
+        f"{len(readers)} hand-offs of {len(tasks)} tasks, finished by {who} that did not know what "
+        "made the view; beside it the scripted model on the same ones. Mean ± standard error.",
+        "Again: tokens of what was looked up that had been seen before the hand-over. Calls: of the"
+        " readers; a call of theirs often does what several of the script's steps do.",
+        *_agreement(readers, same),
+    )
+    columns = (
+        *("What was shown", "Readings", "View", "Reward", "Reward, script"),
+        *("Calls", "Again", "Again, script"),
+    )
+    return TableDocument("Hand-offs: the referee", columns, rows, notes, _ours(specs))
+
+
+def _handoff_row(line: HandoffLine, script: HandoffLine | None) -> tuple[Cell, ...]:
+    return (
+        Cell(label(line.strategy)),
+        Cell(str(line.count)),
+        Cell(f"{line.tokens:,.0f}"),
+        _spread(line.reward, 1),
+        NOTHING if script is None else _spread(script.reward, 1),
+        _spread(line.calls, 1),
+        _spread(line.again),
+        NOTHING if script is None else _spread(script.again),
+    )
+
+
+def _agreement(readers: Finished, script: Finished) -> list[str]:
+    """How far the simulation is from the readers, hand-off by hand-off."""
+    by_name = {handoff.name: outcome for handoff, outcome in script}
+    pairs = [(outcome, by_name[h.name]) for h, outcome in readers if h.name in by_name]
+    if not pairs:
+        return []
+    reward = fmean(100 * (b.reward - a.reward) for a, b in pairs)
+    again = fmean(b.again - a.again for a, b in pairs)
+    near = sum(abs(a.reward - b.reward) < 0.05 for a, b in pairs)
+    return [
+        f"Over {len(pairs)} hand-offs that both finished, the script's reward is {reward:+.1f} "
+        f"points from the readers', {near} of them within five points; it reads {again:+,.0f} "
+        "tokens again compared with them."
+    ]
+
+
+def next_sheet(found: Sequence[NextLine], who: str) -> TableDocument:
+    """Next actions at hard moments of recorded runs."""
+    rows = tuple(
+        (
+            Cell(label(_named(line.strategy))),
+            Cell(f"{line.tokens:,.0f}"),
+            *(Cell(str(count)) for count in (line.good, line.less, line.wrong)),
+            Cell(f"{line.missing:.2f}"),
+            Cell(str(line.misleading)),
+            Cell(str(line.looks_up)),
+        )
+        for line in found
+    )
+    specs = [line.strategy for line in found]
+    columns = (
+        *("What was shown", "View", "As good", "Less informed", "Wrong"),
+        *("Missed", "Misled", "Looks up"),
+    )
+    notes = (
+        f"{found[0].count} moments of recorded runs at which something at least five steps old is "
+        f"used that labels still keep; {who} named the next action without knowing what made the "
+        "view, another judged with the whole history. Routers had not seen the runs.",
+        "Missed: things named as missing, the mean. Misled: views in which something was found "
+        "misleading. Looks up: answers that mainly fetch again what had been seen.",
+    )
+    return TableDocument("Next actions: the referee", columns, rows, notes, _ours(specs))
+
+
+def _named(strategy: str) -> str:
+    """Without the folder of routers, which says nothing to a reader of the page."""
+    name, _, options = strategy.partition(":")
+    kept = [part for part in options.split(",") if part and not part.startswith("scorer=folds:")]
+    return f"{name}:{','.join(kept)}" if kept else name
+
+
+def _ours(specs: Sequence[str]) -> frozenset[int]:
+    return frozenset(p for p, spec in enumerate(specs) if spec.partition(":")[0] == "statecomp")
+
+
+def _spread(value: tuple[float, float], places: int = 0) -> Cell:
+    return Cell(f"{value[0]:,.{places}f} ± {value[1]:,.{places}f}")
