@@ -111,8 +111,15 @@ def compared(kinds: Mapping[str, Sequence[Path]]) -> list[TableDocument]:
         if paths:
             bench = read_bench(paths)
             own = bench.of(bench.models[:1])
-            sheets.append(short_sheet(rows(own.results, BASELINE), own, title))
+            sheet = short_sheet(rows(own.results, BASELINE), own, title)
+            sheets.append(replace(sheet, notes=(*sheet.notes, _ran(own))))
     return sheets
+
+
+def _ran(bench: Bench) -> str:
+    tasks = sorted({result.task for result in bench.results})
+    seeds = sorted({result.seed for result in bench.results})
+    return f"Ran: {', '.join(tasks)}; seeds {', '.join(map(str, seeds))}."
 
 
 def read(

@@ -28,7 +28,8 @@ class Habits:
                  tokens were read again in all
     recheck,     a document is read again when its rule is out of sight; who `weighs` does so the
     weighs       more surely the less a record of it shows ("re-reads when a record looks thin")
-    trust        an earlier artefact without a trace is taken as done; no reader did work twice
+    trust        an earlier artefact without a trace is taken as done (assumed: readings are too few
+                 to say how often one is made again)
 
     Of every agent: `restate`, a fresh value is put into words, `quote`, so is a fresh rule.
     `reread`: a source is looked at once more before writing.  `parallel`: independent neighbours
