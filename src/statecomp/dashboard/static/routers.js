@@ -47,14 +47,14 @@ function told({ better, sessions, labels, auroc, against }) {
 }
 
 // Of the steps that were replaced and of which it is settled whether anybody came back.
-function held({ clients, kinds, curve }) {
+function held({ clients, kinds, curve, routers }) {
   const loud = clients.filter((client) => client.drifts);
   return el("div", {},
     el("h3", {}, "Do the scores hold?"),
     el("p", { class: loud.length ? "warn" : "note" }, loud.length
       ? loud.map((client) => `With ${visible(client.name)} more comes back than the scores say, beyond chance: its gates are ${client.caution} times stricter until that ends.`).join(" ")
       : "With no client more comes back than chance allows for the scores it was given; one with fewer than ten settled steps is not judged yet."),
-    el("div", { class: "scroll" }, table("score", curve), table("client · kind of step", kinds)));
+    el("div", { class: "scroll" }, table("score", curve), table("client · kind of step", kinds), routers.length > 1 ? table("router", routers) : null));
 }
 
 function table(first, shares) {
