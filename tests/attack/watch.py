@@ -49,7 +49,12 @@ class Watch:
             if name in self._went_out:
                 self.counts["sent again"] += 1
                 if self._went_out[name] != sent:
-                    self.faults.append(f"changed: {name} went out with other bytes")
+                    first, now = (
+                        "as it came" if one == name else "rewritten"
+                        for one in (self._went_out[name], sent)
+                    )
+                    told = f"went out with other bytes, first {first}, now {now}"
+                    self.faults.append(f"changed: {name} {told}")
             self._went_out.setdefault(name, sent)
 
 
