@@ -127,7 +127,8 @@ class ExtractiveSummarizer:
             draft.fill(worthy, bound - reserve, self.count)
             draft.shorten(bound, self.count)
             most = min(most, bound + round(source * INDEX_SHARE))
-            names = [n for n in inventory(span, situation.rest) if worth(n) * NAMED >= CARRIED]
+            left = inventory(span, situation.rest, draft.record().body)
+            names = [name for name in left if worth(name) * NAMED >= CARRIED]
             draft.index(names, needs, most - reserve, self.count)
         return draft.record()
 

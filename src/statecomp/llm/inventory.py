@@ -91,12 +91,13 @@ class Name:
     odds: float
 
 
-def inventory(span: Sequence[Interaction], rest: FactIndex) -> list[Name]:
-    """What the span showed and nothing else holds, in order of appearance."""
+def inventory(span: Sequence[Interaction], rest: FactIndex, said: str = "") -> list[Name]:
+    """What the span showed, and neither `said` nor anything else holds, in order of appearance."""
     return [
         Name(seen.name, seen.key, step, seen.place, _odds(seen.features()))
         for step, seen in sights(span, rest)
-        if seen.kind not in _VALUES
+        # What output tells the agent to do is not relayed, and neither is what it names.
+        if seen.kind not in _VALUES and seen.name not in said and not ADDRESSED.search(seen.line)
     ]
 
 
@@ -128,9 +129,7 @@ def sights(span: Sequence[Interaction], rest: FactIndex) -> Iterator[tuple[int, 
                 name, kind, rank, place, member, refused, shapes, spoken, rest,
                 series[form], forms[form],
             )  # fmt: skip
-            # What output tells the agent to do is not relayed, and neither is what it names.
-            if not ADDRESSED.search(seen.line):
-                yield step, seen
+            yield step, seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,8 +264,14 @@ class Sight:
         yield "line_spoken", sum(w.lower() in self.spoken for w in around) / max(1, len(around))
         yield "asked_any", float(any(map(self.rest.asked, words_of(line))))
         yield "asked_name", float(any(map(self.rest.asked, parts)))
-        neighbours = (n for n in identifiers(line) if n != self.name and n not in COMMON)
+        neighbours = (n for n in _named(line) if n != self.name and n not in COMMON)
         yield "kin", float(any(map(self.rest.agent_used, neighbours)))
+
+
+@lru_cache(maxsize=4096)
+def _named(line: str) -> tuple[str, ...]:
+    """The names of a line, which it is asked for once for each of them."""
+    return tuple(identifiers(line))
 
 
 def _key_features(key: str) -> Iterator[tuple[str, float]]:

@@ -105,6 +105,24 @@ def test_blocks_of_text_are_rows_too() -> None:
     assert not any("Author IDs" in piece.text for piece in cut(text))
 
 
+PAPERS = "\n\n".join(
+    f"## Paper {n}\n\nPublished in 201{n}\n\n### Abstract\n\nSomething was shown in this study.\n"
+    f"**Link to paper:** [https://h.org/{n}](https://h.org/{n})\n\n---"
+    for n in range(4)
+)
+
+
+def test_sections_with_the_same_keys_are_rows() -> None:
+    rows = [piece for piece in cut(PAPERS) if piece.form is Form.ROW]
+    assert [piece.text for piece in rows] == [f"Paper {n} | https://h.org/{n}" for n in range(4)]
+    assert {piece.owner.label for piece in rows if piece.owner} == {"title | Link to paper"}
+
+
+def test_a_heading_stands_with_the_one_above_it() -> None:
+    owners = {piece.owner.label for piece in cut(PAPERS) if piece.owner and "shown" in piece.text}
+    assert owners == {f"Paper {n}; Abstract" for n in range(4)}
+
+
 def test_a_list_of_things_is_kept_whole_where_it_is_cheap() -> None:
     noise = "\n".join(f"log line {n} of the service, nothing to see" for n in range(600))
     span = [

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from statecomp.llm.extracting.listing.columns import Path, cells_of, table_of
+from statecomp.llm.extracting.listing.columns import Path, cells_of, kind_of, table_of
 from statecomp.llm.extracting.listing.tables import rows, table_end
 from statecomp.llm.extracting.pieces import (
+    LONGEST,
     Form,
     Owner,
     Piece,
@@ -30,6 +31,7 @@ _EMPTY_KEY = re.compile(
 _FENCE = re.compile(r"\s*(?:```\w*|</?[a-zA-Z_]+>|[-=*_#~.\s]+)\s*\Z")
 _ENDS = re.compile(r"[.!?:;|>\]})\"]\s*\Z")
 _SAID_TWICE = re.compile(r"\[([^\s\[\]]{4,400})\]\(\1\)")
+_BOLD_KEY = re.compile(r"\*\*([^*:\n]{1,40}):\*\*")
 _DOCUMENT = re.compile(r"^\s{0,3}#{1,6} \S", re.MULTILINE)
 WRAPPED, WRAPPED_PLAIN = 55, 72
 """A line this long that does not end a sentence goes on in the next: in a document, elsewhere."""
@@ -48,6 +50,7 @@ def pieces_of(lines: Sequence[str], data: Data) -> Iterator[Piece]:
     place = 0
     titles: list[str] = []
     blocks: list[Block] = []
+    outer: dict[int, str] = {}
     while place < len(lines):
         line = lines[place]
         if not line.strip():
@@ -64,7 +67,7 @@ def pieces_of(lines: Sequence[str], data: Data) -> Iterator[Piece]:
             yield from inner
             place += 1
         elif _is_heading(lines, place):
-            owner = Owner(one_line(line).strip("#=* "))
+            owner = Owner(_below_outer(line, outer))
             if any(map(str.isdigit, line)):
                 # "Found 3 rows:" is news itself, whatever stands below it.
                 yield Piece(owner.label, Form.LINE)
@@ -78,7 +81,47 @@ def pieces_of(lines: Sequence[str], data: Data) -> Iterator[Piece]:
             yield from _told(lines[place:stop], owner, document)
             place = stop
     yield from _blocks(titles)
+    if document:
+        yield from _sections(lines)
     yield from _tabled(blocks, data)
+
+
+def _sections(lines: Sequence[str]) -> Iterator[Piece]:
+    """Sections that hold the same keys are things: a row for each, its heading first."""
+    things: dict[int, list[dict[Path, str]]] = {}
+    current: dict[int, dict[Path, str]] = {}
+    for line in lines:
+        level = len(line) - len(line.lstrip("#"))
+        if level and _DOCUMENT.match(line):
+            current = {known: cells for known, cells in current.items() if known < level}
+            current[level] = {("title",): one_line(line).strip("#=* ")}
+            things.setdefault(level, []).append(current[level])
+        elif len(line) < LONGEST and _KEY_VALUE.match(line):
+            for cells in current.values():
+                for path, value in cells_of([_undressed(line)]).items():
+                    cells.setdefault(path, value)
+    for level in sorted(things):
+        if table := table_of(things[level], " ".join):
+            owner = Owner(table.header)
+            yield from (Piece(row, Form.ROW, owner) for row in table.rows)
+            return
+
+
+def _below_outer(line: str, outer: dict[int, str]) -> str:
+    """A heading with the one it stands below: every paper of a list has an abstract."""
+    title = one_line(line).strip("#=* ")
+    level = len(line.lstrip()) - len(line.lstrip().lstrip("#"))
+    if not level:
+        return title
+    for deeper in [known for known in outer if known >= level]:
+        del outer[deeper]
+    above = outer[max(outer)] if outer else ""
+    outer[level] = title
+    return f"{above}; {title}" if above and max(outer) > TOP + 1 else title
+
+
+TOP = 1
+"""The level of a document's own title, which need not stand before each of its parts."""
 
 
 def _tabled(blocks: Sequence[Block], data: Data) -> Iterator[Piece]:
@@ -88,7 +131,8 @@ def _tabled(blocks: Sequence[Block], data: Data) -> Iterator[Piece]:
         kinds.setdefault((owner, lines[0].partition(":")[0].strip()), []).append(lines)
     told: dict[tuple[Owner | None, str], frozenset[Path]] = {}
     for (owner, key), group in kinds.items():
-        if table := table_of([cells_of(lines) for lines in group], " ".join):
+        told_lines = [[_undressed(line) for line in lines] for lines in group]
+        if table := table_of([cells_of(lines) for lines in told_lines], " ".join):
             told[owner, key] = table.told
             header = Owner(f"{owner.label} {table.header}" if owner else table.header)
             shared = (f"each: {table.shared}",) if table.shared else ()
@@ -103,7 +147,8 @@ def _blocks(titles: Sequence[str]) -> Iterator[Piece]:
     key = titles[0].partition(": ")[0] if titles else ""
     names = [title.partition(": ")[2] for title in titles if title.startswith(f"{key}: ")]
     text = listed([{"name": shortened(name, LONGEST_NAME)} for name in names])
-    if len(names) > 1 and text:
+    telling = kind_of(key.strip("*_ ")) in ("name", "id", "address")
+    if len(names) > 1 and text and telling:
         yield Piece(text.replace(" listed:", f" listed by {key}:", 1), Form.LIST)
 
 
@@ -151,7 +196,7 @@ def _fields(
 ) -> Iterator[Piece]:
     """A block of `Key: value` lines is one thing: its first line says which."""
     told: list[str] = []
-    for line in (one_line(line) for line in lines if not _EMPTY_KEY.match(line)):
+    for line in (_undressed(one_line(line)) for line in lines if not _EMPTY_KEY.match(line)):
         key, _, value = line.partition(": ")
         inner = data(f"{told[0]}; {key}" if told else key, value) if value[:1] in "{[" else ()
         yield from inner
@@ -186,8 +231,13 @@ def _goes_on(line: str) -> bool:
     return first.islower() or first.isdigit() or first in "(\"'€$"
 
 
+def _undressed(text: str) -> str:
+    """Without a link that is written twice, and without bold marks around a key."""
+    return _BOLD_KEY.sub(r"\1:", _SAID_TWICE.sub(r"\1", text))
+
+
 def _told(lines: Sequence[str], owner: Owner | None, document: bool) -> Iterator[Piece]:
-    text = _SAID_TWICE.sub(r"\1", one_line(" ".join(lines)))
+    text = _undressed(one_line(" ".join(lines)))
     if wordless(text) or _FENCE.match(text) or _EMPTY_KEY.match(text):
         return
     form = Form.RULE if document or (owner and _ITEM.match(lines[0])) else Form.LINE
