@@ -11,10 +11,12 @@ import pytest
 from bench.tests.running import run_case, sandbox, scripted
 from statecomp.baselines.none import NoCompression
 from statecomp.baselines.window import SlidingWindow
+from statecomp.history.interaction import JsonObject
 from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp_bench.agent import Agent
 from statecomp_bench.environment import Environment
 from statecomp_bench.outside import Outside
+from statecomp_bench.sight import Eye
 from statecomp_bench.task import Artefacts, Task
 from statecomp_bench.tasks import all_tasks, task_named
 
@@ -122,20 +124,20 @@ each_case = pytest.mark.parametrize("name", sorted(DAMAGE))
 
 
 @cache
-def finished(name: str) -> tuple[dict[str, bytes], tuple[str, ...]]:
-    """The files a scripted agent with the whole history leaves, and what it asked outside."""
+def finished(name: str) -> tuple[dict[str, bytes], tuple[str, ...], tuple[JsonObject, ...]]:
+    """What a scripted agent with the whole history leaves, asked outside, and said and saw."""
     case = task_named(name).case(0)
     with sandbox() as box:
         case.write(box.root)
         environment = Environment(box, Outside(case.scenes))
         agent = Agent(scripted(case), NoCompression(), environment, OpenAIChat())
-        agent.run(case.instruction, case.max_steps)
+        run = agent.run(case.instruction, case.max_steps)
         files = {
             str(path.relative_to(box.root)): path.read_bytes()
             for path in box.root.rglob("*")
             if path.is_file()
         }
-    return files, tuple(environment.outside.calls)
+    return files, tuple(environment.outside.calls), tuple(run.messages)
 
 
 def values(root: Path, name: str, calls: tuple[str, ...]) -> dict[str, float]:
@@ -158,7 +160,7 @@ def spoiled(root: Path, damage: tuple[str, str, str], secret: str) -> None:
 
 @each_case
 def test_every_part_of_a_checker_can_fail(name: str, tmp_path: Path) -> None:
-    files, calls = finished(name)
+    files, calls, _ = finished(name)
     secret = next(iter(re.findall(rb'SECRET="(\w+)"', b"".join(files.values()))), b"").decode()
 
     def written() -> None:
@@ -173,6 +175,17 @@ def test_every_part_of_a_checker_can_fail(name: str, tmp_path: Path) -> None:
         asked = (*calls, *calls) if damage == CALLS else calls
         assert values(tmp_path, name, asked)[part] < 1, part
         written()
+
+
+@each_case
+def test_values_can_be_made_out_where_lines_were_joined(name: str) -> None:
+    """Summaries quote lines in the middle of others; where a value ends must still be clear."""
+    eye = Eye(task_named(name).case(0).plan)
+    for message in finished(name)[2]:
+        if message["role"] == "tool":
+            lines = str(message["content"]).splitlines()
+            joined = f"Result; {'; '.join(lines)} ({len(lines)} lines)"
+            assert eye.fresh(joined).values == eye.fresh("\n".join(lines)).values
 
 
 def test_every_one_has_its_damage_listed() -> None:

@@ -61,7 +61,7 @@ def modules_of(rng: Random, level: int) -> list[Module]:
 def files_of(rng: Random, modules: list[Module], clauses: dict[str, str]) -> dict[str, str]:
     made = {"docs/notices.md": GUIDE + paper(rng, 1500), "tests/check.py": TEST}
     for name, clause in clauses.items():
-        made[f"clauses/{name}.md"] = paper(rng, 2500, f"Clause for {name}: {clause}")
+        made[f"clauses/{name}.md"] = paper(rng, 2500, f'Clause for {name}: "{clause}"')
     for m in modules:
         made[f"app/{m.name}.py"] = m.source
         made[f"regions/{m.name}.txt"] = paper(
@@ -73,7 +73,7 @@ def files_of(rng: Random, modules: list[Module], clauses: dict[str, str]) -> dic
 def plan_of(modules: list[Module], regions: list[str]) -> Plan:
     names = [m.name for m in modules]
     facts = [
-        *(Fact(f"clause_{r}", f"clause for {r}", rf"Clause for {r}: ([^\n]+)", f"clause_{r}")
+        *(Fact(f"clause_{r}", f"clause for {r}", rf'Clause for {r}: "([^"\n]+)"', f"clause_{r}")
           for r in regions),
         *facts_for(names, "module",
                    ("notice", "notice of NAME", r'NOTICE = "([^"\n]+ \(NAME\))"')),
