@@ -113,3 +113,13 @@ def test_what_went_too_early_is_counted_at_its_first_replacement() -> None:
     labels = [Label("r", 1, 4), Label("r", 2, None)]
     assert timing(labels, ["", "k", "ks", "sss"]) == {"replaced": 3, "too early": 1}
     assert timing(labels, ["", "k", "s-"]) == {"replaced": 2, "too early": 2}
+
+
+def test_the_longest_step_it_names_says_which_errand_it_is_at() -> None:
+    """ "read the policy" is a step of one errand and part of another's."""
+    session = session_named("session-rooms").session(2001)
+    model = SessionModel(session, 2001)
+    secrets = short(session, "security-secrets")
+    said = {"role": "assistant", "content": "Now I read the policy on secrets."}
+    request = {"role": "user", "content": secrets.words}
+    assert "waivers" in str(model.reply([request, said], ()).message["content"])

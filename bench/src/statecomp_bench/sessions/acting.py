@@ -63,8 +63,14 @@ class SessionModel:
         return 0, *self._models[busy]
 
     def _busy_with(self, said: str) -> int | None:
-        found = (n for n, titles in enumerate(self._own) if any(title in said for title in titles))
-        return next(found, None)
+        """The errand of the longest title it names: "read the policy" is part of others."""
+        named = [
+            (len(title), number)
+            for number, titles in enumerate(self._own)
+            for title in titles
+            if title in said
+        ]
+        return max(named)[1] if named else None
 
 
 def _last_call(messages: Sequence[JsonObject]) -> int:
