@@ -37,6 +37,8 @@ AT_ONCE_S = 0.2
 """How long a request waits for a store behind a network, which answers in a few milliseconds."""
 PATIENCE_S = 0.5
 """A question that is open for longer, or failed, keeps the next ones away for a while."""
+LOCAL_PATIENCE_S = 2.0
+"""The same of a file, which is slow where the whole machine is."""
 REST_S = 5.0
 ASKING = 8
 
@@ -79,6 +81,7 @@ class RememberingLog:
         self._store = store
         self._failed = failed
         self._threads = ask
+        self._patience_s = PATIENCE_S if ask is not None else LOCAL_PATIENCE_S
         self._known: Weighed[str, tuple[int, tuple[Commit, ...]]] = Weighed(
             STATES, lambda entry: bytes_of(entry[1])
         )
@@ -187,7 +190,7 @@ class RememberingLog:
     def _must_answer(self) -> None:
         now = monotonic()
         with self._lock:
-            hangs = any(now - since > PATIENCE_S for since in self._asked.values())
+            hangs = any(now - since > self._patience_s for since in self._asked.values())
         if hangs or now < self._away_until:
             raise LedgerFailed("the ledger does not answer; it is asked again in a moment")
 

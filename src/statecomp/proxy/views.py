@@ -272,7 +272,9 @@ class Views:
         try:
             writing = loop.run_in_executor(self._threads, look.engine.seal, checkpoint)
             writing.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
-            done, _ = await asyncio.wait({writing}, timeout=SEAL_S)
+            # A file here is slow only where everything is, and a kill must find it written.
+            patience_s = self.settings.limits.view_s if self.settings.local_store else SEAL_S
+            done, _ = await asyncio.wait({writing}, timeout=patience_s)
             if not done or writing.result():
                 return look
             return await asyncio.wait_for(
