@@ -39,7 +39,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         [one.as_json() for known in LABELS.values() for one in known.values()],
     )
     for construction, layer in (("once", 2), ("once", 4), ("capped-recent4", 4)):
-        recipe = store.Recipe("made-up", layer, f"{construction} last {SAMPLE}")
+        recipe = store.StoreRecipe("made-up", layer, f"{construction} last {SAMPLE}")
         made = store.FeatureStore(path / "features", recipe)
         for run in RUNS:
             made.write(run, arrays_of(run, layer))
@@ -98,7 +98,7 @@ def test_layers_are_compared_on_once(place: Path) -> None:
 def test_a_run_that_a_stopped_extraction_left_out_is_left_out_of_the_table(
     place: Path, tmp_path: Path
 ) -> None:
-    recipe = store.Recipe("made-up", 4, f"once last {SAMPLE}")
+    recipe = store.StoreRecipe("made-up", 4, f"once last {SAMPLE}")
     features = tmp_path / "features"
     made = store.FeatureStore(features, recipe)
     for run in RUNS[:-1]:
