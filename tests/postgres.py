@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -45,6 +46,20 @@ class Cluster:
 
     def stop(self) -> None:
         self._control("stop", "-w", "-m", "immediate")
+
+    @contextmanager
+    def hanging(self) -> Iterator[None]:
+        """It takes connections and questions, and answers none."""
+        master = int((self._folder / "data" / "postmaster.pid").read_text().split()[0])
+        serving = Path(f"/proc/{master}/task/{master}/children").read_text().split()
+        everybody = [master, *map(int, serving)]
+        for process in everybody:
+            os.kill(process, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for process in everybody:
+                os.kill(process, signal.SIGCONT)
 
     def database(self) -> str:
         """The URL of a new, empty database."""

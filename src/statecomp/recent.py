@@ -42,6 +42,12 @@ class LruCache(Generic[Key, Value]):
                 self._values.popitem(last=False)
         return value
 
+    def take(self, most: int) -> list[tuple[Key, Value]]:
+        """Up to so many, the longest unused first; they are here no longer."""
+        with self._lock:
+            some = min(most, len(self._values))
+            return [self._values.popitem(last=False) for _ in range(some)]
+
     def values(self) -> list[Value]:
         with self._lock:
             return list(self._values.values())

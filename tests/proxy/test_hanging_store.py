@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Event, Timer
 from typing import Any
@@ -14,7 +14,8 @@ from statecomp.ledger.commits import Commit, CommitLog, MemoryLog
 from statecomp.ledger.open import open_ledger
 from statecomp.proxy.tenants import RememberingLog
 from statecomp.testing.words import chat_of
-from tests.proxy.small_upstream import running
+from tests.postgres import running_cluster
+from tests.proxy.small_upstream import Running, running
 
 LONG_S = 20.0
 
@@ -90,6 +91,64 @@ def test_what_the_store_says_late_is_learned(threads: ThreadPoolExecutor) -> Non
     assert log._known.get("a") is not None
 
 
+class Counting(ThreadPoolExecutor):
+    """Knows how many questions were handed to it."""
+
+    asked = 0
+
+    def submit(self, *arguments: Any, **named: Any) -> Future[Any]:
+        self.asked += 1
+        return super().submit(*arguments, **named)
+
+
+def test_one_question_at_a_time_waits_for_a_store_that_hangs() -> None:
+    store = Hanging()
+    with Counting(4) as threads:
+        log = RememberingLog(store, ask=threads)
+        with store.hanging():
+            log.find(["a"])  # this one found out
+            asked = threads.asked
+            for state in "bcdef":
+                log.find([state])
+                log.send(state, [])
+                assert log.sent(state) == []
+            assert threads.asked == asked
+
+
+@pytest.mark.parametrize("ask", [True, False])
+def test_what_went_out_meanwhile_is_written_down_once_the_store_answers(ask: bool) -> None:
+    store = Hanging()
+    with ThreadPoolExecutor(4) as threads:
+        log = RememberingLog(store, ask=threads if ask else None)
+        log._away_until = float("inf")
+        assert log.send("a", ["c1"]) == ["c1"]
+        assert log.send("a", ["c2"]) == ["c1"]
+        assert store.sent("a") is None
+        log._away_until = 0.0
+        log.send("b", [])
+    assert store.sent("a") == ("c1",)
+    assert len(log._owed) == 0
+
+
+def test_what_another_worker_wrote_down_first_stands() -> None:
+    store = Hanging()
+    log = RememberingLog(store)
+    log._away_until = float("inf")
+    log.send("a", ["c1"])
+    store.send("a", ["c2"])
+    log._away_until = 0.0
+    log.catch_up()
+    assert log.sent("a") == ("c2",)
+
+
+def test_what_is_owed_to_a_store_that_is_still_away_stays_owed() -> None:
+    log = RememberingLog(Hanging())
+    log._away_until = float("inf")
+    log.send("a", ["c1"])
+    log.catch_up()
+    assert len(log._owed) == 1
+
+
 class Shared:
     """A ledger whose commit logs hang; all else answers."""
 
@@ -115,3 +174,30 @@ def test_a_request_goes_out_as_before_while_the_store_hangs() -> None:
             for _ in range(2):
                 assert proxy.chat(chat_of("prrrr")).status_code == 200
                 assert proxy.received[-1].body == before
+
+
+def test_what_goes_out_while_postgresql_hangs_is_what_another_worker_sends_later() -> None:
+    with running_cluster() as cluster:
+        store = cluster.database()
+        with _worker(store) as proxy:
+            proxy.chat(chat_of("prrrr"))
+            before = proxy.received[-1].body
+            assert b"[Record of past" in before
+            with cluster.hanging():
+                for history in ("prrrr", "prrrrr", "prrrrr"):
+                    assert proxy.chat(chat_of(history)).status_code == 200
+            assert proxy.received[-3].body == before
+            meanwhile = proxy.received[-1].body
+            assert b"[Record of past" in meanwhile
+        with _worker(store) as other:
+            other.chat(chat_of("prrrrr"))
+            assert other.received[-1].body == meanwhile
+
+
+@contextmanager
+def _worker(store: str) -> Iterator[Running]:
+    ledger = open_ledger(store, mask=lambda message, known: message)
+    with running(ledger=ledger, local_store=False, commit="auto") as proxy:
+        yield proxy
+        proxy.drain()
+    ledger.close()

@@ -38,7 +38,7 @@ class Limits:
     body_s: float = 60.0  # for the whole request body to arrive
     connect_s: float = 10.0
     silence_s: float = 600.0  # between two pieces of an answer
-    view_s: float = 2.0  # to put committed summaries back; then the request goes out as it came
+    view_s: float = 5.0  # to put committed summaries back; then the request goes out as it came
     quick_bytes: int = 256 * 1024  # larger requests are read in a thread of their own
     now_s: float = 20.0  # to wait for a decision with `--commit now`
     quick_s: float = 0.25  # to wait for one that asks no model; then it is made behind the request

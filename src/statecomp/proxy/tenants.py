@@ -8,12 +8,13 @@ hangs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import count
 from threading import Lock, get_ident, local
 from time import monotonic
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from statecomp.compressor import StateComp
 from statecomp.controller.judging import Judge
@@ -33,14 +34,15 @@ OBSERVED = "observed-"
 STATES = 4096
 SLOW_S = 0.1
 """A local file answers in far less, however many threads wait for the processor meanwhile."""
-AT_ONCE_S = 0.2
-"""How long a request waits for a store behind a network, which answers in a few milliseconds."""
-PATIENCE_S = 0.5
+AT_ONCE_S = 1.0
+"""How long a request waits for a store behind a network, which answers in a few milliseconds but
+where the whole machine is slow; less, and two workers of a busy one would send other bytes."""
+PATIENCE_S = 2.0
 """A question that is open for longer, or failed, keeps the next ones away for a while."""
-LOCAL_PATIENCE_S = 2.0
-"""The same of a file, which is slow where the whole machine is."""
 REST_S = 5.0
 ASKING = 8
+OWED_AT_ONCE = 64
+"""Of what went out while the store was away, so much is written down behind one answer of it."""
 
 Answer = TypeVar("Answer")
 
@@ -69,7 +71,8 @@ class RememberingLog:
     """The store's word where it answers; what it said last where it does not.
 
     With threads that `ask` for it, a store behind a network is not waited for longer than a moment:
-    what it says later is learned when it comes.
+    what it says later is learned when it comes, and until then nobody else waits.  What went out
+    meanwhile is written down once it answers.
     """
 
     def __init__(
@@ -81,13 +84,14 @@ class RememberingLog:
         self._store = store
         self._failed = failed
         self._threads = ask
-        self._patience_s = PATIENCE_S if ask is not None else LOCAL_PATIENCE_S
         self._known: Weighed[str, tuple[int, tuple[Commit, ...]]] = Weighed(
             STATES, lambda entry: bytes_of(entry[1])
         )
         self._sent: Weighed[str, Sequence[str]] = Weighed(STATES, _names_weight)
+        self._owed: LruCache[str, Sequence[str]] = LruCache(STATES)  # sent, and not written down
         self._order = count()
         self._asked: dict[int, float] = {}  # thread -> since when it waits for the store
+        self._given_up: Future[Any] | None = None  # a question nobody waits for any more
         self._away_until = 0.0
         self._slow_until = 0.0
         self._lock = Lock()
@@ -119,7 +123,14 @@ class RememberingLog:
         if self._threads is None:
             return work()
         self._must_answer()
-        return self._threads.submit(work).result(AT_ONCE_S)
+        if self._given_up is not None and not self._given_up.done():
+            raise LedgerFailed("the ledger has not answered yet; it is not asked meanwhile")
+        asked = self._threads.submit(work)
+        try:
+            return asked.result(AT_ONCE_S)
+        except TimeoutError:
+            self._given_up = asked
+            raise
 
     def _found(self, ids: Sequence[str]) -> Sequence[Commit]:
         found = self._ask(lambda: self._store.find(ids))
@@ -153,12 +164,31 @@ class RememberingLog:
         return known
 
     def send(self, seen: str, commits: Sequence[str]) -> Sequence[str]:
-        """A store that is away keeps no request from going out; then this process remembers."""
+        """A store that is away keeps no request from going out; it is told when it is back."""
         try:
-            return self._sent.put(seen, self._soon(lambda: self._store.send(seen, commits)))
+            first = self._sent.put(seen, self._soon(lambda: self._store.send(seen, commits)))
         except (LedgerFailed, TimeoutError):
-            first = self._sent.get(seen)
-            return self._sent.put(seen, commits) if first is None else first
+            if (known := self._sent.get(seen)) is not None:
+                return known
+            self._owed.put(seen, commits)
+            return self._sent.put(seen, commits)
+        if len(self._owed):
+            self.catch_up()
+        return first
+
+    def catch_up(self) -> None:
+        """Write down what went out while the store was away; nobody waits for that."""
+        if self._threads is None:
+            self._write_owed()
+        else:
+            self._threads.submit(self._write_owed)
+
+    def _write_owed(self) -> None:
+        for seen, commits in self._owed.take(OWED_AT_ONCE):
+            try:
+                self._sent.put(seen, self._ask(partial(self._store.send, seen, commits)))
+            except LedgerFailed:
+                self._owed.put(seen, commits)
 
     def held(self, ids: Sequence[str]) -> Mapping[str, str]:
         """Raises where the store does not answer: then nothing may be taken."""
@@ -190,7 +220,7 @@ class RememberingLog:
     def _must_answer(self) -> None:
         now = monotonic()
         with self._lock:
-            hangs = any(now - since > self._patience_s for since in self._asked.values())
+            hangs = any(now - since > PATIENCE_S for since in self._asked.values())
         if hangs or now < self._away_until:
             raise LedgerFailed("the ledger does not answer; it is asked again in a moment")
 
@@ -227,6 +257,8 @@ class TenantCompressors:
             return self._engines.get(key) or self._engines.put(key, self._new(tenant, protocol))
 
     def close(self) -> None:
+        for log in self._logs.values():
+            log.catch_up()
         if self._asking is not None:
             self._asking.shutdown(wait=False, cancel_futures=True)
         if self.judges is not None:

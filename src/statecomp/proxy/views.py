@@ -31,7 +31,6 @@ from statecomp.strategy import Summarizer, View
 from statecomp.wire.providers import provider_named
 
 HOUR_S = 3600.0
-SEAL_S = 0.25
 BUSY_S = 0.05
 """Requests that come faster than this leave little time for anything else."""
 
@@ -272,9 +271,9 @@ class Views:
         try:
             writing = loop.run_in_executor(self._threads, look.engine.seal, checkpoint)
             writing.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
-            # A file here is slow only where everything is, and a kill must find it written.
-            patience_s = self.settings.limits.view_s if self.settings.local_store else SEAL_S
-            done, _ = await asyncio.wait({writing}, timeout=patience_s)
+            # Slow only where everything is, or hanging, which its log knows; and a kill must find
+            # written what went out.
+            done, _ = await asyncio.wait({writing}, timeout=self.settings.limits.view_s)
             if not done or writing.result():
                 return look
             return await asyncio.wait_for(
