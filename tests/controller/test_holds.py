@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 from statecomp.compressor import StateComp
 from statecomp.controller.age import AgeScorer
 from statecomp.controller.circumstances import JUST_AFTER
-from statecomp.controller.holds import ANSWERED, CAME_BACK, NAMED, asks_a_person, holds_of
+from statecomp.controller.holds import (
+    ANSWERED,
+    CAME_BACK,
+    CONFIRMED,
+    NAMED,
+    asks_a_person,
+    holds_of,
+    orders,
+)
 from statecomp.controller.spans import Gates
 from statecomp.history.history import History
 from statecomp.testing.words import BULK
@@ -55,6 +63,40 @@ def test_a_document_that_the_user_names_is_held() -> None:
 def test_what_the_user_answered_is_held() -> None:
     asked = turn(1, '{"question": "Which centre?"}', "Take 4711, and nothing else.", "ask_user")
     assert held(history(asked, read(2, "sheets/a.txt", BULK))) == [(1, ANSWERED)]
+
+
+BOOKED = (
+    "201 created\nConfirmation of the room: 156407d86\nDay: 2024-09-25\n" + "state: idle\n" * 20
+)
+
+
+def test_what_a_service_confirmed_is_held() -> None:
+    posted = turn(1, '{"url": "https://rooms.example/a", "method": "POST"}', BOOKED, "http")
+    assert held(history(posted, read(2, "sheets/a.txt", BULK))) == [(1, CONFIRMED)]
+
+
+def test_a_confirmation_that_is_long_short_or_a_failure_is_not() -> None:
+    post = '{"url": "https://rooms.example/a", "method": "POST"}'
+    answers = (BOOKED * 20, "201 created", "error: no room left\n" * 20)
+    turns = [turn(number, post, seen, "http") for number, seen in enumerate(answers)]
+    assert held(history(*turns)) == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "done"),
+    [
+        ("http", '{"method": "GET", "url": "https://a.example"}', False),
+        ("http", '{"method": "delete", "url": "https://a.example"}', True),
+        ("book_flight", "{}", True),
+        ("cancelReservation", "{}", True),
+        ("get_order_details", "{}", False),
+        ("bash", '{"command": "curl -s -X POST https://a.example/orders"}', True),
+        ("bash", '{"command": "curl https://a.example --data-raw x=1"}', True),
+        ("bash", '{"command": "curl -s https://a.example/delete"}', False),
+    ],
+)
+def test_which_calls_have_a_service_do_something(tool: str, arguments: str, done: bool) -> None:
+    assert orders(tool, arguments) == done
 
 
 @pytest.mark.parametrize(

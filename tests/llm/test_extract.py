@@ -14,11 +14,16 @@ from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Call, Interaction, Observation, Pinned
 from statecomp.history.situation import Situation
 from statecomp.llm.extract import LINE_TOKENS, ExtractiveSummarizer
+from statecomp.llm.extracting.ranking import Setting, likelihood
+from statecomp.llm.extracting.units import units_of
 from statecomp.llm.record import Record
 from statecomp.llm.verify import owed, verify
 
 NOTHING = FactIndex()
 PADDING = "\n".join(f"row {n} of the listing has nothing special in it" for n in range(60))
+
+
+NOISE = ("hazel", "cobalt", "harbour", "ember", "willow", "timber", "granite", "lantern")
 
 
 def step(
@@ -58,6 +63,28 @@ def test_a_failure_keeps_its_cause_and_whether_a_retry_worked() -> None:
     assert record.failures[0] == "2: KeyError: 'cells' (the same call went through at 3)"
     assert record.facts[1] == "2. run {} -> failed"
     assert not record.unresolved
+
+
+def test_a_failure_without_the_word_error_keeps_how_its_last_words_begin_and_end() -> None:
+    logged = "\n".join(f"06:0{n} INFO worker: job {n} finished" for n in range(6))
+    said = (
+        f"{logged}\n\nnorth: quarantined since this morning;\nuse the other mirror\n[exit code 2]"
+    )
+    told = summary(step(3, '{"command": "vendor.py cedar north"}', said)).body
+    assert "north: quarantined since this morning; use the other mirror" in told
+
+
+def test_a_value_under_a_label_in_the_users_words_comes_first() -> None:
+    asked = FactIndex([Pinned("t", (), 0, "user", "It answers with a confirmation for the day.")])
+    lines = [f"{word}: {n:02}f{n * 977:04}a1" for n, word in enumerate(NOISE)]
+    lines[4] = "Confirmation for the day: a15407d86"
+    units = units_of([step(1, seen="\n".join(lines))])
+
+    def likeliest(rest: FactIndex) -> str:
+        setting = Setting.of(units, Situation(rest))
+        return max(units, key=lambda unit: likelihood(unit, setting)).text
+
+    assert likeliest(asked) == lines[4] != likeliest(NOTHING)
 
 
 def test_a_failure_without_a_later_success_is_unresolved() -> None:

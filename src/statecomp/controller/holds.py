@@ -1,8 +1,9 @@
 """What stays whatever the scores say, because a summary gets no second chance there.
 
-Scores are learned from finished runs.  Three things they cannot know stand in the run itself: which
-documents the user told the agent to go by, what the user answered when the agent asked, and what
-the agent has come back for.
+Scores are learned from finished runs.  Four things they cannot know stand in the run itself: which
+documents the user told the agent to go by, what the user answered when the agent asked, what a
+service confirmed that would do a thing twice if it were asked twice, and what the agent has come
+back for.
 """
 
 from __future__ import annotations
@@ -25,9 +26,12 @@ DOCUMENT_TOKENS = 3000
 """A longer document is a manual to look things up in; rules to go by are shorter."""
 TELLING_CHARS = 200
 """A shorter answer says no more than that a call went through."""
+CONFIRMED_TOKENS = 500
+"""A longer answer is the thing itself, and can be read where it was made."""
 NAMED = "the user names this document"
 CAME_BACK = "the agent came back for it"
 ANSWERED = "the user answered here"
+CONFIRMED = "a service confirmed here what it would do again if it were asked again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,7 @@ def holds_of(raw: History, applied: Sequence[Commit]) -> Holds:
     reasons = {
         **dict.fromkeys(_documents(raw), NAMED),
         **dict.fromkeys(_answers(raw), ANSWERED),
+        **dict.fromkeys(_confirmations(raw), CONFIRMED),
         **dict.fromkeys(back, CAME_BACK),
     }
     return Holds(reasons, len(back))
@@ -79,6 +84,46 @@ def _answers(raw: History) -> Iterator[str]:
     for interaction in raw.interactions:
         if any(asks_a_person(call.name) for call in interaction.calls):
             yield interaction.id
+
+
+def _confirmations(raw: History) -> Iterator[str]:
+    """Where a service did something and said what came of it: asked again it would do it again."""
+    for interaction in raw.interactions:
+        if (
+            interaction.tokens <= CONFIRMED_TOKENS
+            and sum(len(seen.text) for seen in interaction.observations) >= TELLING_CHARS
+            and any(orders(call.name, call.arguments) for call in interaction.calls)
+            and not failed(interaction)
+        ):
+            yield interaction.id
+
+
+_METHOD = re.compile(r'"(?:http_)?method" *: *"(?:POST|PUT|PATCH|DELETE)"', re.IGNORECASE)
+_CURL = re.compile(
+    r"\bcurl\b[^\n|;]*\s(?:-X *(?:POST|PUT|PATCH|DELETE)|-d|-F|--data[a-z-]*|--form|--json)\b"
+)
+_ORDERS = frozenset(
+    {"book", "reserve", "order", "pay", "purchase", "buy", "checkout", "transfer", "withdraw",
+     "deposit", "refund", "exchange", "cancel", "register", "enroll", "subscribe", "redeem",
+     "claim"}
+)  # fmt: skip
+_ASKS = frozenset(
+    {"get", "list", "read", "search", "find", "query", "view", "show", "check", "fetch",
+     "describe", "lookup"}
+)  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def orders(tool: str, arguments: str) -> bool:
+    """Whether a call has a service do something: `POST`, `book_flight`, `curl -d`.
+
+    A tool that looks an order or an issue up, such as `get_order`, has nothing done.
+    """
+    words = [word.lower() for word in _WORDS.findall(tool)]
+    if not _ASKS.isdisjoint(words):
+        return False
+    done = not _ORDERS.isdisjoint(words)
+    return done or bool(_METHOD.search(arguments) or _CURL.search(arguments))
 
 
 @lru_cache(maxsize=1024)

@@ -168,8 +168,15 @@ def _cause(payload: Payload) -> str:
     lines = [line for line in map(str.strip, text.strip().split("\n")) if line]
     raised = [line for line in lines if _RAISED.match(line)]
     told = [line for line in lines if ERROR.search(line[:400])]
-    found = raised[-1:] or told[:1] or lines[-1:]
-    return _bounded(one_line(found[0])) if found else ""
+    found = raised[-1:] or told[:1] or _closing(text)
+    return _bounded("; ".join(one_line(line).rstrip(";") for line in found))
+
+
+def _closing(text: str) -> list[str]:
+    """How the last words of an output begin and end: without the word error they tell of it."""
+    last = text.strip().replace("\r", "").rpartition("\n\n")[2]
+    lines = [line for line in map(str.strip, last.split("\n")) if line]
+    return list(dict.fromkeys((*lines[:1], *lines[-1:])))
 
 
 def _messages(body: Json, depth: int) -> Iterator[str]:

@@ -24,6 +24,8 @@ from statecomp.llm.extracting.pieces import Form, Owner
 from statecomp.llm.extracting.units import Place, Unit
 from statecomp.llm.extracting.weights import WEIGHTS
 
+LABEL = 60
+"""Characters of what may be a label."""
 REMEMBERED = 16_384
 """Lines whose words and markers are known."""
 
@@ -162,6 +164,7 @@ def _words(unit: Unit, setting: Setting) -> Iterator[tuple[str, float]]:
     yield f"{own}_asked", len(asked) * share
     if any(common[word] <= 6 for word in asked):
         yield f"{own}_asked_rare", 1.0
+    yield f"{own}_key_asked", _asked_for(unit.text, rest)
     if unit.owner and any(rest.asked(word) for word in spoken_in(unit.label)):
         yield f"{own}_label_asked", 1.0
     yield f"{own}_spoken", len([word for word in words if rest.spoken(word)]) * share
@@ -172,6 +175,13 @@ def _words(unit: Unit, setting: Setting) -> Iterator[tuple[str, float]]:
     rarity = [1.0 / common[word] for word in words]
     yield f"{own}_rare", sum(rarity) * share
     yield f"{own}_rarest", max(rarity)
+
+
+def _asked_for(text: str, rest: FactIndex) -> float:
+    """Whether it is a value under a label in the user's own words; surer with two words of it."""
+    label, colon, value = text.partition(": ")
+    words = spoken_in(label) if colon and value and len(label) <= LABEL else ()
+    return min(len(words), 2) / 2.0 if all(map(rest.asked, words)) else 0.0
 
 
 def _position(unit: Unit) -> Iterator[tuple[str, float]]:
