@@ -26,7 +26,9 @@ def step(number: int = 1, said: str = "", arguments: str = "{}", seen: str = "")
 def test_what_only_the_agent_knew_is_added_to_the_locations() -> None:
     span = [step(said="I put the token into /srv/app/secret.env", seen="ok")]
     record = verify(Record(facts=("1. run -> ok",)), span, Situation(NOTHING))
-    assert record.locations == ("1: I put the token into /srv/app/secret.env",)
+    assert record.locations == (
+        "1, the agent's own words: I put the token into /srv/app/secret.env",
+    )
 
 
 def test_what_is_carried_or_held_elsewhere_is_not_added_again() -> None:
@@ -38,7 +40,7 @@ def test_what_is_carried_or_held_elsewhere_is_not_added_again() -> None:
 
 def test_a_number_inside_another_number_is_not_carried() -> None:
     record = verify(Record(facts=("1. got 1162",)), [step(said="162, 1162")], Situation(NOTHING))
-    assert record.locations == ("1: 162, 1162",)
+    assert record.locations == ("1, the agent's own words: 162, 1162",)
 
 
 def test_a_debt_on_a_long_line_is_quoted_with_the_words_beside_it() -> None:
@@ -142,7 +144,7 @@ def test_the_second_copy_of_a_fact_must_carry_it_when_the_first_is_replaced() ->
     rest.remove(first)
     rest.add(Summary("s", (), 0, later.body, ("i2",), 2, 2))
     earlier = verify(Record(facts=("1. run",)), [first], Situation(rest))
-    assert earlier.locations == ("1: chose port 48151",)
+    assert earlier.locations == ("1, the agent's own words: chose port 48151",)
 
 
 WORD = st.sampled_from(["/srv/a.py", "x_one", "48151", "ABC-12", "ready", "the", '"Big Box"'])

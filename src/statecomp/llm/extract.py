@@ -15,12 +15,12 @@ from statecomp.llm.extracting.elsewhere import lines_elsewhere, stands_elsewhere
 from statecomp.llm.extracting.pieces import Form, Owner
 from statecomp.llm.extracting.ranking import Setting, likelihood, spoken_in
 from statecomp.llm.extracting.reading.lasting import lasting
-from statecomp.llm.extracting.reading.noise import intends, orders
+from statecomp.llm.extracting.reading.noise import intends, orders, passing
 from statecomp.llm.extracting.steps import KnownStep, outline, steps_of
 from statecomp.llm.extracting.units import Place, Unit, units_of
 from statecomp.llm.extracting.unread import unread
 from statecomp.llm.inventory import inventory, worth
-from statecomp.llm.markers import ADDRESSED, ADDRESSED_WORDS
+from statecomp.llm.markers import ADDRESSED, ADDRESSED_WORDS, OPEN
 from statecomp.llm.record import Record, framelike
 from statecomp.llm.verify import owed
 from statecomp.tokens import ESTIMATE
@@ -128,7 +128,12 @@ class ExtractiveSummarizer:
             draft.shorten(bound, self.count)
             most = min(most, bound + round(source * INDEX_SHARE))
             left = inventory(span, situation.rest, draft.record().body)
-            names = [name for name in left if worth(name) * NAMED >= CARRIED]
+            names = [
+                name
+                for name in left
+                # What a refused call showed came to nothing.
+                if worth(name) * NAMED >= CARRIED and not steps[name.step].ending.failed
+            ]
             draft.index(names, needs, most - reserve, self.count)
         return draft.record()
 
@@ -154,18 +159,37 @@ def _misleads(unit: Unit) -> bool:
     """Whether it gives its reader orders, or looks like the frame of the record it would be in."""
     text = unit.text
     plain = unit.form in (Form.LINE, Form.RULE)
-    if unit.place is Place.SAID and intends(text):
-        return True
+    if unit.place is Place.SAID and (
+        intends(text) or passing(text) or not (unit.names or OPEN.search(text))
+    ):
+        return True  # a view that names nothing can be checked by nobody
     if (
         unit.place is Place.OBSERVED
         and unit.form is Form.LINE
         and (_crumb(text) or orders(text) or (not unit.owner and _BARE_LINK.match(text)))
     ):
         return True
+    if unit.form is Form.CODE and (_LICENSE.search(text) or _TORN.match(text)):
+        return True
+    if unit.form is Form.CODE and unit.place is Place.CALL and _shred(unit):
+        return True
     if unit.place is Place.CALL and plain and intends(f"{unit.label.rstrip(':')} {text}"):
         return True
     addressed = not ADDRESSED_WORDS.isdisjoint(spoken_in(text))
     return (addressed and bool(ADDRESSED.search(text))) or framelike(text)
+
+
+_LICENSE = re.compile(
+    r"Licensed under the|WARRANT(?:Y|IES)\b|may not use this file|License for the"
+)
+_TORN = re.compile(r"(?:\*/|\*\s|[)}\]]|END\b|ELSE\b|else\b|elif\b|except\b|catch\b|finally\b)")
+"""What a block of a program begins with that was torn from the one before it."""
+SHRED = 3
+
+
+def _shred(unit: Unit) -> bool:
+    """Whether it is a line or two of a program the agent sent, which has many more."""
+    return unit.count > SHRED and unit.text.count("\n") + 1 < SHRED
 
 
 _BARE_LINK = re.compile(r"\W*https?://\S+\Z")
@@ -188,7 +212,7 @@ def said_by(line: str, unit: Unit) -> bool:
     text = unit.text
     if unit.place is Place.CALL and unit.form is Form.FIELD:
         text = text.partition(": ")[2]
-    return any(f" {text}{end}" in line for end in (" ", "; ", "\n")) or (
+    return any(f" {text}{end}" in line for end in (" ", ", ", "; ", "\n")) or (
         f'"{text}"' in line or f": {text}}}" in line
     )
 

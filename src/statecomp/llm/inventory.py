@@ -37,7 +37,10 @@ _DIGITS = re.compile(r"\d+")
 _LETTERS = re.compile(r"[A-Za-z]+")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 _HEX = re.compile(r"[0-9a-f]{7,}\Z")
-_KEY = re.compile(r"""([A-Za-z_](?:[\w.-]| (?=\w)){0,44})["'\\]*\s*[:=]\s*["'\\\[{(]*\Z""")
+_KEY = re.compile(
+    r"""(?<![\w:/.=-])([A-Za-z_](?:[\w.-]| (?=\w)){0,44})["'\\]*\s*[:=]\s*["'\\\[]*\Z"""
+)
+_WHOLE = re.compile(r"""[\\"']{0,3}\s*(?:[,;}\])](?!\))|\\n|\n|\Z)""")
 
 # A number or a quotation without its owner misleads; an id, a path or a symbol can be looked up.
 _VALUES = frozenset({Kind.NUMBER, Kind.QUOTED, Kind.ERROR})
@@ -213,7 +216,13 @@ class Sight:
         if not before.rstrip(" \t\"'\\[{(").endswith((":", "=")):
             return ""
         match = _KEY.search(before)
-        return match[1] if match else ""
+        # A part of a value, or a call in a program, is not the value of what stands before it.
+        return match[1] if match and _WHOLE.match(self.after) else ""
+
+    @property
+    def after(self) -> str:
+        stop = self.place + len(self.name)
+        return self.member.observed[stop : stop + 8]
 
     def features(self) -> Iterator[tuple[str, float]]:
         """What can be seen of it, by name."""

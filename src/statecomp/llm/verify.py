@@ -37,8 +37,11 @@ _RUN_KEYS = frozenset(
 _ENTRY_NUMBER = re.compile(
     r"\A\W*\d+(?:-\d+)?[.:)]\s|\b[Ss]teps? \d+(?:(?:-| to | and |, )\d+)*|"
     # What an extract counted itself.
-    r"\band \d+ more\b|\b\d+ (?:[\w ]{1,40} )?listed\b"
+    r"\band \d+ more\b|\b\d+ (?:[\w ]{1,40} )?listed\b|"
+    r"(?:-> |\(|-> ok, |file of )[\d,]+ (?:lines?|characters|fields?|things?)(?=[);\n]|\Z)|"
+    r"(?:-> |\()lines \d+-\d+(?: of \d+)?(?=[);\n]|\Z)"
 )
+_MARKUP = re.compile(r"</?[a-z_]{1,20}>")
 # Quotation marks on two sides of a joint belong to two quotations.
 _JOINT = re.compile(r"; | -> | \.\.\. ")
 
@@ -129,7 +132,7 @@ def _quoted(names: Sequence[str], span: Sequence[Interaction]) -> Iterator[str]:
     left = dict.fromkeys(names)
     for member in span:
         pieces: list[str] = []
-        for line in own_words(member).splitlines():
+        for line in _MARKUP.sub(" ", own_words(member)).splitlines():
             here = [name for name in identifiers(line) if name in left]
             if here:
                 pieces.append(_around(here, line))
@@ -138,9 +141,9 @@ def _quoted(names: Sequence[str], span: Sequence[Interaction]) -> Iterator[str]:
             if not left:
                 break
         if pieces:
-            yield quoting(f"{member.number}:", pieces)
+            yield quoting(f"{member.number}, the agent's own words:", pieces)
     if left:
-        yield f"also named: {', '.join(left)}"
+        yield f"also named by the agent: {', '.join(left)}"
 
 
 def _around(names: Sequence[str], line: str) -> str:

@@ -43,7 +43,7 @@ def test_another_command_of_the_same_tool_is_no_recovery() -> None:
         command(3, "ls", PADDING),
     )
     assert record.failures == ("1: bash: line 1: pdftotext: command not found",)
-    assert record.unresolved == ("no later success of the same call seen for steps 1",)
+    assert record.unresolved == ()
 
 
 def test_a_call_that_failed_again_after_it_went_through_did_not_go_through() -> None:
@@ -91,7 +91,7 @@ def test_each_of_several_calls_has_its_own_outcome() -> None:
     assert "3 calls of delete_file repo: homepage -> 2 of 3 failed" in line
     assert [part.strip() for part in below[:3]] == [
         f"path: old/paper-0.md -> failed: {refused}",
-        "path: old/paper-1.md -> ok",
+        'path: old/paper-1.md -> {"deleted": "yes"}',
         "path: old/paper-2.md -> failed as well",
     ]
 
@@ -129,7 +129,7 @@ def test_what_the_agent_stated_is_quoted_as_its_words_about_what_was_before() ->
     said = "This commit modified only notes.md in docs_2020."
     record = written(step(4, seen="docs_2020/notes.md"), step(5, said=said, seen=PADDING))
     (line,) = (line for line in record.body.split("\n") if said in line)
-    assert "then the agent wrote: " in line
+    assert "the agent's view after it: " in line
     facts = record.body.split("\n")
     # It is about the step before, and stands below that one.
     assert facts.index(line) < next(n for n, text in enumerate(facts) if text.startswith("- 5."))
@@ -139,7 +139,7 @@ def test_a_name_that_stands_in_a_plan_is_given_without_the_plan() -> None:
     said = "That fails, so I will download the data with `wget_fast` and go on."
     span = [step(1, said=said, seen="ok")]
     (line,) = verify(Record(facts=("1. run",)), span, Situation(FactIndex())).locations
-    assert line == "1: wget_fast"
+    assert line == "1, the agent's own words: wget_fast"
 
 
 def test_orders_of_a_tool_are_not_relayed() -> None:

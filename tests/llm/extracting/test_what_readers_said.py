@@ -60,10 +60,11 @@ def test_a_test_run_keeps_its_verdict() -> None:
     assert "Ran 60 tests in 0.4s; OK" in record.facts[0]
 
 
-def test_what_a_later_step_resolved_is_not_unresolved() -> None:
+def test_a_failure_that_the_same_call_overcame_says_so() -> None:
     failing = step(1, seen=f"Error: no such table: orders\n{PADDING}")
-    assert written(failing).unresolved
-    assert not written(failing, after=[step(2, seen="3 rows")]).unresolved
+    assert written(failing).failures == ("1: Error: no such table: orders",)
+    (told,) = written(failing, after=[step(2, seen="3 rows")]).failures
+    assert told.endswith("(the same call went through at 2)")
 
 
 def test_a_cause_that_several_steps_met_is_told_once() -> None:
@@ -73,13 +74,13 @@ def test_a_cause_that_several_steps_met_is_told_once() -> None:
 
 def test_a_step_that_says_it_went_well_is_shown_so() -> None:
     seen = '{"stdout": "", "stderr": "", "returncode": 0}'
-    assert written(step(4, '{"cmd": "make clean"}', seen)).facts[0].endswith("-> ok")
+    assert written(step(4, '{"cmd": "make clean"}', seen)).facts[0].endswith("-> ok, no output")
 
 
 def test_a_step_with_output_says_how_it_ended_even_where_no_line_of_it_fits() -> None:
     code = "\n".join(f"def f{n}(x):\n    return x + {n}\n" for n in range(20))
     line = written(step(4, seen=code, name="read_file")).facts[0].split("\n")[0]
-    assert line.endswith("-> shown (60 lines)")
+    assert line.endswith("-> 40 lines; from its output:")
 
 
 # --- a value never leaves its label ---

@@ -43,6 +43,16 @@ def is_code(lines: Sequence[str]) -> bool:
     return marked * 2 > len(told) or (marked * 3 > len(told) and indented * 3 > len(told))
 
 
+_ASSIGNS = re.compile(
+    r"\s*[\w.\[\]\"']{1,60} [-+*/|]?= \S|\s*#\s|.*[;{]\s*\Z|\s*[\w.]{1,80}\(.*\)\s*\Z"
+)
+
+
+def is_line_of_code(line: str) -> bool:
+    """Whether a line among sentences is one of a program, or a comment in it."""
+    return len(line) < WIDEST and bool(_ASSIGNS.match(line))
+
+
 def blocks(lines: Sequence[str], title: str = "") -> Iterator[Piece]:
     """Runs of lines between blank lines and definitions, each owned by the definition it is in."""
     owner, margin = Owner(title), -1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeAlias
 
@@ -13,16 +15,42 @@ from statecomp.llm.record import Record, entry
 
 # A rule read in a file or a page is a report of that text, not a rule of ours.
 _HEADS = {"constraints": ": output says:"}
-WROTE, WROTE_AFTER = "before it the agent wrote: ", "then the agent wrote: "
+WROTE, WROTE_AFTER = "the agent's view before it: ", "the agent's view after it: "
 """What the agent said came before its call: it is about the step until then, and stands below it
-where that is in the record."""
+where that is in the record.  It is a view: nobody has checked it."""
+CONCLUDED = "the agent, before it: "
+PART, WHOLE = "; from its output:", "; its output:"
+OUTPUT_PART, SENT_PART = "from their output:", "from what it sent:"
+COUNTED = (Form.ROW, Form.RULE)
+"""Forms of which a reader should know how many more there were."""
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """How many units there were: a part must not look whole.
+
+    Lines and rows of an owner, fields of an owner, and all that a step answered.
+    """
+
+    below: Mapping[Owner | None, int]
+    fields: Mapping[Owner | None, int]
+    answered: Mapping[int, int]
+
+    @classmethod
+    def of(cls, units: Sequence[Unit]) -> Totals:
+        told = [unit for unit in units if unit.form is not Form.LIST]
+        return cls(
+            Counter(unit.owner for unit in told if unit.form is not Form.FIELD),
+            Counter(unit.owner for unit in told if unit.form is Form.FIELD),
+            Counter(unit.step for unit in told if unit.place is Place.OBSERVED),
+        )
 
 
 def composed(
     outline: Outline,
     chosen: Sequence[tuple[Unit, str]],
     numbers: Sequence[int],
-    sizes: Mapping[Owner | None, int],
+    totals: Totals,
 ) -> Record:
     """Each step's line with its units below, and other units under their headings."""
     by_heading: dict[str, dict[int, list[Unit]]] = {}
@@ -32,24 +60,25 @@ def composed(
             remarks.setdefault(unit.step, []).append(unit.text)
         else:
             by_heading.setdefault(heading, {}).setdefault(unit.step, []).append(unit)
-    facts = {
-        place: list(lines_of(units, sizes)) for place, units in by_heading.pop("facts", {}).items()
-    }
+    steps_units = by_heading.pop("facts", {})
+    facts = {place: list(_told(units, totals)) for place, units in steps_units.items()}
     for place, said in remarks.items():
         remark = " ... ".join(said)
         if place:
             facts.setdefault(place - 1, []).append(f"{WROTE_AFTER}{remark}")
         else:
-            facts.setdefault(place, []).insert(0, f"{WROTE}{remark}")
+            facts.setdefault(place, []).append(f"{WROTE}{remark}")
     entries = {
         heading: tuple(
-            entry(f"{numbers[step]}{_HEADS.get(heading, ':')}", list(lines_of(units, sizes)))
+            entry(f"{numbers[step]}{_HEADS.get(heading, ':')}", list(lines_of(units, totals)))
             for step, units in steps.items()
         )
         for heading, steps in by_heading.items()
     }
     told = [
-        "\n  ".join((line, *facts.pop(place, ()))) if place >= 0 else line
+        "\n  ".join((_marked(line, steps_units.get(place, ()), totals), *facts.pop(place, ())))
+        if place >= 0
+        else line
         for place, line in outline.lines
     ]
     told += [entry(f"{numbers[place]}:", facts[place]) for place in sorted(facts)]
@@ -59,17 +88,36 @@ def composed(
         locations=(*outline.locations, *entries.get("locations", ())),
         conclusions=entries.get("conclusions", ()),
         failures=outline.failures,
-        unresolved=(*outline.unresolved, *entries.get("unresolved", ())),
+        unresolved=entries.get("unresolved", ()),
     )
 
 
-def lines_of(units: Sequence[Unit], sizes: Mapping[Owner | None, int]) -> Iterator[str]:
-    """The lines that show these units of one step; what the agent wrote is marked as its words.
+def _marked(line: str, units: Sequence[Unit], totals: Totals) -> str:
+    """A step's line, with what stands below it announced as all or as a part of the answer."""
+    shown = [unit for unit in units if unit.place is Place.OBSERVED]
+    if not shown:
+        return line
+    if "\n" in line:
+        return f"{line}\n  {OUTPUT_PART}"
+    whole = len(shown) >= totals.answered[shown[0].step]
+    return f"{line.rstrip(':')}{WHOLE if whole else PART}"
 
-    `sizes` tells how many lines and rows each owner has: a part of a list must not look whole.
-    """
+
+def _told(units: Sequence[Unit], totals: Totals) -> Iterator[str]:
+    """What a step answered, then what it had sent: nobody should take one for the other."""
+    yield from lines_of([unit for unit in units if unit.place is not Place.CALL], totals)
+    if sent := list(lines_of([unit for unit in units if unit.place is Place.CALL], totals)):
+        yield from (f"{SENT_PART} {sent[0]}",) if len(sent) == 1 else (SENT_PART, *_indented(sent))
+
+
+def _indented(lines: Sequence[str]) -> Iterator[str]:
+    return (f"  {line}" for line in lines)
+
+
+def lines_of(units: Sequence[Unit], totals: Totals) -> Iterator[str]:
+    """The lines that show these units of one step; what the agent said is marked as its own."""
     if said := [unit.text for unit in units if unit.place is Place.SAID]:
-        yield f"{WROTE}{' ... '.join(said)}"
+        yield f"{CONCLUDED}{' ... '.join(said)}"
     groups: dict[Group, list[Unit]] = {}
     for place, unit in enumerate(units):
         if unit.place is Place.SAID:
@@ -85,9 +133,9 @@ def lines_of(units: Sequence[Unit], sizes: Mapping[Owner | None, int]) -> Iterat
             continue
         owner, _, fields = key
         label = owner.label if owner else ""
-        yield from _fields(label, group) if fields else _below(label, group)
-        left = sizes.get(owner, 0) - len(group)
-        if not fields and owner and left > 0:
+        left = (totals.fields if fields else totals.below).get(owner, 0) - len(group)
+        yield from _fields(label, group, left > 0) if fields else _below(label, group)
+        if not fields and owner and left > 0 and group[0].form in COUNTED:
             yield f"  (and {left} more)"
 
 
@@ -110,14 +158,14 @@ def _called(groups: Mapping[Group, Sequence[Unit]]) -> tuple[list[str], set[Grou
     return lines, {key for name in several for key in found[name]}
 
 
-def _fields(label: str, units: Sequence[Unit]) -> Iterator[str]:
+def _fields(label: str, units: Sequence[Unit], part: bool) -> Iterator[str]:
     """The fields of one object on one line, behind what tells the object from others."""
     known = label.split("; ") if label else []
     texts = [unit.text for unit in units if unit.text not in known]
     if units[0].place is Place.CALL:
         yield from dict.fromkeys(texts)
         return
-    yield "; ".join((*known, *_merged(texts)))
+    yield "; ".join((*known, *_merged(texts), *(("...",) if part else ())))
 
 
 def _merged(texts: Sequence[str]) -> Iterator[str]:

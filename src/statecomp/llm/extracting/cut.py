@@ -8,8 +8,8 @@ from itertools import chain
 
 from statecomp.llm.extracting import code, objects, prose
 from statecomp.llm.extracting.decode import Json, decoded, lines_of_data, parted
-from statecomp.llm.extracting.pieces import Piece
-from statecomp.llm.extracting.reading.noise import telling
+from statecomp.llm.extracting.pieces import Form, Piece
+from statecomp.llm.extracting.reading.noise import is_page, telling
 
 NESTED = 2
 """Texts inside data inside texts: so many levels are cut by what they are."""
@@ -45,13 +45,22 @@ def _text(text: str, depth: int) -> Iterator[Piece]:
 def _plain(text: str) -> Iterator[Piece]:
     if not text.strip():
         return
-    lines = telling(text.split("\n"))
+    written = text.split("\n")
+    lines = telling(written)
     if code.is_diff(lines):
         yield from code.hunks(lines)
     elif code.is_code(lines):
         yield from code.blocks(lines)
+    elif is_page(written):
+        yield from (piece for piece in prose.pieces_of(lines, _value) if not _menu(piece))
     else:
         yield from prose.pieces_of(lines, _value)
+
+
+def _menu(piece: Piece) -> bool:
+    """Whether it is a word or two of a page: an entry of a menu, a button, a label."""
+    text = piece.text
+    return len(text.split()) < 3 and piece.form is Form.LINE and not any(map(str.isdigit, text))
 
 
 def _value(key: str, text: str) -> list[Piece]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from statecomp.history.text import words_of
-from statecomp.llm.extracting.compose import composed, label_cost
+from statecomp.llm.extracting.compose import Totals, composed, label_cost
 from statecomp.llm.extracting.headings import headings_of
 from statecomp.llm.extracting.pieces import Form, Owner
 from statecomp.llm.extracting.steps import Outline
@@ -18,8 +17,12 @@ from statecomp.llm.record import Record, entry
 
 UNDERSTATED = 15.0
 """How many times rarer the odds of a name are than the chance of its unit; fitted apart."""
-_BARE = re.compile(r"https?://|\.\w{1,5}\Z")
-"""What says nothing in a list: such a link, and the ending of files."""
+_BARE = re.compile(
+    r"https?://|\.\w{1,5}\Z|@\w+\Z|(?:0x)?(?=[0-9a-f]*\d)[0-9a-f]{7,}\Z|"
+    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z",
+    re.IGNORECASE,
+)
+"""What says nothing in a list: a link, the ending of files, a mark of a comment, a hash, an id."""
 
 
 class Draft:
@@ -33,7 +36,7 @@ class Draft:
         self._numbers = numbers
         self._density = density
         self._headings = headings_of(units)
-        self._sizes = Counter(unit.owner for unit in units if unit.form is not Form.FIELD)
+        self._totals = Totals.of(units)
         self._chosen: list[int] = []
         self._names: list[Name] = []
         self._opened: dict[tuple[int, Owner], bool] = {}
@@ -113,7 +116,7 @@ class Draft:
         found += [
             (worth(name), -1, name)
             for name in missing
-            if name.text in free and (name.key or not _BARE.match(name.text))
+            if (name.step, name.text) in free and not _BARE.match(name.text)
         ]
         return sorted(found, key=lambda entry: -entry[0])
 
@@ -125,26 +128,27 @@ class Draft:
 
     def record(self) -> Record:
         units = [(self._units[place], self._headings[place]) for place in sorted(self._chosen)]
-        record = composed(self.outline, units, self._numbers, self._sizes)
+        record = composed(self.outline, units, self._numbers, self._totals)
         if not self._names:
             return record
         by_step: dict[int, list[Name]] = {}
         for name in sorted(self._names, key=lambda name: name.step):
             by_step.setdefault(name.step, []).append(name)
         shown = (
-            entry(f"{self._numbers[step]} showed:", rows_of(names))
+            entry(f"{self._numbers[step]}, some more names in its output:", rows_of(names))
             for step, names in by_step.items()
         )
         return replace(record, locations=(*record.locations, *shown))
 
 
-def named_in(units: Sequence[Unit]) -> tuple[set[str], dict[str, int]]:
-    """The names that stand alone, and those of objects and rows with the place of their unit."""
-    owned, free = dict[str, int](), set[str]()
+def named_in(units: Sequence[Unit]) -> tuple[set[tuple[int, str]], dict[str, int]]:
+    """The names that stand alone in a step's answer, and those of things with a unit."""
+    owned, free = dict[str, int](), set[tuple[int, str]]()
     for place, unit in enumerate(units):
-        observed = unit.owner and unit.place is Place.OBSERVED
-        if observed and unit.form in (Form.FIELD, Form.ROW):
+        if unit.place is not Place.OBSERVED:
+            continue
+        if unit.owner and unit.form in (Form.FIELD, Form.ROW):
             owned.update((name, place) for name in unit.names if name not in owned)
         else:
-            free.update(unit.names)
-    return free.difference(owned), owned
+            free.update((unit.step, name) for name in unit.names)
+    return {(step, name) for step, name in free if name not in owned}, owned

@@ -10,7 +10,7 @@ from statecomp.history.interaction import Interaction
 from statecomp.llm.extracting.code import is_code
 from statecomp.llm.extracting.decode import Json, decoded
 from statecomp.llm.extracting.pieces import one_line
-from statecomp.llm.extracting.reading.noise import orders, telling
+from statecomp.llm.extracting.reading.noise import orders, telling, unprompted
 from statecomp.llm.extracting.units import parts_of
 from statecomp.llm.extracting.unwrap import Payload
 
@@ -52,7 +52,8 @@ _TELLING = re.compile(
     r"\b(?:access denied|40[0134] |50[0234] |timed out|connection refused|session already open|"
     r"is nil\b|failed to execute|terminating|command not found|no such file|segmentation fault|"
     r"received signal|core dumped|permission denied|unable to|could not|cannot\b|no matches found|"
-    r"not permitted|aborted)|\A\W*(?:fatal|error)\b|\A[\w.]{0,80}(?:Error|Exception)\b",
+    r"not permitted|not allowed|violation|aborted)|"
+    r"\A\W*(?:fatal|error)\b|\A[\w.]{0,80}(?:Error|Exception)\b",
     re.IGNORECASE,
 )
 SHORT = 30
@@ -89,8 +90,13 @@ def ending_of(member: Interaction) -> Ending:
     return Ending(well=any(one.well for one in each), verdict=verdict, said=said)
 
 
+LATE = "timed out"
+
+
 def _ending(payload: Payload) -> Ending:
     verdict = _verdict(payload)
+    if payload.late:
+        return Ending(verdict=LATE, said=LATE)
     if _failed(payload):
         return Ending(failed=True, cause=_cause(payload) or verdict, verdict=verdict)
     if payload.ended:
@@ -167,9 +173,11 @@ def _cause(payload: Payload) -> str:
     text = body if isinstance(body, str) else max(_messages(body, 4), key=len, default=str(body))
     lines = [line for line in map(str.strip, text.strip().split("\n")) if line]
     raised = [line for line in lines if _RAISED.match(line)]
+    named = [line for line in lines if _NAMED.search(line[:400])]
     told = [line for line in lines if ERROR.search(line[:400])]
-    found = raised[-1:] or told[:1] or _closing(text)
-    return _bounded("; ".join(one_line(line).rstrip(";") for line in found))
+    found = raised[-1:] or named[:1] or told[:1] or _closing(text)
+    cause = "; ".join(one_line(line).lstrip("-* ").rstrip(";") for line in found)
+    return _bounded(unprompted(cause) or cause)
 
 
 def _closing(text: str) -> list[str]:
@@ -177,6 +185,10 @@ def _closing(text: str) -> list[str]:
     last = text.strip().replace("\r", "").rpartition("\n\n")[2]
     lines = [line for line in map(str.strip, last.split("\n")) if line]
     return list(dict.fromkeys((*lines[:1], *lines[-1:])))
+
+
+_NAMED = re.compile(r"\b\w+(?:Error|Exception): \S")
+"""What was wrong, where a tool wraps it in words of its own."""
 
 
 def _messages(body: Json, depth: int) -> Iterator[str]:

@@ -45,16 +45,17 @@ def headings_of(units: Sequence[Unit]) -> list[str]:
         # What a page shows is no rule of anybody.
         and not unit.label.startswith("Page state")
     }
+    last = max((unit.step for unit in units if unit.place is Place.SAID), default=-1)
     found = []
     for unit in units:
         if unit.place is Place.SAID:
-            found.append(_said(unit, shown, doubts))
+            found.append(_said(unit, shown, doubts, unit.step == last))
         elif unit.form is Form.RULE and unit.owner and (unit.step, unit.owner) in rules:
             found.append("constraints")
         elif unit.form is Form.RULE and not unit.owner and CONSTRAINT.search(unit.text):
             found.append("constraints" if unit.place is Place.OBSERVED else "facts")
         else:
-            found.append("locations" if _is_location(unit) else "facts")
+            found.append("facts")
     return found
 
 
@@ -62,11 +63,15 @@ def _said(
     unit: Unit,
     shown: Mapping[str, int],
     doubts: Sequence[tuple[int, int, set[str], Mapping[str, Kind]]],
+    last: bool,
 ) -> str:
-    """What the agent said is confirmed where it repeats what was shown and nothing doubts it."""
+    """What the agent said is confirmed where it repeats what was shown and nothing doubts it.
+
+    What it left open is open only where it said nothing since.
+    """
     text = unit.text
     if OPEN.search(text):
-        return "unresolved"
+        return "unresolved" if last else "facts"
     if not CONCLUSION.search(text) or INTENT.search(text) or _HEDGED.search(text):
         return "facts"
     names = [name for name in unit.names if name not in COMMON]
@@ -78,11 +83,3 @@ def _said(
         if later and (len(words & others) >= SHARED or any(name in named for name in names)):
             return "facts"
     return "conclusions"
-
-
-def _is_location(unit: Unit) -> bool:
-    """Whether it is little more than a path or an address."""
-    if unit.owner or unit.form is not Form.LINE:
-        return False
-    located = sum(len(n) for n, kind in unit.names.items() if kind in (Kind.PATH, Kind.URL))
-    return located * 5 > len(unit.text) * 3

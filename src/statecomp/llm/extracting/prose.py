@@ -18,9 +18,11 @@ from statecomp.llm.extracting.pieces import (
     shortened,
     wordless,
 )
-from statecomp.llm.extracting.reading.naming import LONGEST_NAME, listed
+from statecomp.llm.extracting.reading.naming import CALLED, LONGEST_NAME, listed
 
-_HEADING = re.compile(r"\s*(?:#{1,6}\s+\S|={2,} .* ={2,}\s*\Z|\*\*[^*]{2,80}\*\*:?\s*\Z|</?h\d)")
+_HEADING = re.compile(
+    r"\s*(?:#{1,6}\s+\S|={2,} .* ={2,}\s*\Z|\*\*[^*]{2,80}\*\*:?\s*\Z|</?h\d|\$ \S)"
+)
 _TITLE = re.compile(r"\s*[\w(][^.!?;]{2,78}:\s*\Z")
 _UNDERLINE = re.compile(r"\s*(?:={3,}|-{3,}|~{3,})\s*\Z")
 _ITEM = re.compile(r"\s*(?:[-*•+]|\d{1,3}[.)])\s+\S")
@@ -28,6 +30,8 @@ _KEY_VALUE = re.compile(r"\s*[*_]{0,2}[A-Za-z][\w .()/&'-]{0,40}[*_]{0,2}:[*_]{0
 _EMPTY_KEY = re.compile(
     r"\s*[\w\"'][\w .\"'-]{0,40}:\s*(?:null|\"\"|''|None|\[\]|\{\}|n/a)?,?\s*\Z"
 )
+_NUMBERED = re.compile(r"\s*(?:\d{1,4}[.)]|[-*•])\s+(?=\S)")
+_SENDERS = frozenset({"from", "to", "cc", "sender", "date"})
 _FENCE = re.compile(r"\s*(?:```\w*|</?[a-zA-Z_]+>|[-=*_#~.\s]+)\s*\Z")
 _ENDS = re.compile(r"[.!?:;|>\]})\"]\s*\Z")
 _SAID_TWICE = re.compile(r"\[([^\s\[\]]{4,400})\]\(\1\)")
@@ -48,7 +52,6 @@ def pieces_of(lines: Sequence[str], data: Data) -> Iterator[Piece]:
     document = any(_DOCUMENT.match(line) for line in lines)
     owner: Owner | None = None
     place = 0
-    titles: list[str] = []
     blocks: list[Block] = []
     outer: dict[int, str] = {}
     while place < len(lines):
@@ -73,14 +76,14 @@ def pieces_of(lines: Sequence[str], data: Data) -> Iterator[Piece]:
                 yield Piece(owner.label, Form.LINE)
             place += 1
         elif (stop := _fields_end(lines, place)) > place + 1:
-            titles.append(one_line(lines[place]))
-            blocks.append((lines[place:stop], owner))
+            first = _NUMBERED.sub("", lines[place])
+            blocks.append(((first, *lines[place + 1 : stop]), owner))
             place = stop
         else:
             stop = _item_end(lines, place, WRAPPED if document else WRAPPED_PLAIN)
             yield from _told(lines[place:stop], owner, document)
             place = stop
-    yield from _blocks(titles)
+    yield from _blocks(blocks)
     if document:
         yield from _sections(lines)
     yield from _tabled(blocks, data)
@@ -110,6 +113,8 @@ def _sections(lines: Sequence[str]) -> Iterator[Piece]:
 def _below_outer(line: str, outer: dict[int, str]) -> str:
     """A heading with the one it stands below: every paper of a list has an abstract."""
     title = one_line(line).strip("#=* ")
+    if line.startswith("$ "):
+        return f"{title}:"  # a command, and below it what it answered
     level = len(line.lstrip()) - len(line.lstrip().lstrip("#"))
     if not level:
         return title
@@ -142,14 +147,23 @@ def _tabled(blocks: Sequence[Block], data: Data) -> Iterator[Piece]:
         yield from _fields(lines, owner, data, known)
 
 
-def _blocks(titles: Sequence[str]) -> Iterator[Piece]:
-    """How many blocks of fields begin with the same key, and what they are called."""
-    key = titles[0].partition(": ")[0] if titles else ""
-    names = [title.partition(": ")[2] for title in titles if title.startswith(f"{key}: ")]
+def _blocks(blocks: Sequence[Block]) -> Iterator[Piece]:
+    """How many blocks of fields there are of the first one's kind, and what they are called."""
+    pairs = [[_pair(line) for line in lines] for lines, _ in blocks]
+    keys = [key for key, _ in pairs[0]] if pairs else []
+    named = next((key for key in keys if key.lower() in CALLED), keys[0] if keys else "")
+    if named.lower() in _SENDERS:
+        return  # who sent a message tells it from no other
+    alike = (dict(each) for each in pairs if each[0][0] == keys[0])
+    names = [each[named] for each in alike if named in each]
     text = listed([{"name": shortened(name, LONGEST_NAME)} for name in names])
-    telling = kind_of(key.strip("*_ ")) in ("name", "id", "address")
-    if len(names) > 1 and text and telling:
-        yield Piece(text.replace(" listed:", f" listed by {key}:", 1), Form.LIST)
+    if len(names) > 1 and text and kind_of(named) in ("name", "id", "address"):
+        yield Piece(text.replace(" listed:", f" listed by {named}:", 1), Form.LIST)
+
+
+def _pair(line: str) -> tuple[str, str]:
+    key, _, value = _undressed(one_line(line)).partition(": ")
+    return key.strip("*_ "), value
 
 
 def _is_heading(lines: Sequence[str], place: int) -> bool:
@@ -170,13 +184,20 @@ def _is_heading(lines: Sequence[str], place: int) -> bool:
 def _goes_below(lines: Sequence[str], gap: int) -> bool:
     """Whether what follows a gap still belongs to the title above: it opens, or is a list."""
     above = lines[gap - 1] if gap else ""
+    if not "".join(lines[gap : gap + 2]).strip():
+        return False  # two empty lines part what stands around them
     below = next((line for line in lines[gap : gap + 4] if line.strip()), "")
     return bool(_TITLE.match(above) or _ITEM.match(below) or below[:1] in " \t")
 
 
 def _fields_end(lines: Sequence[str], start: int) -> int:
-    margin = _margin(lines[start])
-    stop = start
+    margin, stop = _margin(lines[start]), start
+    if (item := _NUMBERED.match(lines[start])) and start + 1 < len(lines):
+        # The first field of a thing may stand behind its number, the others below it.
+        deeper = _margin(lines[start + 1]) > margin
+        if not deeper or not _KEY_VALUE.match(lines[start][item.end() :]):
+            return start
+        margin, stop = _margin(lines[start + 1]), start + 1
     while (
         stop < len(lines)
         and len(lines[stop]) < 400

@@ -17,17 +17,18 @@ from statecomp.llm.extracting.reading.actions import (
     actions_of,
     calls_of,
 )
-from statecomp.llm.extracting.reading.calls import NEARLY, likeness, same
+from statecomp.llm.extracting.reading.calls import same
 from statecomp.llm.extracting.reading.results import results_of
-from statecomp.llm.extracting.units import Unit
+from statecomp.llm.extracting.reading.size import length_of, size_of, words_of_answer
+from statecomp.llm.extracting.units import Unit, parts_of
 from statecomp.llm.record import Record
 
+WHOLE = 1.4
+"""How many times longer than what is said of it an answer may be that counts as said."""
 SHARE = 0.75
 """How much of the room the steps' own lines may take; the rest is for units."""
 RETRIES = 6
 """How many steps after the span are looked at for a success of the same call."""
-LINES = 8
-"""The length of an output is told where it has more lines than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +36,22 @@ class KnownStep:
     """What is known of one interaction before any line is written.
 
     `below` tells the calls of one step apart; `head` is what the step and those after it share;
-    `went_through_at` is the later step that sent the same call and did not fail; `followed` says
-    that one like it did not.
+    `went_through_at` is the later step that sent the same call and did not fail.  `size` says how
+    much was answered, `length` in characters; `words` are those of a short answer.
     """
 
     number: int
     kind: str
     action: str
     ending: Ending
-    lines: int
+    size: str
+    length: int = 0
+    words: str = ""
     results: tuple[str, ...] = ()
     below: tuple[str, ...] = ()
     head: str = ""
     grouped: bool = False
     went_through_at: int = 0
-    followed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,6 @@ class Outline:
 
     lines: tuple[tuple[int, str], ...]
     failures: tuple[str, ...] = ()
-    unresolved: tuple[str, ...] = ()
     locations: tuple[str, ...] = ()
 
     @property
@@ -67,7 +68,6 @@ class Outline:
             facts=tuple(line for _, line in self.lines),
             locations=self.locations,
             failures=self.failures,
-            unresolved=self.unresolved,
         )
 
 
@@ -79,45 +79,33 @@ def steps_of(
     endings = [ending_of(member) for member in known]
     results = results_of(units)
     actions = list(actions_of(span))
+    answers = [parts_of(member).payloads for member in span]
     return [
         KnownStep(
             number=member.number,
             kind=_kind(member),
             action=actions[place].text,
             ending=endings[place],
-            lines=_line_count(member),
+            size=size_of(answers[place]),
+            length=length_of(answers[place]),
+            words=words_of_answer(answers[place][0]) if len(answers[place]) == 1 else "",
             results=results.get(place, ()),
             below=tuple(calls_of(member)),
             head=actions[place].head,
             grouped=actions[place].grouped,
-            went_through_at=_success(place, known, endings, same),
-            followed=bool(_success(place, known, endings, _alike)),
+            went_through_at=_success(place, known, endings),
         )
         for place, member in enumerate(span)
     ]
 
 
-def _line_count(member: Interaction) -> int:
-    text = member.observed
-    return text.count("\n") + 1 if text else 0
-
-
-def _alike(one: Interaction, other: Interaction) -> bool:
-    return likeness(one, other) >= NEARLY
-
-
-def _success(
-    place: int,
-    known: Sequence[Interaction],
-    endings: Sequence[Ending],
-    alike: Callable[[Interaction, Interaction], bool],
-) -> int:
-    """The later step with such a call that went through, if none failed after it."""
+def _success(place: int, known: Sequence[Interaction], endings: Sequence[Ending]) -> int:
+    """The later step that sent the same and went through, if none failed after it."""
     if not endings[place].failed:
         return 0
     found = 0
     for later in range(place + 1, len(known)):
-        if alike(known[place], known[later]):
+        if same(known[place], known[later]):
             bad = endings[later].failed or endings[later].said
             found = 0 if bad else found or known[later].number
     return found
@@ -136,50 +124,49 @@ def outline(steps: Sequence[KnownStep], room: int, count: Callable[[str], int]) 
 
 
 def _written(steps: Sequence[KnownStep], limit: int) -> Outline:
-    failed = [step for step in steps if step.ending.failed]
-    left = [step for step in failed if not (step.went_through_at or step.followed)]
-    open_ends = ", ".join(str(step.number) for step in left)
-    unresolved = f"no later success of the same call seen for steps {open_ends}"
     lines: list[tuple[int, str]] = []
     before = ""
     for place, step in enumerate(steps):
         if step.head:
             lines.append((-1, step.head))
-        lines.append((place, _fact(step, limit, before, step.grouped)))
-        before = "" if step.ending.failed else _result(step, limit)
-    return Outline(
-        lines=tuple(lines),
-        failures=tuple(_failures(failed, limit)),
-        unresolved=(unresolved,) if open_ends else (),
-    )
+        ended = _ended(step, limit)
+        again = "likewise" if step.grouped and ended and ended == before else ended
+        lines.append((place, _fact(step, limit, again)))
+        before = "" if step.ending.failed else ended
+    failed = [step for step in steps if step.ending.failed]
+    return Outline(tuple(lines), failures=tuple(_failures(failed, limit)))
 
 
-def _fact(step: KnownStep, limit: int, before: str, grouped: bool) -> str:
-    size = f" ({step.lines} lines)" if step.lines > LINES else ""
+def _fact(step: KnownStep, limit: int, ended: str) -> str:
+    line = f"{step.number}. {shortened(step.action, max(limit - len(ended), limit // 2))}"
+    return "\n  ".join((f"{line} -> {ended}" if ended else line, *step.below))
+
+
+def _ended(step: KnownStep, limit: int) -> str:
+    """The result, and how much more there was: a part must not pass for the whole."""
     result = _result(step, limit)
-    if grouped and result and result == before:
-        result, size = "likewise", ""
-    line = f"{step.number}. {shortened(step.action, max(limit - len(result), limit // 2))}"
-    line = f"{line} -> {result}{size}" if result else f"{line}{size}"
-    return "\n  ".join((line, *step.below))
+    if not result:
+        return f"ok, {step.size}" if step.ending.well and step.size else step.size
+    whole = step.ending.failed or len(result) * WHOLE > step.length or result.endswith(step.size)
+    return result if whole or not step.size else f"{result} ({step.size})"
 
 
 def _result(step: KnownStep, room: int) -> str:
     """The verdict, or the result where it fits whole: half a value reads like a whole one."""
-    if step.below:
-        bad = sum(1 for line in step.below if " -> failed" in line)
-        return f"{bad} of {len(step.below)} failed" if bad else "ok"
+    bad = sum(1 for line in step.below if " -> failed" in line)
+    if bad:
+        return f"{bad} of {len(step.below)} failed"
+    if step.below and any(" -> " in line for line in step.below):
+        return ""  # each has its own
     if step.ending.failed:
         return "failed"
     if step.ending.verdict:
         return step.ending.verdict
     if step.ending.said:
         return f"said: {step.ending.said}"
-    news = (_unsent(text, step.action) for text in step.results)
+    news = (_unsent(text, step.action) for text in (*step.results, step.words))
     fitting = (text for text in news if text and len(text) <= max(room * 3 // 2, SHORTEST_LINE))
-    if found := next(fitting, ""):
-        return found
-    return "ok" if step.ending.well else "shown" if step.lines else ""
+    return next(fitting, "")
 
 
 def _unsent(result: str, action: str) -> str:

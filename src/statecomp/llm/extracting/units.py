@@ -11,6 +11,7 @@ from enum import StrEnum
 from statecomp.history.interaction import Call, Interaction
 from statecomp.history.text import Kind, identifiers
 from statecomp.llm.extracting.arguments import arguments_of, as_diff, edit_of, pairs_in, target_of
+from statecomp.llm.extracting.code import is_line_of_code
 from statecomp.llm.extracting.cut import cut
 from statecomp.llm.extracting.pieces import (
     FENCED,
@@ -111,8 +112,15 @@ _MARKUP = re.compile(r"</?(?:observation|thinking|thought|action|plan|reflection
 """What some agents put around their sentences."""
 
 
+_ITEM = re.compile(r"\s*(?:\d{1,3}[.)]|[-*•])\s")
+ITEM_WORDS = 6
+"""Words of an item that stands without the list it is of."""
+
+
 def _spoken(text: str) -> Iterator[Piece]:
     for line in _MARKUP.sub(" ", text).split("\n"):
+        if is_line_of_code(line) or (_ITEM.match(line) and len(line.split()) < ITEM_WORDS):
+            continue
         for sentence in sentences(one_line(line)):
             for part in fitted(sentence):
                 if len(part.split()) > 2 and not wordless(part):

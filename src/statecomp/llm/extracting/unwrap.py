@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
 
 from statecomp.history.interaction import Observation
 from statecomp.llm.extracting.decode import Json, decoded
+from statecomp.llm.extracting.reading.window import listing_of, screened
 
 HEAD, TAIL = 12, 10
 """Lines at the ends of an answer in which a client's own lines are looked for."""
@@ -25,11 +25,16 @@ DEEPEST = 4
 class Payload:
     """The answer: text, or data where it was an envelope around data.
 
-    `ended` is what the exit status or the protocol says of it: well, badly, or nothing at all.
+    `ended` is what the exit status or the protocol says of it: well, badly, or nothing at all;
+    `late` that a deadline ended it.  `window` says which lines of a file it lists, and `note` what
+    the tool said beside such a listing.
     """
 
     body: Json
     ended: bool | None = None
+    late: bool = False
+    window: str = ""
+    note: str = ""
 
     @property
     def text(self) -> str:
@@ -39,9 +44,7 @@ class Payload:
 def unwrapped(observation: Observation) -> Payload:
     """The answer inside an observation."""
     payload = _opened(Payload(observation.text), DEEPEST)
-    if observation.is_error:
-        return Payload(payload.body, ended=False)
-    return payload
+    return replace(payload, ended=False) if observation.is_error else payload
 
 
 def _opened(payload: Payload, depth: int) -> Payload:
@@ -53,8 +56,8 @@ def _opened(payload: Payload, depth: int) -> Payload:
         if inner is not None:
             # The innermost knows best: a delivery may go well whose content is a failure.
             ended = payload.ended if inner.ended is None else inner.ended
-            return _opened(Payload(inner.body, ended), depth - 1)
-    return _bared(text, payload.ended)
+            return _opened(Payload(inner.body, ended, inner.late), depth - 1)
+    return _bared(payload)
 
 
 # --- envelopes of data ---------------------------------------------------------------------------
@@ -87,7 +90,8 @@ def _letter(data: Json) -> Payload | None:
         return Payload(_texts(data["content"]), _flag(data.get("isError")))
     if "stdout" in data or "stderr" in data:
         streams = (str(data.get(name) or "") for name in ("stdout", "stderr"))
-        return Payload("\n".join(s for s in streams if s.strip()), _status_of(data))
+        text = "\n".join(s for s in streams if s.strip())
+        return Payload(text, _status_of(data), late=data.get("timed_out") is True)
     for key in ("output", "result", "text", "content"):
         if isinstance(data.get(key), str):
             return Payload(data[key], _status_of({**data, **_inner(data.get("metadata"))}))
@@ -169,12 +173,14 @@ _CLIENT = re.compile(
     r"\(Interactive session: .*\)|bash-\$|<image omitted>|\[Relevant metadata\]|"
     r"\[Task history memory ends\]|\[Current state starts here\]|"
     r"</?(?:output|stdout|stderr|result)>|"
+    r"Previous response had warnings:|(?:WARNINGS: )?- Extra text detected .*|"
     r"The following is one-time information - .*|You will see the following only once\. .*|"
     r"\(\d+ more lines (?:above|below)\))\s*\Z"
 )
 
 
-def _bared(text: str, ended: bool | None) -> Payload:
+def _bared(payload: Payload) -> Payload:
+    text, ended = payload.text, payload.ended
     if "\x1b" in text:
         text = _COLOUR.sub("", text)
     if "<system-reminder>" in text:
@@ -189,7 +195,14 @@ def _bared(text: str, ended: bool | None) -> Payload:
         if match := _EXIT.match(line):
             ended = int(match[1]) == 0 if ended is None else ended
     kept = [*_without(head), *lines[HEAD : max(HEAD, stop - TAIL)], *_without(tail)]
-    return Payload("\n".join(unnumbered(kept)), False if refused else ended)
+    listing = listing_of(screened(kept), (*head, *tail))
+    return Payload(
+        "\n".join(listing.lines),
+        False if refused else ended,
+        late=payload.late,
+        window=listing.window,
+        note=listing.note,
+    )
 
 
 def _without(lines: Sequence[str]) -> list[str]:
@@ -201,20 +214,3 @@ def _returned(text: str) -> str:
     if "\r" not in text:
         return text
     return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
-
-
-_GUTTER = re.compile(r"\A\s*(\d{1,7})(?:\t|  |: ?| ?[|→] ?|$)")
-_TIGHT = re.compile(r"\A\s*\d{1,7}(?:\t|  |:| ?[|→] ?|$)")
-
-
-def unnumbered(lines: Sequence[str]) -> Sequence[str]:
-    """The lines of a listing without their numbers, which the next edit makes untrue."""
-    counted = [match[1] for line in lines if (match := _GUTTER.match(line))]
-    if len(counted) < 4 or len(counted) * 5 < sum(map(bool, lines)) * 4:
-        return lines
-    numbers = [int(number) for number in counted]
-    if any(later - earlier != 1 for earlier, later in pairwise(numbers)):
-        return lines
-    # A blank behind the colon is the listing's own only where every line has it.
-    bare = any(re.match(r"\s*\d+:[^\s]", line) for line in lines)
-    return [(_TIGHT if bare else _GUTTER).sub("", line) for line in lines]

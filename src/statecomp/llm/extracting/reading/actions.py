@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,9 @@ from statecomp.llm.extracting.reading.calls import (
     common_of,
     likeness,
 )
+from statecomp.llm.extracting.reading.size import size_of, words_of_answer
+from statecomp.llm.extracting.units import parts_of
+from statecomp.llm.extracting.unwrap import Payload
 
 LONGEST_LINE, SHORTEST_LINE = 300, 36
 CAUSE_CHARS = 120
@@ -25,8 +29,12 @@ SENT = 60
 """Arguments of up to this many characters are shown as they were sent."""
 GROUP = 3
 """So many neighbours that differ in a few arguments only share a head."""
+MESSAGE = "a message, nothing was run: "
 CALLS = 12
 """Calls of one step that are told apart."""
+
+_MERGED = re.compile(r"\W*result merged with")
+"""What stands for the answer of a call that was answered together with another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,33 +98,42 @@ def calls_of(member: Interaction) -> Iterator[str]:
     if len(member.calls) < 2 or len(member.calls) != len(member.observations):
         return
     answers = {
-        seen.call_id: end for seen, end in zip(member.observations, endings_of(member), strict=True)
+        seen.call_id: _ended(end, payload)
+        for seen, end, payload in zip(
+            member.observations, endings_of(member), parts_of(member).payloads, strict=True
+        )
     }
     one = len({call.name for call in member.calls}) == 1
     common = common_of(member.calls) if one else {}
+    together = any(map(_MERGED.match, answers.values()))
     told: set[str] = set()
     for call in member.calls[:CALLS]:
-        sent = apart(call, common) if one else _call_line(call)
-        ended = _ended(answers.get(call.id))
+        sent = shortened(apart(call, common) if one else _call_line(call), LONGEST_LINE // 2)
+        ended = answers.get(call.id, "not answered")
         again = "failed as well" if ended in told else ended
-        yield f"{shortened(sent, LONGEST_LINE // 2)} -> {again}"
+        yield sent if together else f"{sent} -> {again}"
         told.update({ended} if ended.startswith("failed: ") else ())
     if len(member.calls) > CALLS:
         yield f"and {len(member.calls) - CALLS} more calls"
 
 
-def _ended(ending: Ending | None) -> str:
-    if ending is None:
-        return "not answered"
+def _ended(ending: Ending, payload: Payload) -> str:
     if ending.failed:
         return f"failed: {shortened(ending.cause, CAUSE_CHARS)}" if ending.cause else "failed"
-    return ending.verdict or (f"said: {ending.said}" if ending.said else "ok")
+    if told := ending.verdict or (f"said: {ending.said}" if ending.said else ""):
+        return told
+    words = words_of_answer(payload)
+    if words and len(words) <= CAUSE_CHARS:
+        return words
+    return f"ok, {size_of([payload])}" if ending.well else size_of([payload])
 
 
 def action_of(member: Interaction) -> str:
     """The calls as they were sent, or the command in the assistant's text."""
     if member.calls:
         return "; ".join(_call_line(call) for call in member.calls)
+    if not member.observations:
+        return one_line(f"{MESSAGE}{member.said}")
     blocks = FENCED.findall(member.said)
     return one_line(blocks[-1] if blocks else member.said) or "(nothing said)"
 

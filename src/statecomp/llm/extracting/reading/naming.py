@@ -15,7 +15,7 @@ DEEPEST = 4
 LIST_CHARS = 240
 DETAIL = 24
 
-_CALLED = ("filename", "name", "title", "subject", "label", "plain_text", "text", "path", "login")
+CALLED = ("filename", "name", "title", "subject", "label", "plain_text", "text", "path", "login")
 _TITLES = ("title", "name", "rich_text", "text")
 _PEOPLE = frozenset({"parent", "owner", "author", "committer", "user", "creator", "sender", "icon"})
 _KEPT_APART = ("id", "number", "key", "sha", "code")
@@ -62,7 +62,7 @@ def own_name(value: Mapping[str, Json]) -> str:
     path, name = value.get("path"), value.get("name")
     if isinstance(path, str) and isinstance(name, str) and path.endswith(f"/{name}"):
         return f"path: {one_line(path)}"
-    for key in _CALLED:
+    for key in CALLED:
         inner = value.get(key)
         if isinstance(inner, str) and (text := one_line(inner)) and len(text) <= LONGEST_NAME:
             return f"{key}: {text}"

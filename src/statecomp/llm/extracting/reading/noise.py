@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+
+from statecomp.llm.extracting.pieces import sentences
 
 WIDEST = 2000
 """Characters of a line that may be noise; a wider one is data."""
@@ -25,6 +28,8 @@ _ELEMENT = re.compile(
     r"\s*(?:- )?\[\d+\]\s?<[^>]*>(?:[^<]{0,30}</\w+>)?\s*\Z|\s*Current step: \d+/\d+Current date"
 )
 _OPENED = re.compile(r"\[File: .* \(\d+ lines total\)\]\s*\Z")
+_FOUND_ALL = re.compile(r"End of matches for ")
+_NAMES_ELEMENT = re.compile(r"\S.{0,60}:\s*\Z")
 _PROMPT = re.compile(
     r"\s{0,3}\bplease (?:review|refine|close|try|edit|wait|retry|check|see|run|provide|use)\b.*",
     re.IGNORECASE,
@@ -33,10 +38,18 @@ _PROMPT = re.compile(
 
 def telling(lines: Sequence[str]) -> list[str]:
     """The lines without dumps, progress, frames of a traceback and marks of places in a page."""
-    return list(_spans(_quiet(lines)))
+    return list(_spans(_quiet(_without_labels(lines))))
 
 
-def _quiet(lines: Sequence[str]) -> Iterator[str]:
+def _without_labels(lines: Sequence[str]) -> Iterator[str]:
+    """The lines without those that name the element below them, which says nothing alone."""
+    for line, following in zip_longest(lines, lines[1:], fillvalue=""):
+        label = following.lstrip()[:1] in "[-" and _NAMES_ELEMENT.match(line)
+        if not (label and _ELEMENT.match(following)):
+            yield line
+
+
+def _quiet(lines: Iterable[str]) -> Iterator[str]:
     trace, fence, log, console = -1, 0, False, False
     for line in lines:
         if len(line) > WIDEST:
@@ -59,15 +72,28 @@ def _quiet(lines: Sequence[str]) -> Iterator[str]:
             fence = 1
         else:
             log = bool(_CALL_LOG.match(line))
-            if not log and not _is_noise(line):
+            if _ELEMENT.match(line):
+                yield from ("", "")  # what stood around it does not belong together
+            elif not log and not _is_noise(line):
                 yield _PROMPT.sub("", line)
 
 
 def _is_noise(line: str) -> bool:
-    kinds = (_DUMP, _PROGRESS, _FRAME, _OPENED, _ELEMENT)
+    kinds = (_DUMP, _PROGRESS, _FRAME, _OPENED, _FOUND_ALL)
     return any(kind.match(line) for kind in kinds) or bool(
         "[ref=" in line and _BARE_ITEM.match(line)
     )
+
+
+_MARKED = re.compile(r"\s*(?:- )?\[\d+\]\s?<")
+
+
+def is_page(lines: Sequence[str]) -> bool:
+    """Whether the lines are those of a page with its elements marked."""
+    return sum(1 for line in lines if _MARKED.match(line[:40])) >= MARKS
+
+
+MARKS = 5
 
 
 def _spans(lines: Iterator[str]) -> Iterator[str]:
@@ -105,6 +131,11 @@ _MEANT = re.compile(
 )
 
 
+def unprompted(text: str) -> str:
+    """What a tool says, without the sentences that tell its reader what to do next."""
+    return " ".join(part for part in sentences(text) if not orders(part))
+
+
 def orders(text: str) -> bool:
     """Whether a line of output tells its reader to do something."""
     return bool(_PLEASE.search(text) or _ORDER.match(text))
@@ -113,3 +144,17 @@ def orders(text: str) -> bool:
 def intends(text: str) -> bool:
     """Whether a sentence of the agent says what it meant to do: done or dropped since."""
     return bool(_MEANT.search(text) or orders(text))
+
+
+_PASSING = re.compile(
+    r"\b(?:page|form|browser|overlay|screen|pop-?up|dialog|website|site|state|window|tab|captcha)\b"
+    r".{0,80}\b(?:still|remains?|remained|unchanged|not changed|not yet|visible|currently|now)\b|"
+    r"\b(?:still|remains?|currently|now) (?:on|at|shows?|showing|displays?|displaying|visible)\b|"
+    r"\A\W*(?:oops|hmm|ah|sorry|apologies|I apologize)\b.{0,60}\Z",
+    re.IGNORECASE,
+)
+
+
+def passing(text: str) -> bool:
+    """Whether a sentence of the agent says how things stood just then: the next step changed it."""
+    return bool(_PASSING.search(text))

@@ -41,10 +41,6 @@ def _results(seen: Sequence[Unit]) -> Iterator[str]:
         told = _TOLD if unit.form is Form.FIELD else _COUNTED if unit.form is Form.LINE else None
         if told and len(unit.text) <= WHOLE and told.match(unit.text):
             yield unit.text
-    label = seen[0].label if seen[0].form is Form.FIELD else ""
-    one = all(unit.owner in (None, seen[0].owner) for unit in seen)
-    if one and len(label) <= WHOLE and not id_alone(label):
-        yield label
 
 
 def _size(text: str) -> tuple[bool, int]:

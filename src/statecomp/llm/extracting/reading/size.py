@@ -1,0 +1,72 @@
+"""How much an answer is: what a step's line says where it cannot say the answer itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from statecomp.llm.extracting.decode import Json
+from statecomp.llm.extracting.pieces import one_line
+from statecomp.llm.extracting.reading.noise import unprompted
+from statecomp.llm.extracting.unwrap import Payload
+
+WORDS, LINES = 200, 3
+"""Characters and lines of an answer that its own words can stand for."""
+WIDE = 200
+"""Characters of a line on average, from which on lines say little of the length."""
+
+
+def words_of_answer(payload: Payload) -> str:
+    """A short answer in its own words, without what it tells its reader to do."""
+    lines = [line for line in payload.text.split("\n") if line.strip()]
+    if len(lines) > LINES and len(payload.text) <= WORDS and not any(map(_spaced, lines)):
+        return ", ".join(map(str.strip, lines))  # a listing of names
+    if payload.window or not 0 < len(lines) <= LINES or len(payload.text) > 2 * WORDS:
+        return payload.note
+    told = unprompted(one_line("; ".join(map(one_line, lines))))
+    return told if len(told) <= WORDS else ""
+
+
+def _spaced(line: str) -> bool:
+    return len(line.split()) != 1
+
+
+def size_of(payloads: Sequence[Payload]) -> str:
+    """Lines, characters or things, or that there was nothing."""
+    sizes = [_size(payload) for payload in payloads]
+    told = [size for size in sizes if size]
+    if not told:
+        return "no output" if payloads else ""
+    if len(told) > 1:
+        texts = [payload.text for payload in payloads if payload.text]
+        return _counted(sum(map(_lines, texts)), "line") if len(texts) == len(told) else ""
+    return told[0]
+
+
+def length_of(payloads: Sequence[Payload]) -> int:
+    """Characters of the answers, without blanks at the ends of their lines."""
+    return sum(len(one_line(payload.text)) for payload in payloads)
+
+
+def _size(payload: Payload) -> str:
+    if payload.window:
+        return payload.window
+    if not isinstance(payload.body, str):
+        return _things(payload.body)
+    lines, characters = _lines(payload.body), len(payload.body)
+    if not lines:
+        return ""
+    return _counted(lines, "line") if characters < WIDE * lines else f"{characters:,} characters"
+
+
+def _lines(text: str) -> int:
+    return sum(1 for line in text.split("\n") if line.strip())
+
+
+def _things(body: Json) -> str:
+    if isinstance(body, dict | list):
+        return _counted(len(body), "field" if isinstance(body, dict) else "thing") if body else ""
+    return ""
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
