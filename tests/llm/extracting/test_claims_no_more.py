@@ -241,3 +241,21 @@ def test_no_entry_is_lost_because_an_extract_counted() -> None:
     body = verify(ExtractiveSummarizer().summarize(span, situation), span, situation).body
     assert line_of(body, 1)
     assert line_of(body, 2)
+
+
+def test_an_offer_of_a_page_stands_on_one_line_with_its_price() -> None:
+    offers = "\n".join(
+        f"[{n}]<a House {n} by the sea\nBudapest\n8.{n}\n8.{n}\n11,4{n}0 reviews\n${n}17/>"
+        for n in range(1, 9)
+    )
+    body = written(step(7, seen=f"{offers}\n{PADDING}")).body
+    assert "House 3 by the sea, Budapest, 8.3, 11,430 reviews, $317" in body
+    assert "[3]<a" not in body
+
+
+def test_data_that_a_client_repeats_is_told_once_and_not_as_loose_lines() -> None:
+    rows = [{"account": f"shop_{n}", "balance": f"{n}17.20"} for n in range(8)]
+    data = json.dumps(rows, indent=1)
+    body = written(step(5, seen=f"[Output]\n{data}\n\n[Message to the agent]\n{data}")).body
+    assert body.count("shop_3 | 317.20") == 1
+    assert '"balance"' not in body

@@ -134,6 +134,8 @@ def lines_of(units: Sequence[Unit], totals: Totals) -> Iterator[str]:
         owner, _, fields = key
         label = owner.label if owner else ""
         left = (totals.fields if fields else totals.below).get(owner, 0) - len(group)
+        if fields and all(unit.text != label.rpartition("; ")[2] for unit in group):
+            left -= 1  # the label is a field of its own
         yield from _fields(label, group, left > 0) if fields else _below(label, group)
         if not fields and owner and left > 0 and group[0].form in COUNTED:
             yield f"  (and {left} more)"

@@ -9,7 +9,8 @@ from itertools import chain
 from statecomp.llm.extracting import code, objects, prose
 from statecomp.llm.extracting.decode import Json, decoded, lines_of_data, parted
 from statecomp.llm.extracting.pieces import Form, Piece
-from statecomp.llm.extracting.reading.noise import is_page, telling
+from statecomp.llm.extracting.reading.noise import telling
+from statecomp.llm.extracting.reading.page import elements, is_page
 
 NESTED = 2
 """Texts inside data inside texts: so many levels are cut by what they are."""
@@ -35,23 +36,33 @@ def _text(text: str, depth: int) -> Iterator[Piece]:
             return
         before, data, after = parted(text)
         if data is not None:
-            yield from chain(_plain(before), _data(data, depth), _plain(after))
+            yield from chain(_plain(before), _data(data, depth), _after(after, data, depth))
             return
     # Data is read first: its escapes are its own.
     plain = unescaped(text)
     yield from _plain(plain) if plain is text else _text(plain, depth)
 
 
+def _after(text: str, before: Json, depth: int) -> Iterator[Piece]:
+    """What follows data: words, other data, or the same once more, which is left out."""
+    again = parted(text)[1] if text.strip() else None
+    if again is None:
+        yield from _plain(text)
+    elif again != before:
+        yield from _text(text, depth - 1)
+
+
 def _plain(text: str) -> Iterator[Piece]:
     if not text.strip():
         return
     written = text.split("\n")
-    lines = telling(written)
+    page = is_page(written)
+    lines = telling(elements(written) if page else written)
     if code.is_diff(lines):
         yield from code.hunks(lines)
     elif code.is_code(lines):
         yield from code.blocks(lines)
-    elif is_page(written):
+    elif page:
         yield from (piece for piece in prose.pieces_of(lines, _value) if not _menu(piece))
     else:
         yield from prose.pieces_of(lines, _value)
@@ -60,7 +71,7 @@ def _plain(text: str) -> Iterator[Piece]:
 def _menu(piece: Piece) -> bool:
     """Whether it is a word or two of a page: an entry of a menu, a button, a label."""
     text = piece.text
-    return len(text.split()) < 3 and piece.form is Form.LINE and not any(map(str.isdigit, text))
+    return len(text.split()) < 3 and piece.form is Form.LINE
 
 
 def _value(key: str, text: str) -> list[Piece]:

@@ -30,7 +30,7 @@ _KEY_VALUE = re.compile(r"\s*[*_]{0,2}[A-Za-z][\w .()/&'-]{0,40}[*_]{0,2}:[*_]{0
 _EMPTY_KEY = re.compile(
     r"\s*[\w\"'][\w .\"'-]{0,40}:\s*(?:null|\"\"|''|None|\[\]|\{\}|n/a)?,?\s*\Z"
 )
-_NUMBERED = re.compile(r"\s*(?:\d{1,4}[.)]|[-*•])\s+(?=\S)")
+_NUMBERED = re.compile(r"\A\s*(?:\d{1,4}[.)]|[-*•])\s+(?=\S)")
 _SENDERS = frozenset({"from", "to", "cc", "sender", "date"})
 _FENCE = re.compile(r"\s*(?:```\w*|</?[a-zA-Z_]+>|[-=*_#~.\s]+)\s*\Z")
 _ENDS = re.compile(r"[.!?:;|>\]})\"]\s*\Z")

@@ -173,6 +173,7 @@ _CLIENT = re.compile(
     r"\(Interactive session: .*\)|bash-\$|<image omitted>|\[Relevant metadata\]|"
     r"\[Task history memory ends\]|\[Current state starts here\]|"
     r"</?(?:output|stdout|stderr|result)>|"
+    r"///PROCESS-DONE:-?\d+:PROCESS-DONE///|"
     r"Previous response had warnings:|(?:WARNINGS: )?- Extra text detected .*|"
     r"The following is one-time information - .*|You will see the following only once\. .*|"
     r"\(\d+ more lines (?:above|below)\))\s*\Z"

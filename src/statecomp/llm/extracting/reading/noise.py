@@ -36,9 +36,9 @@ _PROMPT = re.compile(
 )
 
 
-def telling(lines: Sequence[str]) -> list[str]:
+def telling(written: Iterable[str]) -> list[str]:
     """The lines without dumps, progress, frames of a traceback and marks of places in a page."""
-    return list(_spans(_quiet(_without_labels(lines))))
+    return list(_spans(_quiet(_without_labels(list(written)))))
 
 
 def _without_labels(lines: Sequence[str]) -> Iterator[str]:
@@ -83,17 +83,6 @@ def _is_noise(line: str) -> bool:
     return any(kind.match(line) for kind in kinds) or bool(
         "[ref=" in line and _BARE_ITEM.match(line)
     )
-
-
-_MARKED = re.compile(r"\s*(?:- )?\[\d+\]\s?<")
-
-
-def is_page(lines: Sequence[str]) -> bool:
-    """Whether the lines are those of a page with its elements marked."""
-    return sum(1 for line in lines if _MARKED.match(line[:40])) >= MARKS
-
-
-MARKS = 5
 
 
 def _spans(lines: Iterator[str]) -> Iterator[str]:
