@@ -56,9 +56,16 @@ class ScriptedModel:
         self._places = {step.id: place for place, step in enumerate(self._steps)}
         self._doubts = dict(self._looked_for())
 
-    def reply(self, messages: Sequence[JsonObject], tools: Sequence[JsonObject]) -> Reply:
+    def reply(
+        self, messages: Sequence[JsonObject], tools: Sequence[JsonObject], since: int = 0
+    ) -> Reply:
+        """Its next message; before `since` things were found out, but nothing was done for it."""
         offered = arguments_offered(tools)
         sight = self._eye.look(messages)
+        if since:
+            taken = self._eye.look(messages[since:])
+            found_out = sight.done & {fact.source for fact in self._plan.facts}
+            sight.done, sight.aims = taken.done | found_out, taken.aims
         move = self._tended(sight, offered) or self._next(sight, offered)
         said = "\n".join(part for part in (*self._findings(sight), move.said) if part)
         return Reply(_message(said, move.calls, _next_id(sight)))

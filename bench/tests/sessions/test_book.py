@@ -12,6 +12,7 @@ from statecomp.baselines.none import NoCompression
 from statecomp.errors import BadInput
 from statecomp.history.interaction import JsonObject
 from statecomp.tokens import ESTIMATE, count_message
+from statecomp_bench.environment import TOOLS
 from statecomp_bench.models import Model, ModelFailed, Reply
 from statecomp_bench.sessions.acting import SessionModel
 from statecomp_bench.sessions.book import BOOK, Entry, session_named, sessions_like
@@ -123,3 +124,15 @@ def test_the_longest_step_it_names_says_which_errand_it_is_at() -> None:
     said = {"role": "assistant", "content": "Now I read the policy on secrets."}
     request = {"role": "user", "content": secrets.words}
     assert "waivers" in str(model.reply([request, said], ()).message["content"])
+
+
+def test_what_was_done_for_an_earlier_request_is_not_done_for_this_one() -> None:
+    session = session_named("session-services").session(2501)
+    words = {errand.name: errand.words for errand in session.errands}
+    shown = '- 9. shell {"command": "cat notes/first.md"} -> shown (5 lines)'
+    messages = [
+        {"role": "user", "content": words["note"]},
+        {"role": "user", "content": f"[Record of past steps 9-9]\n{shown}"},
+        {"role": "user", "content": words["correction"]},
+    ]
+    assert SessionModel(session, 1).reply(messages, TOOLS).message["tool_calls"]

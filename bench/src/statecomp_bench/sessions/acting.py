@@ -43,8 +43,10 @@ class SessionModel:
 
     def reply(self, messages: Sequence[JsonObject], tools: Sequence[JsonObject]) -> Reply:
         place, errand, model = self._current(messages)
-        seen = messages if errand.looks_back else messages[place:]
-        reply = model.reply(seen, tools)
+        if errand.looks_back:
+            reply = model.reply(messages, tools, since=place)
+        else:
+            reply = model.reply(messages[place:], tools)
         return Reply(_numbered(reply.message, _last_call(messages)), reply.usage)
 
     def _current(self, messages: Sequence[JsonObject]) -> tuple[int, Errand, ScriptedModel]:
