@@ -50,13 +50,13 @@ def frozen(layer: int = LAYERS, **settings: Any) -> FrozenEncoder:
     return found
 
 
-def tiny(name: str, into: Path) -> str:
+def tiny(name: str, into: Path, **changes: Any) -> str:
     """The architecture of a larger model, small and with random weights, as a folder."""
     library = import_module("transformers")
     import_module("torch").manual_seed(0)
     sizes: dict[str, Any] = {
         "vocab_size": 49_152, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 4,
-        "num_attention_heads": 2, "num_key_value_heads": 1,
+        "num_attention_heads": 2, "num_key_value_heads": 1, **changes,
     }  # fmt: skip
     heads = {"head_dim": 16}
     linear = {

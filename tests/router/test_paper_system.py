@@ -147,8 +147,8 @@ def test_a_plan_is_judged_on_tasks_it_has_not_seen(vectors: Path) -> None:
     ("changes", "sentence"),
     [
         ({"learners": ("trees",)}, "a GRU is trained with a network; use linear, mlp128, mlp2048"),
-        ({"context": "none", "learners": ("committee",)},
-         "loss: is weighted-bce, which the learner committee does not know"),
+        ({"context": "none", "learners": ("committee",), "loss": "cb-focal"},
+         "loss: is cb-focal, and the learner committee knows classes by weights alone"),
         ({"context": "none", "learners": ("forest",)}, "learner: is 'forest', none of committee"),
     ],
 )  # fmt: skip

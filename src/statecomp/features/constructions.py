@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from statecomp.errors import BadInput
-from statecomp.features.view import BASE_TOKENS, TARGET_TOKENS
+from statecomp.features.view import BASE_TOKENS, TARGET_TOKENS, VIEW_BUDGET
 
 GROWING: Final = ("once", "full")
 """The run is read as it grows: each token once, or as much of it as the model takes."""
@@ -50,7 +50,8 @@ def budget_of(construction: str, context: int, scale: int = 1) -> ViewBudget:
     """The limits of a construction, for a model that reads `context` tokens.
 
     A study with little time reads a part of each: every limit is divided by `scale`, but that of
-    `full`, which is what the model takes.
+    `full`, which is what the model takes.  The paper's view has the size it has: a model that
+    cannot read it is refused.
     """
     room = min(ROOM_FOR_TARGET, context // 4)
     target = min(TARGET_TOKENS, context // 4)
@@ -61,9 +62,12 @@ def budget_of(construction: str, context: int, scale: int = 1) -> ViewBudget:
         "local": ViewBudget(target=target),
         "recent2": ViewBudget(2, context - room, room),
         "recent4": ViewBudget(4, context - room, room),
-        "capped-recent4": ViewBudget(4, min(BASE_TOKENS, context - target), target),
+        "capped-recent4": ViewBudget(4, BASE_TOKENS, TARGET_TOKENS),
     }
     if construction not in known:
         problem = f"is {construction!r}, none of {', '.join(CONSTRUCTIONS)}"
         raise BadInput(problem, field="construction")
+    if construction == "capped-recent4" and context < VIEW_BUDGET // scale:
+        problem = f"needs {VIEW_BUDGET // scale:,} tokens at once, and the model reads {context:,}"
+        raise BadInput(f"{problem}; local, once and recent4 take what there is", field=construction)
     return known[construction] if construction == "full" else known[construction].part(scale)

@@ -23,7 +23,7 @@ from statecomp.features import view
 from statecomp.features.encoder import Floats, FrozenEncoder, read_out
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Segment
-from statecomp.recent import LruCache
+from statecomp.recent import Weighed
 
 Construction: TypeAlias = Literal["full", "local", "recent2", "recent4", "capped-recent4"]
 CONSTRUCTIONS: Final[tuple[Construction, ...]] = get_args(Construction)
@@ -79,7 +79,9 @@ class StateReader:
             raise BadInput(f"an overlap of {self._overlap} does not fit into {self._window} tokens")
         self._tape = encoder.tape()
         self._marks: list[_Mark] = []
-        self._vectors: LruCache[str, Floats] = LruCache(settings.remember)
+        self._vectors: Weighed[str, Floats] = Weighed(
+            settings.remember, lambda vector: vector.nbytes
+        )
         self._lock = Lock()
         self.tokens_read = 0
         self.restarts = 0

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from statecomp.errors import BadInput
 from statecomp.router.cross import Unseen
+from statecomp.router.loss import WeightedBce
 from statecomp.router.model import standardisation
 from statecomp.router.network import Agreement, Network, side_by_side
 from statecomp.router.pairs import Features, Flags, Floats, Pairs, joined
@@ -51,6 +52,14 @@ class Committee:
     untrusted: frozenset[str] = frozenset()
     seed: int = 0
 
+    def weighing(self, weights: LossWeights) -> Committee:
+        """The same with classes that count differently, to trees and networks alike."""
+        return replace(
+            self,
+            trees=replace(self.trees, weights=weights),
+            network=replace(self.network, loss=WeightedBce(weights)),
+        )
+
     def fit(self, train: Pairs, validation: Pairs) -> FittedCommittee:
         """Learns from both parts, each task kept from the members that are to judge it."""
         pairs = joined(train, validation).checked("the training pairs")
@@ -72,7 +81,8 @@ class Committee:
         names = np.array(pairs.runs)[pairs.run]  # (pairs,)
         judging = (heard > 0) & ~np.isin(names, [*self.untrusted])  # (pairs,)
         unseen = Unseen(total[judging] / heard[judging], pairs.ready[judging])
-        return FittedCommittee(Agreement((averaged(trees), side_by_side(networks))), unseen)
+        router = Agreement((averaged(trees), side_by_side(networks)))
+        return FittedCommittee(router, unseen, self.trees.weights)
 
     def _rounds(self, pairs: Pairs) -> Iterator[Flags]:
         """For each member the rows of the tasks that it leaves out."""
@@ -125,7 +135,4 @@ class FittedCommittee:
 
     router: Agreement
     unseen: Unseen
-
-    @property
-    def weights(self) -> LossWeights:
-        return UNWEIGHTED
+    weights: LossWeights = UNWEIGHTED

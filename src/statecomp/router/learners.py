@@ -22,7 +22,7 @@ BATCH: Final = 128
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A loss by its kind, with the weights it has here; `name` says both to people."""
+    """A loss by its kind, with the weights it amounts to here; `name` says both to people."""
 
     kind: str
     weights: LossWeights = UNWEIGHTED
@@ -46,6 +46,10 @@ class Lesson:
 
 def lesson(kind: str, rare_weight: float, pairs: Pairs) -> Lesson:
     """The paper weighs READY, its rare class; where KEEP is rare, KEEP is weighed."""
+    if kind == "oversampling":
+        from statecomp.router.loss import Oversample
+
+        return Lesson(kind, Oversample().weights(pairs.ready))
     if kind != "weighted-bce":
         return Lesson(kind)
     ready_is_rare = 2 * int(pairs.ready.sum()) < len(pairs)
@@ -65,16 +69,17 @@ def learner(
         raise BadInput(problem, field="learner")
     if name in HIDDEN:
         return _network(HIDDEN[name], reads, taught, seed)
-    if taught.kind not in ("bce", *(("weighted-bce",) if name == "trees" else ())):
-        problem = f"is {taught.kind}, which the learner {name} does not know; use a network"
-        raise BadInput(problem, field="loss")
+    if taught.kind == "cb-focal":
+        problem = f"is cb-focal, and the learner {name} knows classes by weights alone"
+        raise BadInput(f"{problem}; use {', '.join(HIDDEN)}", field="loss")
+    # Trees draw no rows: what a sampling asks for is done by weights.
     if name == "trees":
         from statecomp.router.trees import SHIPPED
 
         return replace(SHIPPED, weights=taught.weights, rare=less, seed=seed)
     from statecomp.router.committee import Committee
 
-    return Committee(untrusted=less, seed=seed)
+    return Committee(untrusted=less, seed=seed).weighing(taught.weights)
 
 
 def _network(hidden: int, reads: Spec, taught: Lesson, seed: int) -> Learner:

@@ -3,14 +3,13 @@
 Where a vector does not depend on the state it is read once, and kept while its interaction is in
 use.  Where it does (the target behind the current state), the state is read first, extended where
 it only grew, and the targets in batches behind it; those that were not refreshed for longest come
-first, so that a time limit starves none.
+first, so that a time limit starves none.  What is kept counts against the memory of the process.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import sha256
 from itertools import takewhile
 from typing import Final, Protocol, TypeAlias
@@ -23,13 +22,15 @@ from statecomp.features.encoder import Floats, FrozenEncoder
 from statecomp.features.states import ReaderSettings, StateReader
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
-from statecomp.recent import LruCache
+from statecomp.recent import Weighed
 
 MayGoOn: TypeAlias = Callable[[], bool]
 REMEMBERED: Final = 4_096
 STATES: Final = 1_024
 TEXTS: Final = 256
-"""Texts kept as tokens: some hold tens of thousands."""
+"""Texts kept as tokens."""
+TOKEN_BYTES: Final = 40
+"""A number, its place in a list, and the letters it stands for."""
 AT_ONCE: Final = 4
 """Targets between two looks at the clock."""
 NEVER: Final[tuple[int, Floats]] = (0, np.zeros(0, np.float32))
@@ -78,7 +79,7 @@ class Alone:
 
     def __init__(self, encoder: FrozenEncoder, budget: ViewBudget) -> None:
         self._encoder, self._limit = encoder, budget.target
-        self._vectors: LruCache[str, Floats] = LruCache(REMEMBERED)
+        self._vectors: Weighed[str, Floats] = Weighed(REMEMBERED, lambda vector: vector.nbytes)
 
     def read(self, history: History, may_go_on: MayGoOn) -> Found:
         known = {i.id: self._vectors.get(i.id) for i in history.interactions}
@@ -101,14 +102,15 @@ class Behind:
 
     def __init__(self, encoder: FrozenEncoder, budget: ViewBudget) -> None:
         self._encoder, self._budget = encoder, budget
-        self._tokens: view.Tokenize = lru_cache(maxsize=TEXTS)(encoder.tokenize)
+        # Some texts hold tens of thousands of tokens.
+        self._texts: Weighed[str, view.Ids] = Weighed(TEXTS, lambda ids: TOKEN_BYTES * len(ids))
         self._tape = encoder.tape()
         self._read_last: Floats = NEVER[1]
         self._met = 0
         # States are numbered as they are met; each with its q_k.
-        self._states: LruCache[bytes, tuple[int, Floats]] = LruCache(STATES)
+        self._states: Weighed[bytes, tuple[int, Floats]] = Weighed(STATES, _bytes_of)
         # Each vector with the state behind which it was read: it is fresh only there.
-        self._vectors: LruCache[str, tuple[int, Floats]] = LruCache(REMEMBERED)
+        self._vectors: Weighed[str, tuple[int, Floats]] = Weighed(REMEMBERED, _bytes_of)
 
     def read(self, history: History, may_go_on: MayGoOn) -> Found:
         base = view.state(history, self._tokens, self._budget.recent, self._budget.base).ids
@@ -138,6 +140,10 @@ class Behind:
             known = self._states.put(key, (self._met, self._approach(base)))
         return known
 
+    def _tokens(self, text: str) -> view.Ids:
+        known = self._texts.get(text)
+        return self._texts.put(text, self._encoder.tokenize(text)) if known is None else known
+
     def _approach(self, base: Sequence[int]) -> Floats:
         """Brings the tape to this state, and reads its last token; what begins alike is kept."""
         here = zip(self._tape.ids, base[:-1], strict=False)
@@ -158,3 +164,7 @@ class Behind:
 def _chunks(targets: Sequence[Interaction]) -> Iterator[Sequence[Interaction]]:
     for start in range(0, len(targets), AT_ONCE):
         yield targets[start : start + AT_ONCE]
+
+
+def _bytes_of(read: tuple[int, Floats]) -> int:
+    return read[1].nbytes
