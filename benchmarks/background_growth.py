@@ -36,6 +36,7 @@ from statecomp.proxy.metrics import Metrics
 from statecomp.proxy.settings import ProxySettings
 from statecomp.proxy.tenants import TenantCompressors
 from statecomp.recipes import recipe_named
+from statecomp.strategy import View
 from statecomp.traces.secrets import Masker
 
 SMALL, LARGE = 50, 200
@@ -98,9 +99,19 @@ def grown(count: int) -> Cost:
         now = Circumstances(number, number - 1, MODEL, deferred=True)
         view = engine.prepare(checkpoint.raw, now)
         between = thread_time()
-        exchange = Exchange("anthropic", "compress", float(number), "t", "run", model=MODEL)
-        exchange.engine, exchange.checkpoint, exchange.decision = engine, checkpoint, Future()
-        exchange.decision.set_result(view)
+        decision: Future[View | None] = Future()
+        decision.set_result(view)
+        exchange = Exchange(
+            "anthropic",
+            "compress",
+            float(number),
+            "t",
+            "run",
+            model=MODEL,
+            engine=engine,
+            checkpoint=checkpoint,
+            decision=decision,
+        )
         accountant._record(exchange)
         decided, told = decided + between - begun, told + thread_time() - between
     commits = ledger.totals().commits

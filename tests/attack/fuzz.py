@@ -44,7 +44,7 @@ class Fuzz:
         self.model = scripted(STEPS + 2)
         settings = ProxySettings(upstream="http://127.0.0.1:9", commit="now")
         self.app = app = build_app(settings, open_ledger(":memory:"), EAGER)
-        app.door._client = Joined(self.model.app)
+        app.endpoint.sender._client = Joined(self.model.app)
         self.client = httpx.AsyncClient(
             transport=httpx.ASGITransport(app, raise_app_exceptions=False),
             base_url="http://127.0.0.1",
@@ -58,7 +58,7 @@ class Fuzz:
     async def run(self, bodies: int) -> None:
         async with self.client, self.direct:
             await self._rounds(bodies)
-        await self.app.door.close()
+        await self.app.endpoint.sender.close()
 
     async def _rounds(self, bodies: int) -> None:
         number = 0

@@ -22,7 +22,7 @@ from statecomp.method import Method
 from statecomp.proxy.app import build_app
 from statecomp.proxy.client import Answer as Received
 from statecomp.proxy.client import Client
-from statecomp.proxy.door import Door
+from statecomp.proxy.request.endpoint import ProxyEndpoint
 from statecomp.proxy.settings import ProxySettings
 from statecomp.proxy.upstream import Headers
 from statecomp.testing.provider.serving import serving
@@ -162,7 +162,7 @@ class Running:
     url: str
     upstream: SmallUpstream
     ledger: Ledger
-    door: Door
+    endpoint: ProxyEndpoint
     client: httpx.Client
 
     def chat(self, messages: Sequence[Any], **headers: str) -> httpx.Response:
@@ -176,10 +176,12 @@ class Running:
     def drain(self) -> Ledger:
         """The ledger, when decisions and accounts of the requests so far are in it."""
         limit = 600
-        while limit and (self.door.open_requests or not self.door.views.background.idle):
+        while limit and (
+            self.endpoint.open_requests or not self.endpoint.preparer.decider.background.idle
+        ):
             limit -= 1
             Event().wait(0.02)
-        self.door.accountant.flush()
+        self.endpoint.accountant.flush()
         return self.ledger
 
 
@@ -202,4 +204,4 @@ def running(
         app = build_app(chosen, store, method, prices=prices)
         with serving(app) as address, httpx.Client(base_url=address, trust_env=False) as client:
             client.timeout = httpx.Timeout(30)
-            yield Running(address, model, store, app.door, client)
+            yield Running(address, model, store, app.endpoint, client)

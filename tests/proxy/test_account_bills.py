@@ -75,8 +75,9 @@ def billed(
     dollars = []
     for number, usage in enumerate(usages):
         when_s = 1000.0 + number * gap_s
-        exchange = Exchange("openai-chat", "compress", when_s, model=model, usage=usage)
-        exchange.caching = caching
+        exchange = Exchange(
+            "openai-chat", "compress", when_s, model=model, caching=caching, usage=usage
+        )
         dollars.append(biller.bill(exchange, cached, raw, raw, None)[0])
     return dollars, BOOK.of(model), raw
 

@@ -70,7 +70,7 @@ def test_headers_go_through_except_those_of_the_connection_and_our_own() -> None
     assert got.header("authorization") == [KEY["authorization"]]
     assert got.header("x-custom") == ["1"]
     assert got.header("accept-encoding") == ["gzip"]
-    assert got.header("host") == [proxy.door.settings.upstream.removeprefix("http://")]
+    assert got.header("host") == [proxy.endpoint.settings.upstream.removeprefix("http://")]
     for name in ("x-hop", "te", "x-statecomp-session"):
         assert got.header(name) == []
 
@@ -198,7 +198,7 @@ def test_a_rewrite_the_upstream_refuses_is_sent_again_raw_and_never_tried_again(
         assert request.note == "the upstream refused the rewritten history (400)"
         assert request.sent_tokens == request.raw_tokens
         assert {entry.state for entry in ledger.entries(session.id)} == {"suspect"}
-        assert proxy.door.metrics.value("statecomp_retries_total") == 1
+        assert proxy.endpoint.metrics.value("statecomp_retries_total") == 1
 
 
 def test_commits_an_upstream_has_taken_are_not_the_first_to_be_suspected() -> None:
@@ -308,7 +308,7 @@ def test_upstreams_are_chosen_by_name_and_never_by_address() -> None:
 def test_an_upstream_with_a_path_keeps_it_and_v1_is_not_said_twice() -> None:
     upstream = SmallUpstream()
     with running(upstream) as direct:
-        base = direct.door.settings.upstream
+        base = direct.endpoint.settings.upstream
         with running(upstream, url=f"{base}/api/v1") as proxy:
             proxy.client.get("/v1/models")
             proxy.client.get("/models")

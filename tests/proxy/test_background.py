@@ -90,7 +90,7 @@ def test_what_cannot_be_written_down_goes_out_all_the_same(
         raise OSError("disk")
 
     monkeypatch.setattr("statecomp.compressor.StateComp.seal", fails)
-    monkeypatch.setattr("statecomp.proxy.views.Views._again", gone)
+    monkeypatch.setattr("statecomp.proxy.request.reading.RequestReader._again", gone)
     with running(commit="background") as proxy:
         assert proxy.chat(chat_of("prrrr")).status_code == 200
         assert proxy.received[0].json["messages"] == chat_of("prrrr")
@@ -219,7 +219,7 @@ def test_whatever_breaks_inside_the_request_goes_out(
         assert proxy.chat(chat_of("prrrr")).status_code == 200
         assert proxy.received[0].json["messages"] == chat_of("prrrr")
         assert proxy.drain().totals().requests == 1
-        assert proxy.door.metrics.value("statecomp_decisions_total", outcome="failed") == 1
+        assert proxy.endpoint.metrics.value("statecomp_decisions_total", outcome="failed") == 1
     gc.collect()
     assert caplog.records == []  # asyncio complains of exceptions that nobody looked at
 
@@ -263,7 +263,7 @@ def test_a_store_that_goes_away_fails_no_request_and_changes_no_byte() -> None:
         assert proxy.chat(chat_of("prrrrrr")).status_code == 200
         assert body_of(proxy).count(b"[Record of past") == 1
         proxy.drain()
-        assert proxy.door.metrics.value("statecomp_ledger_failures_total") >= 3
+        assert proxy.endpoint.metrics.value("statecomp_ledger_failures_total") >= 3
 
 
 def test_a_store_that_is_away_from_the_start_fails_no_request() -> None:

@@ -46,7 +46,7 @@ def test_few_requests_are_sent_twice_to_an_upstream_that_refuses_every_record() 
     with running(SmallUpstream(refuses_records)) as proxy:
         notes = growing(proxy, 45)
         assert len(proxy.received) - 45 <= 6
-        assert proxy.door.metrics.value("statecomp_rests_total") > 20
+        assert proxy.endpoint.metrics.value("statecomp_rests_total") > 20
     resting = [note for note in notes if note.startswith("rewrites rest: ")]
     assert len(resting) > 20
     assert "the upstream refused one in this session; 2 requests, this one counted, go out as" in (
@@ -94,7 +94,7 @@ def test_an_upstream_that_refuses_what_came_too_is_not_at_fault_for_rewrites() -
     with running(SmallUpstream(lambda got: Answer([b"{}"], status=400))) as proxy:
         for word in ("prrrr", "prrrrr"):
             proxy.chat(chat_of(word))
-        assert proxy.door.metrics.value("statecomp_rests_total") == 0
+        assert proxy.endpoint.metrics.value("statecomp_rests_total") == 0
 
 
 def test_each_refusal_doubles_the_rest_up_to_a_limit_and_an_accepted_rewrite_halves_it() -> None:

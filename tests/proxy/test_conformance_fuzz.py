@@ -58,7 +58,7 @@ class InProcess:
         )
         chosen = ProxySettings(upstream="http://127.0.0.1:9", commit="now")
         app = build_app(chosen, open_ledger(":memory:"), method)
-        app.door._client = Joined(self.model.app)
+        app.endpoint.sender._client = Joined(self.model.app)
         self._client = httpx.AsyncClient(
             transport=httpx.ASGITransport(app), base_url="http://127.0.0.1"
         )

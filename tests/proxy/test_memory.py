@@ -109,8 +109,8 @@ class Straight:
         self.app = build_app(
             settings, open_ledger(str(store), mask=lambda message, known: message), EAGER
         )
-        self.door = self.app.door
-        self.door._client = Joined(JSONResponse(REPLY))
+        self.endpoint = self.app.endpoint
+        self.endpoint.sender._client = Joined(JSONResponse(REPLY))
 
     async def post(self, body: bytes) -> int:
         parts: Iterator[Any] = iter([{"type": "http.request", "body": body, "more_body": False}])
@@ -150,7 +150,7 @@ def test_memory_does_not_grow_with_what_went_through(tmp_path: Path) -> None:
             body = json.dumps({"model": "small", "messages": talk}).encode()
             assert await straight.post(body) == 200
             if number + 1 in (160, 320):  # the caches are full by then
-                straight.door.accountant.flush()
+                straight.endpoint.accountant.flush()
                 sizes.append(resident_bytes())
             went.append(len(body))
 

@@ -258,7 +258,7 @@ def test_a_request_to_no_path_reaches_the_upstream_and_nobody_else() -> None:
             wire.sendall(f"OPTIONS * HTTP/1.1\r\nhost: {host}\r\n\r\n".encode())
             assert wire.recv(4096).startswith(b"HTTP/1.1 ")
         for got in proxy.received:
-            assert got.header("host") == [proxy.door.settings.upstream.removeprefix("http://")]
+            assert got.header("host") == [proxy.endpoint.settings.upstream.removeprefix("http://")]
 
 
 def test_who_shares_a_database_shares_the_salt() -> None:

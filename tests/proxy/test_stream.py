@@ -76,8 +76,8 @@ def test_a_client_that_goes_away_ends_the_call_to_the_upstream() -> None:
             next(answer.iter_raw())
         assert upstream.left.wait(PATIENCE_S)
         proxy.drain()
-        assert proxy.door.open_requests == 0
-        assert proxy.door.metrics.value("statecomp_disconnects_total") == 1
+        assert proxy.endpoint.open_requests == 0
+        assert proxy.endpoint.metrics.value("statecomp_disconnects_total") == 1
 
 
 def test_a_client_that_goes_away_before_the_answer_begins_ends_it_too() -> None:
@@ -95,10 +95,10 @@ def test_an_upload_that_stops_half_way_ends_the_call_to_the_upstream() -> None:
             head = f"PUT /v1/files HTTP/1.1\r\nhost: {host}\r\ncontent-length: 1000\r\n\r\n"
             wire.sendall(head.encode() + b"x" * 10)
         for _ in range(PATIENCE_S * 50):
-            if proxy.door.metrics.value("statecomp_disconnects_total"):
+            if proxy.endpoint.metrics.value("statecomp_disconnects_total"):
                 break
             Event().wait(0.02)
-        assert proxy.door.metrics.value("statecomp_disconnects_total") == 1
+        assert proxy.endpoint.metrics.value("statecomp_disconnects_total") == 1
         assert proxy.client.get("/v1/models").status_code == 200
 
 

@@ -104,8 +104,7 @@ class Books:
     def finish(self, exchange: Exchange) -> None:
         decided: Future[View | None] = Future()
         decided.set_result(exchange.checkpoint.view if exchange.checkpoint else None)
-        exchange.decision = decided
-        self._accountant.finish(exchange)
+        self._accountant.finish(replace(exchange, decision=decided))
 
     def flush(self) -> None:
         self._accountant.flush()

@@ -7,6 +7,7 @@ import json
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from threading import Lock
 from typing import Any, TypeVar
 from weakref import finalize
@@ -215,10 +216,9 @@ class Shortener:
             now = self._circumstances(exchange, body, books)
             made = engine.checkpoint(body, now=now, keep=keep)
         self._last_s.put(exchange.session, exchange.when_s)
-        exchange.checkpoint, exchange.note = made, made.note
-        exchange.sent_raw = self.mode == "observe" or not made.rewritten
-        books.finish(exchange)
-        return None if exchange.sent_raw else made
+        raw = self.mode == "observe" or not made.rewritten
+        books.finish(replace(exchange, checkpoint=made, note=made.note, sent_raw=raw))
+        return None if raw else made
 
     def _circumstances(
         self, exchange: Exchange, body: Mapping[str, Any], books: Books

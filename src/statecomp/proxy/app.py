@@ -1,4 +1,4 @@
-"""The proxy as one application: health, metrics, pages, and everything else to the door."""
+"""The proxy as one application: health, metrics, pages, and everything else to the endpoint."""
 
 from __future__ import annotations
 
@@ -17,15 +17,19 @@ from statecomp.ledger.audit import Ledger
 from statecomp.method import Method
 from statecomp.proxy.account.accountant import Accountant
 from statecomp.proxy.background import Background
-from statecomp.proxy.door import Door
+from statecomp.proxy.backoff import Backoff
 from statecomp.proxy.horizons import Horizons
 from statecomp.proxy.judging.asked import Opening
 from statecomp.proxy.judging.processes import Judges
 from statecomp.proxy.metrics import Metrics
+from statecomp.proxy.request.deciding import Decider
+from statecomp.proxy.request.endpoint import ProxyEndpoint
+from statecomp.proxy.request.preparing import Preparer
+from statecomp.proxy.request.reading import RequestReader
+from statecomp.proxy.request.sending import Sender
 from statecomp.proxy.security import PAGES, Guard, is_page
 from statecomp.proxy.settings import Limits, ProxySettings
 from statecomp.proxy.tenants import TenantCompressors
-from statecomp.proxy.views import Views
 from statecomp.recent import MEMORY
 from statecomp.strategy import View
 
@@ -33,10 +37,10 @@ OWN = ("/healthz", "/metrics")
 
 
 class Proxy:
-    """Past the guard, our own few paths go to their pages and everything else to the door."""
+    """Past the guard, our own few paths go to their pages and everything else to the endpoint."""
 
-    def __init__(self, settings: ProxySettings, door: Door, pages: ASGIApp) -> None:
-        self.door = door
+    def __init__(self, settings: ProxySettings, endpoint: ProxyEndpoint, pages: ASGIApp) -> None:
+        self.endpoint = endpoint
         self._pages = pages
         self._guard = Guard(self._inside, settings)
 
@@ -45,7 +49,7 @@ class Proxy:
 
     async def _inside(self, scope: Scope, receive: Receive, send: Send) -> None:
         own = scope["type"] != "http" or scope["path"] in OWN or is_page(scope["path"])
-        await (self._pages if own else self.door)(scope, receive, send)
+        await (self._pages if own else self.endpoint)(scope, receive, send)
 
 
 def _judges(
@@ -90,24 +94,28 @@ def build_app(
         threads=max(limits.threads, 1 + limits.processes),
         waiting=limits.waiting,
         deadline_s=limits.decision_s,
-        busy=lambda: judges is None and views.busy,  # others take nothing from requests
+        busy=lambda: judges is None and reader.busy,  # others take nothing from requests
     )
     failed = lambda: metrics.add("statecomp_ledger_failures_total")  # noqa: E731
     engines = TenantCompressors(settings, decides, ledger, failed, judges)
-    views = Views(settings, engines, background, book, Horizons(ledger))
+    reader = RequestReader(settings, engines)
+    decider = Decider(settings, reader, background, book, Horizons(ledger))
+    backoff = Backoff()
+    preparer = Preparer(settings, reader, decider, backoff, metrics)
+    sender = Sender(settings, ledger, backoff, metrics)
     accountant = Accountant(ledger, metrics, book, most_waiting=limits.records, count=decides.count)
-    door = Door(settings, ledger, views, accountant, metrics)
-    metrics.gauge("statecomp_open_requests", lambda: door.open_requests)
+    endpoint = ProxyEndpoint(settings, preparer, sender, accountant, metrics)
+    metrics.gauge("statecomp_open_requests", lambda: endpoint.open_requests)
     metrics.gauge("statecomp_decisions_waiting", lambda: background.waiting)
     metrics.gauge("statecomp_records_waiting", lambda: accountant.waiting)
     _remember(metrics, limits, judges)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        _ = door.client  # certificates are read now, not with the first request
+        _ = sender.client  # certificates are read now, not with the first request
         yield
-        await door.close()
-        views.close()
+        await sender.close()
+        reader.close()
         await asyncio.to_thread(background.close, limits.drain_s)
         await asyncio.to_thread(accountant.close, limits.drain_s)
 
@@ -129,4 +137,4 @@ def build_app(
         ],
         lifespan=lifespan,
     )
-    return Proxy(settings, door, own)
+    return Proxy(settings, endpoint, own)

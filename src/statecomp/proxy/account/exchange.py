@@ -15,9 +15,9 @@ from statecomp.tokens.usage import Usage
 STALE_NOTE = "thinking had gone stale, so it was asked for to be dropped"
 
 
-@dataclass
+@dataclass(frozen=True)
 class Exchange:
-    """One request and its answer, filled in as they pass through."""
+    """One request and its answer, as far as they have come."""
 
     protocol: str
     mode: str

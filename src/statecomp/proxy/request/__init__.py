@@ -1,0 +1,1 @@
+"""The ladder one request climbs: arrived, read, decided, sent, relayed, accounted for."""
