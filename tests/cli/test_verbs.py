@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
 from statecomp.cli.verbs import VERBS
+from tests.cli.loading import help_of
 
 
 @pytest.mark.parametrize("name", VERBS)
@@ -18,13 +16,7 @@ def test_a_verb_is_listed_with_the_first_sentence_of_its_help(name: str) -> None
 
 
 def test_help_lists_every_verb_and_loads_none() -> None:
-    code = (
-        "import sys; from statecomp.cli.app import app; "
-        "app.main(['--help'], standalone_mode=False); "
-        "print(*sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    shown, _, loaded = done.stdout.rstrip().rpartition("\n")
+    shown, loaded = help_of("statecomp")
     assert all(f"\n  {name} " in shown for name in VERBS)
-    assert {f"statecomp.cli.{name}" for name in VERBS}.isdisjoint(loaded.split())
-    assert "statecomp.compressor" not in loaded.split()
+    assert {f"statecomp.cli.{name}" for name in VERBS}.isdisjoint(loaded)
+    assert "statecomp.compressor" not in loaded

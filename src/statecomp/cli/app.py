@@ -7,10 +7,12 @@ import click
 from statecomp import __version__
 from statecomp.cli.lazy import LazyGroup
 from statecomp.cli.terminal import run
+from statecomp.cli.verbs import VERBS
 
 
 @click.group(
     cls=LazyGroup,
+    verbs=VERBS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="statecomp")

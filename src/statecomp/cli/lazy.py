@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import click
-
-from statecomp.cli.verbs import VERBS, Verb
 
 WHOLE = 1000
 """No first sentence is longer."""
 
 
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """A command that is not loaded yet; `about` is the first sentence of its help."""
+
+    about: str
+    load: Callable[[], click.Command]
+
+
 class LazyGroup(click.Group):
     """Knows each verb's name and first sentence; the rest is loaded with the verb."""
 
-    def __init__(self, *given: Any, verbs: Mapping[str, Verb] = VERBS, **named: Any) -> None:
+    def __init__(self, *given: Any, verbs: Mapping[str, Verb], **named: Any) -> None:
         super().__init__(*given, **named)
         self._verbs = verbs
 

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import partial
 
 import click
 
-
-@dataclass(frozen=True, slots=True)
-class Verb:
-    """A command that is not loaded yet; `about` is the first sentence of its help."""
-
-    about: str
-    load: Callable[[], click.Command]
+from statecomp.cli.lazy import Verb
 
 
 def _annotate() -> click.Command:

@@ -269,6 +269,3 @@ def read_standing(file: Path) -> tuple[list[str], str]:
         raise BadInput("holds no interaction to draw", file=str(file))
     what, task, seed = (record.get(name, "?") for name in ("strategy", "group", "seed"))
     return standing, f"Compression dynamics: {label(str(what))}, {task}, seed {seed}"
-
-
-COMMANDS = (table_command, matched_command, figures_command)
