@@ -24,7 +24,7 @@ from statecomp.history.trajectory import Trajectory
 from statecomp.recipes import RECIPES
 from statecomp.replays.run import RunReplay, replay_run, used_identifiers
 from statecomp.replays.safety import common_identifiers
-from statecomp.replays.table import Row, hindsight_share, rows
+from statecomp.replays.table import StrategyRow, hindsight_share, rows
 from statecomp.traces.jsonl import read_runs
 from statecomp.workers.local import map_runs
 
@@ -71,7 +71,7 @@ class Job:
         return replay_run(run, factories, self.common)
 
 
-def show(table: list[Row], bound: float) -> None:
+def show(table: list[StrategyRow], bound: float) -> None:
     print(f"{'strategy':72} {'saved':>6} {'dollars':>8} {'broken':>7}  95 %")
     for row in sorted(table, key=lambda row: row.broken_share):
         interval = f"{row.broken_low:.2%}-{row.broken_high:.2%}"
@@ -82,7 +82,7 @@ def show(table: list[Row], bound: float) -> None:
     print(f"hindsight bound: {bound:.1%} saved, nothing broken")
 
 
-def compare(table: list[Row]) -> None:
+def compare(table: list[StrategyRow]) -> None:
     """The most each kind saves at no more than a share of broken steps, on straight lines."""
     print("broken at most " + "".join(f"{kind:>10}" for kind in KINDS))
     for rate in RATES:
@@ -90,7 +90,7 @@ def compare(table: list[Row]) -> None:
         print(f"{rate:14.2%} " + "".join(f"{saved:10.1%}" for saved in best))
 
 
-def most_saved(table: list[Row], rate: float) -> float:
+def most_saved(table: list[StrategyRow], rate: float) -> float:
     """Mixing two settings over runs reaches every point between them."""
     points = sorted((r.broken_share, r.saved) for r in table)
     within = [saved for broken, saved in [(0.0, 0.0), *points] if broken <= rate]
@@ -103,7 +103,7 @@ def most_saved(table: list[Row], rate: float) -> float:
     return max(within + between)
 
 
-def draw(table: list[Row], path: Path) -> None:
+def draw(table: list[StrategyRow], path: Path) -> None:
     from matplotlib.figure import Figure
     from matplotlib.ticker import PercentFormatter
 

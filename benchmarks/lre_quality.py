@@ -19,7 +19,7 @@ from statecomp.annotation.labels import read_labels
 from statecomp.annotation.records import Reading
 from statecomp.baselines.lre import EvictionWeights, features, fit, labels, look
 from statecomp.history.trajectory import Trajectory
-from statecomp.router.folds import Run, rotations
+from statecomp.router.folds import FoldRun, rotations
 from statecomp.router.metrics import auroc
 from statecomp.traces.jsonl import read_runs
 
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str]) -> None:
     found = [r for r in read_runs(runs) if isinstance(r, Trajectory) and r.id in labelled]
     readings = [Reading.of(run) for run in found]
     tables = {reading.id: table(reading) for reading in readings}
-    folds = rotations([Run(r.id, r.group, r.domain) for r in readings])
+    folds = rotations([FoldRun(r.id, r.group, r.domain) for r in readings])
     positive = sum(sum(reused) for _, reused in tables.values())
     steps = sum(len(reused) for _, reused in tables.values())
     print(f"{len(tables)} runs, {steps} steps, {positive / steps:.1%} used again")

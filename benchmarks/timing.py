@@ -36,7 +36,7 @@ from statecomp.history.trajectory import Trajectory
 from statecomp.replays.run import RunReplay, replay_run, used_identifiers
 from statecomp.replays.safety import common_identifiers
 from statecomp.replays.sessions import joined
-from statecomp.replays.table import Row, rows, rows_by_domain
+from statecomp.replays.table import StrategyRow, rows, rows_by_domain
 from statecomp.traces.jsonl import read_runs
 from statecomp.workers.local import map_runs
 
@@ -88,7 +88,7 @@ def show(title: str, results: Sequence[RunReplay], *, by_domain: bool) -> None:
             print(line(row))
 
 
-def line(row: Row) -> str:
+def line(row: StrategyRow) -> str:
     timing = row.timing
     return (
         f"{row.strategy:50} {0 - row.saved:+7.1%} {0 - row.dollars_saved:+8.1%} "

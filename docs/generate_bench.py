@@ -23,12 +23,12 @@ from typing import Any
 from statecomp.controller.prices import shipped_prices
 from statecomp.errors import BadInput
 from statecomp_bench.cli.reader_sheets import handoff_sheet, next_sheet
-from statecomp_bench.cli.sheet import Cell, TableDocument, written
+from statecomp_bench.cli.sheet import TableCell, TableDocument, written
 from statecomp_bench.cli.sheets import main_sheet, models_sheet, published_sheets, short_sheet
 from statecomp_bench.cli.tables import chosen_runs, pictures, tables, trajectory_of
-from statecomp_bench.handoffs.folder import Folder as Handoffs
+from statecomp_bench.handoffs.folder import HandoffFolder as Handoffs
 from statecomp_bench.handoffs.scoring import outcomes
-from statecomp_bench.nextsteps.folder import Folder as NextSteps
+from statecomp_bench.nextsteps.folder import HandoffFolder as NextSteps
 from statecomp_bench.nextsteps.table import lines as next_lines
 from statecomp_bench.suite import Conditions
 from statecomp_bench.tables import Bench, read_bench, rows, rows_by_model
@@ -142,7 +142,7 @@ def as_json(sheet: TableDocument) -> dict[str, Any]:
 
 
 def sheet_of(record: dict[str, Any]) -> TableDocument:
-    cells = tuple(tuple(Cell(**cell) for cell in row) for row in record["rows"])
+    cells = tuple(tuple(TableCell(**cell) for cell in row) for row in record["rows"])
     lists = {name: tuple(record[name]) for name in ("columns", "notes")}
     return TableDocument(**{**record, **lists, "rows": cells, "ours": frozenset(record["ours"])})
 

@@ -22,7 +22,7 @@ from statecomp.router.trees import SHIPPED
 from statecomp.traces.jsonl import read_runs
 from statecomp.vectors.sample import Sample
 from statecomp_bench.study import curves, figures, tables, writing
-from statecomp_bench.study.table import Table, from_json
+from statecomp_bench.study.table import StudyTable, from_json
 
 DOCS = Path(__file__).resolve().parent
 DATA = DOCS.parents[1] / "shared" / "data"
@@ -75,9 +75,9 @@ def measured(
     features: Sequence[Path],
     layers: Sequence[Path],
     sample: Sample,
-) -> dict[str, Callable[[], Table]]:
+) -> dict[str, Callable[[], StudyTable]]:
     """The tables whose data is here."""
-    found: dict[str, Callable[[], Table]] = {
+    found: dict[str, Callable[[], StudyTable]] = {
         "routers-evidence": lambda: tables.evidence_router_table(
             runs, labels, sample, progress=say
         ),

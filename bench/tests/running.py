@@ -10,18 +10,18 @@ from statecomp.baselines.none import NoCompression
 from statecomp.strategy import Strategy
 from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp_bench.acting import ScriptedModel
-from statecomp_bench.agent import Agent, Run
+from statecomp_bench.agent import Agent, AgentRun
 from statecomp_bench.environment import Environment
 from statecomp_bench.habits import VARIANTS
 from statecomp_bench.models import Model
-from statecomp_bench.outside import Outside
-from statecomp_bench.plan import Fact, Plan, Rule, Step
-from statecomp_bench.sandbox import Limits, Sandbox, SandboxFailed
+from statecomp_bench.outside import OutsideWorld
+from statecomp_bench.plan import Fact, Norm, Plan, Step
+from statecomp_bench.sandbox import Sandbox, SandboxFailed, SandboxLimits
 from statecomp_bench.suite import checked
 from statecomp_bench.task import Artefacts, Case, Score, grade, part
 
 
-def sandbox(limits: Limits | None = None) -> Sandbox:
+def sandbox(limits: SandboxLimits | None = None) -> Sandbox:
     """A sandbox, or a skipped test on a kernel that gives none."""
     try:
         with Sandbox(limits) as probe:
@@ -37,10 +37,10 @@ def scripted(case: Case, seed: int = 0, variant: str = "") -> ScriptedModel:
     return ScriptedModel(case.plan, VARIANTS[variant], seed)
 
 
-def run_case(case: Case, model: Model, strategy: Strategy | None = None) -> tuple[Run, Score]:
+def run_case(case: Case, model: Model, strategy: Strategy | None = None) -> tuple[AgentRun, Score]:
     with sandbox() as box:
         case.write(box.root)
-        environment = Environment(box, Outside(case.scenes))
+        environment = Environment(box, OutsideWorld(case.scenes))
         agent = Agent(model, strategy or NoCompression(), environment, OpenAIChat())
         run = agent.run(case.instruction, case.max_steps)
         return run, checked(case, box, environment.outside.calls)
@@ -52,7 +52,7 @@ def small_case() -> Case:
     plan = Plan(
         facts=(Fact("port", "service port", r"\bport = (\d+)", "config"),),
         rules=(
-            Rule("unit", "numbers carry a unit", "numbers carry a unit", " (tcp)", "", "guide"),
+            Norm("unit", "numbers carry a unit", "numbers carry a unit", " (tcp)", "", "guide"),
         ),
         steps=(
             Step("guide", "read_file", {"path": "docs/guide.md"}, "read the guide"),

@@ -22,7 +22,7 @@ from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp_bench.acting import ScriptedModel
 from statecomp_bench.environment import TOOLS
 from statecomp_bench.habits import VARIANTS, Habits
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.tasks import task_named
 
 SILENT = Habits(restate=0, quote=0, trust=1, recheck=0, reread=0, parallel=0)
@@ -268,7 +268,7 @@ STEP = Step("a", "list_files", {}, "look around")
         ((Fact("x", "the x", "x", "a"),), (), (STEP,), "exactly one group"),
         ((Fact("x", "the x", "(x)", "z"),), (), (STEP,), "which is no step"),
         ((Fact("x", "the: x", "(x)", "a"),), (), (STEP,), "punctuation"),
-        ((), (Rule("r", "a rule", "r", "", "", "z"),), (STEP,), "which is no step"),
+        ((), (Norm("r", "a rule", "r", "", "", "z"),), (STEP,), "which is no step"),
         (
             (Fact("x", "the x", "(x)", "a"),),
             (),
@@ -278,7 +278,7 @@ STEP = Step("a", "list_files", {}, "look around")
     ],
 )
 def test_a_plan_that_cannot_work_is_refused(
-    facts: tuple[Fact, ...], rules: tuple[Rule, ...], steps: tuple[Step, ...], problem: str
+    facts: tuple[Fact, ...], rules: tuple[Norm, ...], steps: tuple[Step, ...], problem: str
 ) -> None:
     with pytest.raises(BadInput, match=problem):
         Plan(facts, rules, steps)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from statecomp_bench.meaning import Meaning, thinness
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.sight import Eye
 
 PLAN = Plan(
@@ -16,7 +16,7 @@ PLAN = Plan(
         Fact("city", "city of Bruno", r"City: (.+)", "spec"),
     ),
     rules=(
-        Rule(
+        Norm(
             "mark",
             "a changed line ends with a comment naming its issue",
             "see #NUM",

@@ -13,12 +13,12 @@ import pytest
 from bench.tests.running import sandbox
 from statecomp.history.interaction import Call
 from statecomp_bench.environment import Environment
-from statecomp_bench.sandbox import Limits, Sandbox, SandboxFailed
+from statecomp_bench.sandbox import Sandbox, SandboxFailed, SandboxLimits
 
 
 @pytest.fixture
 def box() -> Iterator[Sandbox]:
-    with sandbox(Limits(seconds=1.0, folder_bytes=24 << 20, file_bytes=4 << 20)) as opened:
+    with sandbox(SandboxLimits(seconds=1.0, folder_bytes=24 << 20, file_bytes=4 << 20)) as opened:
         yield opened
 
 
@@ -102,7 +102,7 @@ def test_a_hanging_tool_is_killed_with_all_it_started(box: Sandbox) -> None:
 
 
 def test_a_run_whose_tools_keep_hanging_is_ended() -> None:
-    with sandbox(Limits(seconds=0.2, hangs=2)) as box:
+    with sandbox(SandboxLimits(seconds=0.2, hangs=2)) as box:
         environment = Environment(box)
         loop = Call("c", "python", json.dumps({"code": "while True: pass"}))
         environment.call(loop)
@@ -176,7 +176,7 @@ def test_a_kernel_without_user_namespaces_still_protects(
         pass
     monkeypatch.setattr("statecomp_bench.sandbox.BOOT", UNSHARED)
     (tmp_path / "secret.txt").write_text("key")
-    with Sandbox(Limits(seconds=1.0)) as box:
+    with Sandbox(SandboxLimits(seconds=1.0)) as box:
         assert box.protection.files == "landlock"
         assert box.protection.network == "seccomp"
         assert "Permission denied" in say(box, "shell", command=f"cat {tmp_path}/secret.txt")

@@ -23,12 +23,12 @@ from statecomp.traces.jsonl import read_runs
 from statecomp_bench import suite
 from statecomp_bench.models import Reply
 from statecomp_bench.results import Result, append_result, iter_results, read_results
-from statecomp_bench.sandbox import Limits
-from statecomp_bench.suite import Conditions, Order, orders, run_order
+from statecomp_bench.sandbox import SandboxLimits
+from statecomp_bench.suite import Conditions, RunOrder, orders, run_order
 from statecomp_bench.task import Artefacts, Case, Score, Task
 
-ORDER = Order("code-small", "none", 0, "scripted", 1)
-CONDITIONS = Conditions(shipped_prices().of(), limits=Limits(seconds=2.0))
+ORDER = RunOrder("code-small", "none", 0, "scripted", 1)
+CONDITIONS = Conditions(shipped_prices().of(), limits=SandboxLimits(seconds=2.0))
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ from statecomp.errors import BadInput
 from statecomp_bench.figures import spread
 from statecomp_bench.matched import (
     MEANINGS,
-    Meaning,
+    BudgetMeaning,
     budget_in,
     expected_tokens,
     matched_specs,
@@ -200,7 +200,7 @@ def test_a_budget_never_lengthens_a_run_and_more_room_never_shortens_a_cut(
     lengths = [1_000]
     for tokens in growth:
         lengths.append(lengths[-1] + tokens)
-    meaning: Meaning = MEANINGS[name]
+    meaning: BudgetMeaning = MEANINGS[name]
     shown = expected_tokens(meaning, budget, [lengths])
     assert 1_000 - 1e-6 <= shown <= fmean(lengths) + 1e-6
     if meaning.cut:

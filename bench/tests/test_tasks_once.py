@@ -15,7 +15,7 @@ from statecomp.history.interaction import JsonObject
 from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp_bench.agent import Agent
 from statecomp_bench.environment import Environment
-from statecomp_bench.outside import Outside
+from statecomp_bench.outside import OutsideWorld
 from statecomp_bench.sight import Eye
 from statecomp_bench.task import Artefacts, Task
 from statecomp_bench.tasks import all_tasks, task_named
@@ -129,7 +129,7 @@ def finished(name: str) -> tuple[dict[str, bytes], tuple[str, ...], tuple[JsonOb
     case = task_named(name).case(0)
     with sandbox() as box:
         case.write(box.root)
-        environment = Environment(box, Outside(case.scenes))
+        environment = Environment(box, OutsideWorld(case.scenes))
         agent = Agent(scripted(case), NoCompression(), environment, OpenAIChat())
         run = agent.run(case.instruction, case.max_steps)
         files = {

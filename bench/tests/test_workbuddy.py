@@ -22,9 +22,9 @@ from statecomp.options import Options, Settings
 from statecomp.testing.provider.app import ScriptedUpstream
 from statecomp.testing.provider.turns import Turn
 from statecomp.tokens.usage import Usage
-from statecomp_bench.workbuddy.arms import ArmResults, Outcome, read_arm
-from statecomp_bench.workbuddy.comparison import Arms, Comparison, Row, compare
-from statecomp_bench.workbuddy.jobs import ARMS, Plan, serving, written
+from statecomp_bench.workbuddy.arms import ArmOutcome, ArmResults, read_arm
+from statecomp_bench.workbuddy.comparison import ArmComparison, ArmRow, Arms, compare
+from statecomp_bench.workbuddy.jobs import ARMS, JobPlan, serving, written
 from statecomp_bench.workbuddy.readme import readme
 from statecomp_bench.workbuddy.summaries import read_account
 from statecomp_bench.workbuddy.tables import markdown
@@ -103,7 +103,7 @@ def read(results: Path, arm: str) -> tuple[ArmResults, list[str]]:
     return read_arm(results, f"*-{arm}-*", lambda p: problems.append(str(p))), problems
 
 
-def rows(comparison: Comparison) -> dict[str, Row]:
+def rows(comparison: ArmComparison) -> dict[str, ArmRow]:
     return {row.domain: row for row in comparison.rows}
 
 
@@ -351,7 +351,7 @@ def test_the_total_is_the_task_weighted_mean_of_the_domains(
     given_rewards: dict[str, tuple[float, bool]],
 ) -> None:
     outcomes = {
-        task: Outcome(
+        task: ArmOutcome(
             task,
             eval40_domains()[task],
             (Trial(task, task, reward, tokens=Tokens(7, 3) if known else None),),
@@ -384,7 +384,7 @@ def test_a_summarisers_calls_through_an_observing_proxy_stand_in_the_ledger() ->
 
 def test_the_arms_differ_in_the_models_address_and_nothing_else() -> None:
     yaml = pytest.importorskip("yaml")
-    plan = Plan("https://host.example/v1", "DeepSeek: V4 'Flash'", port=9000)
+    plan = JobPlan("https://host.example/v1", "DeepSeek: V4 'Flash'", port=9000)
     files = {name: yaml.safe_load(text) for name, text in written(plan).items() if "yaml" in name}
     jobs = {name: body for name, body in files.items() if "/jobs/" in name}
     assert len(jobs) == 2 * len(DOMAINS)
@@ -412,7 +412,7 @@ def test_the_arms_differ_in_the_models_address_and_nothing_else() -> None:
 
 
 def test_prepared_jobs_are_read_back_as_their_arms(tmp_path: Path) -> None:
-    plan = Plan("https://host.example", "a-statecomp-like.model")
+    plan = JobPlan("https://host.example", "a-statecomp-like.model")
     for arm in ARMS:
         write_trial(tmp_path, plan.job(arm, DOMAINS[2]), "new-task", score={"reward": 1})
     arm_results, _ = read(tmp_path, "baseline")
@@ -420,7 +420,7 @@ def test_prepared_jobs_are_read_back_as_their_arms(tmp_path: Path) -> None:
 
 
 def test_a_chat_summariser_is_counted_by_a_proxy_of_its_own() -> None:
-    plan = Plan("https://host.example/v1", "m", records="chat:openai:small", port=9000)
+    plan = JobPlan("https://host.example/v1", "m", records="chat:openai:small", port=9000)
     observing, compressing = serving(plan)
     assert "--mode observe --port 9001" in observing
     spec = compressing.partition("--records ")[2].split()[0]
@@ -445,4 +445,4 @@ def test_a_chat_summariser_is_counted_by_a_proxy_of_its_own() -> None:
 )
 def test_what_cannot_be_prepared_is_refused(wrong: dict[str, Any], problem: str) -> None:
     with pytest.raises(BadInput, match=problem):
-        Plan(**{"upstream": "https://host.example", "model": "m", **wrong})
+        JobPlan(**{"upstream": "https://host.example", "model": "m", **wrong})

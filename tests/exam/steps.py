@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from statecomp.exam.facts import FactKind
-from statecomp.exam.questions import Question, questions_of
+from statecomp.exam.questions import ExamQuestion, questions_of
 from statecomp.exam.spans import Exam
 from statecomp.history.interaction import Interaction
 from statecomp.testing.words import step
@@ -53,6 +53,6 @@ def exam_of(
     )
 
 
-def asked(exam: Exam, kind: FactKind) -> dict[str, Question]:
+def asked(exam: Exam, kind: FactKind) -> dict[str, ExamQuestion]:
     """The questions of one kind by what they are about."""
     return {q.entity: q for q in questions_of(exam) if q.kind is kind}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from statecomp.exam.facts import FactKind
-from statecomp.exam.lines import Outcome, RecordText
-from statecomp.exam.questions import Question
+from statecomp.exam.lines import ReaderOutcome, RecordText
+from statecomp.exam.questions import ExamQuestion
 from statecomp.exam.reader import find
 from tests.exam.steps import asked, exam_of
 
@@ -18,23 +18,23 @@ REGISTER = (
 )
 
 
-def outcome(question: Question, record: str) -> Outcome:
+def outcome(question: ExamQuestion, record: str) -> ReaderOutcome:
     return find(question, RecordText(record)).outcome
 
 
 @pytest.fixture
-def waiver() -> Question:
+def waiver() -> ExamQuestion:
     """Which waiver belongs to TR-70611?  W-4103."""
     later = (('{"command": "file W-4103 and W-4120"}', "ok"),)
     return asked(exam_of(("{}", REGISTER), later=later), FactKind.ROW)["tr-70611"]
 
 
 @pytest.fixture
-def amount() -> Question:
+def amount() -> ExamQuestion:
     return asked(exam_of(("{}", REGISTER)), FactKind.ROW)["tr-70625"]
 
 
-def test_the_question_names_owner_and_field(waiver: Question) -> None:
+def test_the_question_names_owner_and_field(waiver: ExamQuestion) -> None:
     assert waiver.text == 'Which "waiver" belongs to "TR-70611", as step 1 showed it?'
     assert (waiver.shown, waiver.stratum) == ("W-4103", "used")
 
@@ -48,8 +48,8 @@ def test_the_question_names_owner_and_field(waiver: Question) -> None:
         'Facts:\n- 1: {"trip": "TR-70611", "waiver": "W-4103"}',
     ],
 )
-def test_a_value_that_stands_with_its_owner_is_right(waiver: Question, record: str) -> None:
-    assert outcome(waiver, record) is Outcome.RIGHT
+def test_a_value_that_stands_with_its_owner_is_right(waiver: ExamQuestion, record: str) -> None:
+    assert outcome(waiver, record) is ReaderOutcome.RIGHT
 
 
 @pytest.mark.parametrize(
@@ -61,9 +61,9 @@ def test_a_value_that_stands_with_its_owner_is_right(waiver: Question, record: s
     ],
 )
 def test_the_value_of_another_beside_or_under_the_owner_misleads(
-    waiver: Question, record: str
+    waiver: ExamQuestion, record: str
 ) -> None:
-    assert outcome(waiver, record) is Outcome.MISLEADING
+    assert outcome(waiver, record) is ReaderOutcome.MISLEADING
 
 
 @pytest.mark.parametrize(
@@ -76,33 +76,35 @@ def test_the_value_of_another_beside_or_under_the_owner_misleads(
         "Facts:\n- 1: TR-70611\n  TR-70640\n  W-4120",
     ],
 )
-def test_apart_or_in_a_bag_it_tells_nothing(waiver: Question, record: str) -> None:
-    assert outcome(waiver, record) is Outcome.MISSING
+def test_apart_or_in_a_bag_it_tells_nothing(waiver: ExamQuestion, record: str) -> None:
+    assert outcome(waiver, record) is ReaderOutcome.MISSING
 
 
-def test_in_a_long_list_each_item_stands_for_itself(waiver: Question) -> None:
+def test_in_a_long_list_each_item_stands_for_itself(waiver: ExamQuestion) -> None:
     places = "; ".join(f"place {n}: north, south" for n in range(8))
     record = f"Facts:\n- 1: {places}; west: trip TR-70611; of W-4120: east"
-    assert outcome(waiver, record) is Outcome.MISSING
+    assert outcome(waiver, record) is ReaderOutcome.MISSING
 
 
-def test_the_row_as_the_source_has_it_is_right_whatever_stands_around_it(amount: Question) -> None:
+def test_the_row_as_the_source_has_it_is_right_whatever_stands_around_it(
+    amount: ExamQuestion,
+) -> None:
     crowd = "Facts:\n- 1: 312.40 TR-70625 | none given | 118.25 96.10"
-    assert outcome(amount, crowd) is Outcome.RIGHT
+    assert outcome(amount, crowd) is ReaderOutcome.RIGHT
 
 
 def test_a_value_that_breaks_off_in_the_middle_misleads() -> None:
     pages = '[{"name": "Ada", "code": "K-170045"}, {"name": "Bob", "code": "K-180046"}]'
     question = asked(exam_of(("{}", pages)), FactKind.OBJECT)["ada"]
-    assert outcome(question, "Facts:\n- 1: Ada: K-1700") is Outcome.MISLEADING
-    assert outcome(question, "Facts:\n- 1: Ada: K-1700 ...") is Outcome.MISSING
+    assert outcome(question, "Facts:\n- 1: Ada: K-1700") is ReaderOutcome.MISLEADING
+    assert outcome(question, "Facts:\n- 1: Ada: K-1700 ...") is ReaderOutcome.MISSING
 
 
 def test_an_everyday_word_counts_only_beside_the_name_of_its_field() -> None:
     orders = "order | status\nORD-17 | shipped\nORD-18 | open\nORD-19 | open\n"
     question = asked(exam_of(("{}", orders)), FactKind.ROW)["ord-17"]
-    assert outcome(question, "Facts:\n- ORD-17: I will open it next") is Outcome.MISSING
-    assert outcome(question, "Facts:\n- ORD-17: status open") is Outcome.MISLEADING
+    assert outcome(question, "Facts:\n- ORD-17: I will open it next") is ReaderOutcome.MISSING
+    assert outcome(question, "Facts:\n- ORD-17: status open") is ReaderOutcome.MISLEADING
 
 
 def test_nothing_is_asked_that_still_stands_in_sight() -> None:
@@ -114,11 +116,12 @@ def test_another_number_in_the_place_of_a_rules_own_misleads() -> None:
     rule = "Hotels must not cost more than 140 euros a night for anybody."
     exam = exam_of(("{}", rule))
     (question,) = asked(exam, FactKind.RULE).values()
-    assert outcome(question, f"Constraints:\n- 1: {rule}") is Outcome.RIGHT
+    assert outcome(question, f"Constraints:\n- 1: {rule}") is ReaderOutcome.RIGHT
     assert (
-        outcome(question, f"Constraints:\n- 1: {rule.replace('140', '35')}") is Outcome.MISLEADING
+        outcome(question, f"Constraints:\n- 1: {rule.replace('140', '35')}")
+        is ReaderOutcome.MISLEADING
     )
-    assert outcome(question, "Constraints:\n- 1: hotels have a limit") is Outcome.MISSING
+    assert outcome(question, "Constraints:\n- 1: hotels have a limit") is ReaderOutcome.MISSING
 
 
 @pytest.mark.parametrize(
@@ -174,6 +177,6 @@ def test_a_failure_that_is_shown_but_not_named_is_missing_not_misleading() -> No
     (question,) = asked(
         exam_of(('{"command": "x"}', "all\nexit code: 2")), FactKind.VERDICT
     ).values()
-    assert outcome(question, "Facts:\n- 1. shell x -> all (2 lines)") is Outcome.MISSING
-    assert outcome(question, "Facts:\n- 1. shell x -> worked") is Outcome.MISLEADING
-    assert outcome(question, "Facts:\n- 1. shell x -> failed") is Outcome.RIGHT
+    assert outcome(question, "Facts:\n- 1. shell x -> all (2 lines)") is ReaderOutcome.MISSING
+    assert outcome(question, "Facts:\n- 1. shell x -> worked") is ReaderOutcome.MISLEADING
+    assert outcome(question, "Facts:\n- 1. shell x -> failed") is ReaderOutcome.RIGHT

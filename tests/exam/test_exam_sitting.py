@@ -15,7 +15,7 @@ from statecomp.cli.app import app
 from statecomp.exam.answers import grade
 from statecomp.exam.facts import FactKind
 from statecomp.exam.lines import RecordText
-from statecomp.exam.measures import Labelled, false_failures
+from statecomp.exam.measures import LabelledValues, false_failures
 from statecomp.exam.questions import groups_of, questions_of, verdict_questions
 from statecomp.exam.sitting import sit
 from statecomp.exam.spans import by_labels, exams, half_of
@@ -77,7 +77,7 @@ def test_baselines_are_as_long_as_the_record_they_stand_beside() -> None:
 
 def test_a_value_keeps_its_label_or_is_counted() -> None:
     exam = exam_of(("{}", ROWS))
-    labelled = Labelled.of([*groups_of(exam)], ROWS)
+    labelled = LabelledValues.of([*groups_of(exam)], ROWS)
 
     def shares(record: str) -> tuple[float, float]:
         found = labelled.integrity(RecordText(record))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from statecomp.history.interaction import Call, Interaction, Observation
-from statecomp.history.repeats import Told, call_key, told
+from statecomp.history.repeats import ToldCall, call_key, told
 
 
 def made(number: int, name: str, arguments: str, answer: str) -> Interaction:
@@ -13,7 +13,7 @@ def made(number: int, name: str, arguments: str, answer: str) -> Interaction:
     return Interaction(f"i{number}", number, (), 10, calls=(call,), observations=(seen,))
 
 
-def two(first: Interaction, *later: Interaction) -> tuple[list[Told], list[Told]]:
+def two(first: Interaction, *later: Interaction) -> tuple[list[ToldCall], list[ToldCall]]:
     """What the first and the last of them were told."""
     known = [known for _, known in told([first, *later])]
     return known[0], known[-1]

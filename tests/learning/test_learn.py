@@ -13,7 +13,7 @@ from statecomp.errors import BadInput
 from statecomp.learning import learn as learning
 from statecomp.learning.lessons import lessons, spread
 from statecomp.learning.page import page_of
-from statecomp.learning.sessions import Found, sessions_of
+from statecomp.learning.sessions import UsableSessions, sessions_of
 from statecomp.ledger.audit import Ledger, Regret
 from statecomp.ledger.own import account_of
 from statecomp.router.committee import Committee
@@ -37,7 +37,7 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
     made.close()
 
 
-def filled(ledger: Ledger, count: int = 7, steps: int = 26) -> Found:
+def filled(ledger: Ledger, count: int = 7, steps: int = 26) -> UsableSessions:
     for seed in range(count):
         name = f"session-{seed:02}"
         back = Regret(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from statecomp.annotation.labels import Label
-from statecomp.learning.outcomes import Outcome, Told, outcomes, seen
+from statecomp.learning.outcomes import SessionAccount, StepOutcome, outcomes, seen
 from statecomp.learning.sessions import sessions_of
 from statecomp.ledger.audit import Regret
 from statecomp.ledger.own import account_of
@@ -21,12 +21,12 @@ def back_for(commit: int, step: int, detail: str = "read_file") -> Regret:
     return Regret(NAME, step, f"commit-{NAME}-{commit}", "repeated call", detail)
 
 
-def fates(told: Told) -> dict[int, str]:
+def fates(told: SessionAccount) -> dict[int, str]:
     return {one.number: one.fate for one in outcomes(told)}
 
 
 def test_each_replaced_step_has_one_fate() -> None:
-    told = Told(
+    told = SessionAccount(
         STEPS,
         [
             entry_at(NAME, 1, 1, 4),
@@ -55,7 +55,7 @@ def test_a_return_is_put_down_to_the_step_it_was_for(tmp_path: Path) -> None:
 
 
 def test_a_return_of_which_nobody_knows_what_for_counts_for_the_whole_span() -> None:
-    told = Told(STEPS, [entry_at(NAME, 1, 2, 6)], [back_for(1, 12, "something else")])
+    told = SessionAccount(STEPS, [entry_at(NAME, 1, 2, 6)], [back_for(1, 12, "something else")])
     assert fates(told) == {1: "returned", 2: "returned"}
 
 
@@ -63,19 +63,19 @@ def test_a_return_of_which_nobody_knows_what_for_counts_for_the_whole_span() -> 
     ("boundary", "found", "now"),
     [
         (5, [], 5),
-        (5, [Outcome(2, 6, "returned", needed=9)], 10),
-        (None, [Outcome(2, 6, "returned", needed=9)], None),
-        (12, [Outcome(2, 6, "returned", needed=9)], 12),
-        (None, [Outcome(2, 6, "quiet")], 6),
-        (9, [Outcome(2, 6, "quiet")], 6),
-        (4, [Outcome(2, 6, "quiet")], 4),
-        (4, [Outcome(2, 6, "undone")], None),
-        (9, [Outcome(2, 6, "quiet"), Outcome(2, 6, "returned", needed=8)], 9),
-        (4, [Outcome(2, 6, "open")], 4),
+        (5, [StepOutcome(2, 6, "returned", needed=9)], 10),
+        (None, [StepOutcome(2, 6, "returned", needed=9)], None),
+        (12, [StepOutcome(2, 6, "returned", needed=9)], 12),
+        (None, [StepOutcome(2, 6, "quiet")], 6),
+        (9, [StepOutcome(2, 6, "quiet")], 6),
+        (4, [StepOutcome(2, 6, "quiet")], 4),
+        (4, [StepOutcome(2, 6, "undone")], None),
+        (9, [StepOutcome(2, 6, "quiet"), StepOutcome(2, 6, "returned", needed=8)], 9),
+        (4, [StepOutcome(2, 6, "open")], 4),
     ],
 )
 def test_what_was_seen_moves_the_boundary_and_keeps_in_doubt(
-    boundary: int | None, found: list[Outcome], now: int | None
+    boundary: int | None, found: list[StepOutcome], now: int | None
 ) -> None:
     label = seen(Label("r", 2, boundary), found)
     assert label.boundary == now

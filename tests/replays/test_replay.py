@@ -21,7 +21,7 @@ from statecomp.llm.writing.summarize import ChatSummarizer
 from statecomp.replays.accounting import Bill, common_prefix, dollars_of
 from statecomp.replays.run import RunReplay, replay_run
 from statecomp.replays.safety import Dependencies, bootstrap_interval, common_identifiers
-from statecomp.replays.table import Row, hindsight_share, rows, steps_table
+from statecomp.replays.table import StrategyRow, hindsight_share, rows, steps_table
 from statecomp.strategy import Strategy
 from statecomp.testing.chat import ScriptedChat
 from statecomp.testing.words import BULK
@@ -220,7 +220,7 @@ def long_run() -> RunReplay:
     return replayed(LONG, "window:keep=10", OFF, *ON.values())
 
 
-def row_of(result: RunReplay, spec: str, model: str = "claude-sonnet") -> Row:
+def row_of(result: RunReplay, spec: str, model: str = "claude-sonnet") -> StrategyRow:
     return next(r for r in rows([result], shipped_prices().of(model)) if r.strategy == spec)
 
 

@@ -25,7 +25,7 @@ from statecomp.replays.report import (
     score_code,
     states,
 )
-from statecomp.replays.run import Replay, RunReplay, Standing, Step
+from statecomp.replays.run import Replay, ReplayStep, RunReplay, Standing
 from statecomp.replays.table import hindsight_share, rows, rows_by_domain
 from statecomp.replays.timing import LabelSource, Timing
 from statecomp.strategy import Refusal
@@ -58,8 +58,8 @@ def step(
     refusals: Sequence[Refusal] = (),
     commits: int = 0,
     note: str = "",
-) -> Step:
-    return Step(
+) -> ReplayStep:
+    return ReplayStep(
         checkpoint=checkpoint,
         message=checkpoint,
         bill=Bill(input=sent, cached=sent // 2, output=10, side_input=7, side_calls=1),

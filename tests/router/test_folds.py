@@ -9,11 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from statecomp.errors import BadInput
-from statecomp.router.folds import EVEN_PARTS, PAPER_PARTS, Run, learning_more, rotations, unseen_by
+from statecomp.router.folds import (
+    EVEN_PARTS,
+    PAPER_PARTS,
+    FoldRun,
+    learning_more,
+    rotations,
+    unseen_by,
+)
 
 
-def runs_of(count: int, tasks: int, domains: int = 3) -> list[Run]:
-    return [Run(f"r{n}", f"t{n % tasks}", f"d{n % tasks % domains}") for n in range(count)]
+def runs_of(count: int, tasks: int, domains: int = 3) -> list[FoldRun]:
+    return [FoldRun(f"r{n}", f"t{n % tasks}", f"d{n % tasks % domains}") for n in range(count)]
 
 
 @given(
@@ -78,13 +85,13 @@ def test_what_cannot_be_parted_is_refused() -> None:
     with pytest.raises(BadInput, match="count: must lie between 1 and 5, not 6"):
         rotations(runs_of(30, 30), count=6)
     with pytest.raises(BadInput, match="run 'r0' is listed twice"):
-        rotations([*runs_of(9, 9), Run("r0", "other", "d")])
+        rotations([*runs_of(9, 9), FoldRun("r0", "other", "d")])
 
 
 def test_more_runs_are_learned_from_unless_their_task_is_tuned_or_judged_on() -> None:
     runs, folds = runs_of(20, 10), rotations(runs_of(20, 10))
-    again = [Run(f"again {run.name}", run.group, run.domain) for run in runs]
-    new = [Run(f"new {n}", f"new task {n}", "Code") for n in range(10)]
+    again = [FoldRun(f"again {run.name}", run.group, run.domain) for run in runs]
+    new = [FoldRun(f"new {n}", f"new task {n}", "Code") for n in range(10)]
     for fold, wider in zip(folds, learning_more(folds, runs, [*again, *new]), strict=True):
         assert (wider.validation, wider.test) == (fold.validation, fold.test)
         added = set(wider.train) - set(fold.train)
@@ -96,7 +103,7 @@ def test_more_runs_are_learned_from_unless_their_task_is_tuned_or_judged_on() ->
 
 def test_every_task_has_a_fold_that_never_saw_it() -> None:
     runs = runs_of(20, 10)
-    new = [Run(f"new {n}", f"new task {n}", "Code") for n in range(7)]
+    new = [FoldRun(f"new {n}", f"new task {n}", "Code") for n in range(7)]
     folds = learning_more(rotations(runs), runs, new)
     unseen = unseen_by(folds, [*runs, *new])
     assert unseen.keys() == {run.group for run in (*runs, *new)}
@@ -108,4 +115,4 @@ def test_every_task_has_a_fold_that_never_saw_it() -> None:
 def test_a_task_all_folds_learn_from_is_refused() -> None:
     folds = [fold._replace(train=(*fold.train, "x")) for fold in rotations(runs_of(20, 10))]
     with pytest.raises(BadInput, match="every fold has seen task 'x'"):
-        unseen_by(folds, [Run("x", "x", "Code")])
+        unseen_by(folds, [FoldRun("x", "x", "Code")])

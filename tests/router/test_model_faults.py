@@ -27,7 +27,7 @@ from statecomp.router.hidden.opened import Serving
 from statecomp.router.hidden.reader import HiddenReader
 from statecomp.router.hidden.spec import Encoder, Spec
 from statecomp.router.network import Layer, Network
-from statecomp.router.pipeline import Material, Plan, Workplace, train
+from statecomp.router.pipeline import Material, TrainingPlan, Workplace, train
 from statecomp.router.scorer import RouterScorer
 from tests.features.small_model import TINY, needs_model, tiny
 from tests.proxy.conversations import CHAT
@@ -197,7 +197,7 @@ def test_a_served_request_goes_out_and_its_account_says_what_is_wrong_with_the_m
 def test_a_larger_architecture_goes_from_training_to_a_shorter_request(
     name: str, folder_of: Callable[[str], str], tmp_path: Path
 ) -> None:
-    plan = Plan(
+    plan = TrainingPlan(
         "capped-recent4", "hybrid", encoder=folder_of(name), loss="weighted-bce", checkpoints=2
     )
     made = train(Material(RUNS, labels_of(RUNS)), plan, Workplace(vectors=tmp_path / "vectors"))

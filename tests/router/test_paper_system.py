@@ -22,7 +22,7 @@ from statecomp.recipes import RECIPES
 from statecomp.router import learners, shipped
 from statecomp.router.bundle import load, save
 from statecomp.router.hidden.opened import Serving
-from statecomp.router.pipeline import Material, Plan, Workplace, evaluate, train
+from statecomp.router.pipeline import Material, TrainingPlan, Workplace, evaluate, train
 from statecomp.vectors.sample import Sample
 from statecomp.workers.local import LocalEngine
 from tests.cli.test_cli import statecomp
@@ -36,10 +36,10 @@ extract = pytest.importorskip("statecomp.vectors.extract", reason=LIBRARIES)
 CPU = Serving(device="cpu")
 RUNS = runs_of(10, steps=5)
 LABELS = labels_of(RUNS)
-PAPER = Plan("capped-recent4", "hybrid", layer=2, loss="weighted-bce", checkpoints=2)
+PAPER = TrainingPlan("capped-recent4", "hybrid", layer=2, loss="weighted-bce", checkpoints=2)
 
 
-def planned(**changes: Any) -> Plan:
+def planned(**changes: Any) -> TrainingPlan:
     return replace(PAPER, encoder=str(folder()), **changes)
 
 

@@ -34,9 +34,9 @@ from statecomp_bench.habits import Habits
 from statecomp_bench.meaning import Meaning
 from statecomp_bench.models import Reply
 from statecomp_bench.plan import PLACE, Plan, Step
-from statecomp_bench.scripted.fetching import Fetching, Move, statement
-from statecomp_bench.scripted.hands import Hands
-from statecomp_bench.sight import AIM, ONCE_MORE, Eye, Sight, mentions
+from statecomp_bench.scripted.fetching import Fetching, ScriptedMove, statement
+from statecomp_bench.scripted.hands import ScriptedHands
+from statecomp_bench.sight import AIM, ONCE_MORE, Eye, PlanSight, mentions
 
 MOST_NEIGHBOURS = 3
 REFUSED = "That was refused. I still"
@@ -49,7 +49,7 @@ class ScriptedModel:
         self._plan = plan
         self._habits = habits
         self._policy = tuple(policy)
-        self._hands = Hands(plan, habits, seed)
+        self._hands = ScriptedHands(plan, habits, seed)
         self._fetching = Fetching(self._hands, self._policy)
         self._eye = Eye(plan, Meaning(plan) if habits.understands else None)
         self._steps = tuple(_ordered(plan.steps, seed))
@@ -70,18 +70,18 @@ class ScriptedModel:
         said = "\n".join(part for part in (*self._findings(sight), move.said) if part)
         return Reply(_message(said, move.calls, _next_id(sight)))
 
-    def _next(self, sight: Sight, offered: Offered) -> Move:
+    def _next(self, sight: PlanSight, offered: Offered) -> ScriptedMove:
         goal = self._goal(sight)
         if goal is None:
-            return Move(self._plan.closing)
+            return ScriptedMove(self._plan.closing)
         doubted = self._doubted(goal, sight)
         if doubted is None:
             return self._towards(goal, sight, offered)
         move = self._towards(doubted, sight, offered)
         # The goal stays in its words, so that it is not lost over the detour.
-        return Move(f"One thing first, then I {AIM} {goal.title}.\n{move.said}", move.calls)
+        return ScriptedMove(f"One thing first, then I {AIM} {goal.title}.\n{move.said}", move.calls)
 
-    def _towards(self, goal: Step, sight: Sight, offered: Offered) -> Move:
+    def _towards(self, goal: Step, sight: PlanSight, offered: Offered) -> ScriptedMove:
         return (
             self._look_again(goal, sight)
             or self._fetching.move(goal, self._open(goal, sight), sight, offered)
@@ -89,12 +89,12 @@ class ScriptedModel:
             or self._act(goal, sight, offered)
         )
 
-    def _open(self, goal: Step, sight: Sight) -> list[Step]:
+    def _open(self, goal: Step, sight: PlanSight) -> list[Step]:
         """What is to be done behind the goal."""
         rest = self._steps[self._places[goal.id] + 1 :]
         return [step for step in rest if step.id not in sight.done]
 
-    def _goal(self, sight: Sight) -> Step | None:
+    def _goal(self, sight: PlanSight) -> Step | None:
         """What it was after a moment ago, or else the first step behind the furthest trace."""
         sight.done.update(step.id for step in self._steps if self._recorded(step, sight))
         wanted = self._wanted(sight)
@@ -105,14 +105,14 @@ class ScriptedModel:
         rest = self._steps[max(traces, default=-1) + 1 :]
         return next((step for step in rest if step.id not in sight.done), None)
 
-    def _wanted(self, sight: Sight) -> list[Step]:
+    def _wanted(self, sight: PlanSight) -> list[Step]:
         """Open steps that its last words name as wanted: what the others are for comes first."""
         said = sight.turns[-1].said if sight.turns else ""
         places = {step.id: said.find(f"{AIM} {step.title}") for step in self._steps}
         found = [s for s in self._steps if places[s.id] >= 0 and s.id not in sight.done]
         return sorted(found, key=lambda step: places[step.id])
 
-    def _doubted(self, goal: Step, sight: Sight) -> Step | None:
+    def _doubted(self, goal: Step, sight: PlanSight) -> Step | None:
         """An artefact without a trace that it looks for before this goal, and has not yet."""
         said = sight.turns[-1].said if sight.turns else ""
         begun = f"{AIM} {goal.title}" in said
@@ -122,7 +122,7 @@ class ScriptedModel:
                 return step
         return None
 
-    def _recorded(self, step: Step, sight: Sight) -> bool:
+    def _recorded(self, step: Step, sight: PlanSight) -> bool:
         """Whether a summary names the step's call with the value that distinguishes it."""
         template = next(iter(step.arguments.values()), "").partition("\n")[0]
         if step.id in sight.done or not sight.records or not PLACE.search(template):
@@ -136,16 +136,18 @@ class ScriptedModel:
             for line in record.splitlines()
         )
 
-    def _act(self, goal: Step, sight: Sight, offered: Offered) -> Move:
+    def _act(self, goal: Step, sight: PlanSight, offered: Offered) -> ScriptedMove:
         """The goal itself, with what is ready behind it."""
         together = [goal, *self._ready(goal, sight)]
         said = " ".join(f"Now I {step.title}." for step in together)
         last = sight.turns[-1].said if sight.turns else ""
         if f"Now I {goal.title}." in last or f"{REFUSED} {AIM} {goal.title}" in last:
             said = f"{ONCE_MORE} {said}"
-        return Move(said, tuple(self._first_call(step, sight, offered) for step in together))
+        return ScriptedMove(
+            said, tuple(self._first_call(step, sight, offered) for step in together)
+        )
 
-    def _ready(self, goal: Step, sight: Sight) -> Iterator[Step]:
+    def _ready(self, goal: Step, sight: PlanSight) -> Iterator[Step]:
         """Steps to take in the same turn: independent neighbours, or simply the next ones.
 
         Calls of one turn are made in order, so all a later one needs is that its values are known.
@@ -160,7 +162,7 @@ class ScriptedModel:
                 return
             yield step
 
-    def _look_again(self, goal: Step, sight: Sight) -> Move | None:
+    def _look_again(self, goal: Step, sight: PlanSight) -> ScriptedMove | None:
         """A refused call: what it was told may be wrong, so the source is asked once more."""
         last = sight.turns[-1] if sight.turns else None
         if last is None or f"Now I {goal.title}." not in last.said or ONCE_MORE in last.said:
@@ -170,9 +172,9 @@ class ScriptedModel:
         if not source or self._hands.missing(self._plan.step[source], sight):
             return None
         said = f"{REFUSED} {AIM} {goal.title}: I {self._plan.step[source].title}."
-        return Move(said, (self._hands.call(self._plan.step[source], sight),))
+        return ScriptedMove(said, (self._hands.call(self._plan.step[source], sight),))
 
-    def _reread(self, goal: Step, sight: Sight) -> Move | None:
+    def _reread(self, goal: Step, sight: PlanSight) -> ScriptedMove | None:
         found = (self._plan.fact[n].source for n in self._hands.needs(goal, sight))
         sources = [name for name in found if name and not self._plan.step[name].once]
         if not goal.writes or not sources:
@@ -184,9 +186,9 @@ class ScriptedModel:
         before = mentions([turn.said for turn in sight.turns], said)
         if before or self._hands.missing(source, sight):
             return None
-        return Move(said, (self._hands.call(source, sight),))
+        return ScriptedMove(said, (self._hands.call(source, sight),))
 
-    def _tended(self, sight: Sight, offered: Offered) -> Move | None:
+    def _tended(self, sight: PlanSight, offered: Offered) -> ScriptedMove | None:
         """A strategy's tool for too much context, at most once after each step of its own."""
         last = sight.turns[-1] if sight.turns else None
         if last is None or not last.calls or not sight.newest:
@@ -203,15 +205,17 @@ class ScriptedModel:
             if bulky or full:
                 arguments = filled(use, "what was found so far", sight)
                 if arguments is not None:
-                    return Move("The context is long; I tidy it up.", ((use.tool, arguments),))
+                    return ScriptedMove(
+                        "The context is long; I tidy it up.", ((use.tool, arguments),)
+                    )
         return None
 
-    def _used_up(self, sight: Sight) -> bool:
+    def _used_up(self, sight: PlanSight) -> bool:
         """Whether all that the newest observation shows has been put into words before."""
         fresh = self._eye.fresh(sight.newest[-1])
         return sight.stated.issuperset(fresh.values) and sight.stated.issuperset(fresh.rules)
 
-    def _findings(self, sight: Sight) -> Iterator[str]:
+    def _findings(self, sight: PlanSight) -> Iterator[str]:
         """Some of what the newest observations show, in words."""
         for text in sight.newest:
             reading = self._eye.fresh(text)
@@ -227,7 +231,7 @@ class ScriptedModel:
                     yield f"Rule: {self._plan.rule[name].label}."
 
     def _first_call(
-        self, step: Step, sight: Sight, offered: Offered
+        self, step: Step, sight: PlanSight, offered: Offered
     ) -> tuple[str, Mapping[str, Any]]:
         """With a question, where a tool takes one; who looks a second time wants to see it all."""
         name, arguments = self._hands.call(step, sight)
@@ -255,7 +259,7 @@ def _ordered(steps: Sequence[Step], seed: int) -> Iterator[Step]:
         place = stop
 
 
-def _next_id(sight: Sight) -> int:
+def _next_id(sight: PlanSight) -> int:
     numbers = (NUMBER.findall(c.id)[-1:] for turn in sight.turns for c in turn.calls)
     return max((int(found[0]) for found in numbers if found), default=0) + 1
 

@@ -41,7 +41,7 @@ class RunFailed(StateCompError):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class AgentRequest:
     """One request to the acting model, and what the strategy had made of the history.
 
     `standing` has one letter for each interaction so far: `k` kept, `e` edited, `s` in a summary,
@@ -58,11 +58,11 @@ class Request:
 
 
 @dataclass
-class Run:
+class AgentRun:
     """A run in progress; everything that happened so far."""
 
     messages: list[JsonObject]
-    requests: list[Request] = field(default_factory=list)
+    requests: list[AgentRequest] = field(default_factory=list)
     ended: str = STEP_LIMIT
     pruned: int = 0  # tokens a strategy took from fresh observations
 
@@ -92,25 +92,25 @@ class Agent:
         self._reader = IncrementalReader(wire, count)
         self._previous = History(())
 
-    def run(self, instruction: str, max_steps: int, run: Run | None = None) -> Run:
+    def run(self, instruction: str, max_steps: int, run: AgentRun | None = None) -> AgentRun:
         """Until the model ends it or the steps are used up; raises RunFailed.
 
         A `run` handed in is filled, so that a failed one can still be looked at.
         """
-        run = run or Run([])
+        run = run or AgentRun([])
         self.begin(run)
         return self.go_on(run, instruction, max_steps)
 
-    def begin(self, run: Run) -> None:
+    def begin(self, run: AgentRun) -> None:
         """An empty conversation with the system's words."""
         run.messages[:] = [{"role": "system", "content": self._system}]
 
-    def go_on(self, run: Run, words: str, max_steps: int) -> Run:
+    def go_on(self, run: AgentRun, words: str, max_steps: int) -> AgentRun:
         """The user says something; until the model answers without a call, or steps are used up."""
         run.messages.append({"role": "user", "content": words})
         return self.carry_on(run, max_steps)
 
-    def carry_on(self, run: Run, max_steps: int) -> Run:
+    def carry_on(self, run: AgentRun, max_steps: int) -> AgentRun:
         """From the messages as they stand, whoever wrote them."""
         run.ended = STEP_LIMIT
         for _ in range(max_steps):
@@ -124,7 +124,7 @@ class Agent:
                 run.messages.append(self._observed(run, call))
         return run
 
-    def _step(self, run: Run) -> JsonObject:
+    def _step(self, run: AgentRun) -> JsonObject:
         """One request: the strategy's view goes out, an assistant message comes back."""
         tools = self._tools()
         extra = _guarded("strategy", self._strategy.extra_system_text)
@@ -154,7 +154,7 @@ class Agent:
         extra = {_name(t): t for t in _guarded("strategy", self._strategy.extra_tools)}
         return [*(extra.pop(_name(tool), tool) for tool in own), *extra.values()]
 
-    def _observed(self, run: Run, call: Call) -> JsonObject:
+    def _observed(self, run: AgentRun, call: Call) -> JsonObject:
         if call.name in NAMES:
             text = self._environment.call(call)
             seen = _guarded("strategy", lambda: self._strategy.on_observation(call, text))
@@ -166,14 +166,14 @@ class Agent:
 
     def _request(
         self,
-        run: Run,
+        run: AgentRun,
         history: History,
         view: View,
         message: JsonObject,
         reply: Reply,
         tools: Sequence[JsonObject],
         own: int,
-    ) -> Request:
+    ) -> AgentRequest:
         """The account of one request: the server's numbers where it gave any, else ours."""
         same, cached = common_prefix(self._previous, view.history)
         changed, _ = common_prefix(history, view.history)
@@ -181,7 +181,7 @@ class Agent:
         schemas, plain = self._schema_tokens(tools), self._schema_tokens(self._environment.tools)
         usage = reply.usage
         first = not self._previous.segments
-        return Request(
+        return AgentRequest(
             bill=Bill(
                 input=usage.input_tokens or view.history.tokens + schemas,
                 cached=usage.cached_tokens
@@ -221,7 +221,7 @@ def _guarded(who: str, work: Callable[[], T]) -> T:
 
 
 def _standing(view: History, raw: History) -> str:
-    """What became of each interaction, one letter each; see `Request`."""
+    """What became of each interaction, one letter each; see `AgentRequest`."""
     letters = {i.number: "-" for i in raw.interactions}
     originals = {i.id for i in raw.interactions}
     for segment in view.segments:

@@ -10,7 +10,7 @@ from typing import Any
 from statecomp.baselines.tools import Use
 from statecomp.history.interaction import JsonObject
 from statecomp_bench.plan import Fact, Plan, Step
-from statecomp_bench.sight import Sight
+from statecomp_bench.sight import PlanSight
 
 NUMBER = re.compile(r"\d+")
 AGAIN, BY_RULES, RULES = "So again:", "by the rules:", "the rules"
@@ -19,7 +19,7 @@ _TIMES = re.compile(r"(\d+) x ([^;\n]+);")
 _MISSED = re.compile(r"do not see the ([^\n]+)\. " + AGAIN)
 
 
-def tries(sight: Sight, aim: str) -> Counter[str]:
+def tries(sight: PlanSight, aim: str) -> Counter[str]:
     """How often each thing was fetched for one goal, by the newest words that name the goal."""
     said = next((turn.said for turn in reversed(sight.turns) if aim in turn.said), "")
     _, _, note = said.partition(TRIED)
@@ -74,7 +74,7 @@ def beside(fact: Fact) -> str:
     return max(pieces, key=len).strip()
 
 
-def filled(use: Use, need: str, sight: Sight) -> dict[str, Any] | None:
+def filled(use: Use, need: str, sight: PlanSight) -> dict[str, Any] | None:
     """A tool's arguments by its policy; None where what it should name is not in sight."""
     text = "\n".join(sight.texts)
     given: dict[str, Any] = {}

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from statecomp.history.interaction import Call, JsonObject
-from statecomp_bench.outside import ASK, HTTP, Outside
+from statecomp_bench.outside import ASK, HTTP, OutsideWorld
 from statecomp_bench.sandbox import Sandbox, SandboxFailed
 
 SHOWN_ROOT = "/workspace"
@@ -93,10 +93,10 @@ class Environment:
     """Calls against one sandbox and what lies outside, with this machine's paths out of sight."""
 
     def __init__(
-        self, sandbox: Sandbox, outside: Outside | None = None, most_chars: int = MOST_CHARS
+        self, sandbox: Sandbox, outside: OutsideWorld | None = None, most_chars: int = MOST_CHARS
     ) -> None:
         self._sandbox = sandbox
-        self.outside = outside or Outside()
+        self.outside = outside or OutsideWorld()
         self._most_chars = most_chars
         self._hung = 0
 

@@ -17,7 +17,7 @@ from matplotlib.patches import Patch
 
 from statecomp.annotation.figures import LOOKS, STYLE, pictures
 from statecomp_bench.results import Result
-from statecomp_bench.tables import Row
+from statecomp_bench.tables import MethodRow
 
 Label = Callable[[str], str]
 
@@ -46,7 +46,7 @@ def drawn(figures: Mapping[str, Figure], note: str) -> dict[str, bytes]:
         return pictures(figures, note)
 
 
-def reward_tokens(lines: Sequence[Row], label: Label) -> Figure:
+def reward_tokens(lines: Sequence[MethodRow], label: Label) -> Figure:
     """Every method a point; up and left is better."""
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(9.2, max(4.8, 1.6 + 0.24 * len(lines))), layout="constrained")
@@ -76,7 +76,7 @@ def reward_tokens(lines: Sequence[Row], label: Label) -> Figure:
         return figure
 
 
-def _point(row: Row) -> tuple[str, str]:
+def _point(row: MethodRow) -> tuple[str, str]:
     """StateComp and the baseline stand out; the names beside the plot tell the others apart."""
     if row.name == "statecomp":
         return "#D55E00", "*"
@@ -89,7 +89,7 @@ def _room(values: Sequence[float]) -> tuple[float, float]:
     return low - edge, high + edge
 
 
-def _names_beside(axes: Axes, lines: Sequence[Row], label: Label) -> None:
+def _names_beside(axes: Axes, lines: Sequence[MethodRow], label: Label) -> None:
     """Names in a column on the right, in the order of the rewards, never over one another."""
     low, high = axes.get_ylim()
     order = sorted(lines, key=lambda row: (row.reward, -row.tokens))

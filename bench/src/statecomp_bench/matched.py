@@ -25,7 +25,7 @@ LEAST, STEPS = 256, 80
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class BudgetMeaning:
     """What a method's budget bounds, as its module and card say.
 
     The last `recent` interactions stay beside it.  `cut` methods cut what is older down to
@@ -41,14 +41,14 @@ class Meaning:
     whole: bool = False  # the budget is for the request, the task included
 
 
-MEANINGS: Mapping[str, Meaning] = {
-    "llmlingua2": Meaning(recent=2, cut=True),
-    "pace": Meaning(recent=2, cut=True, scale=0.6),
-    "selfcompact": Meaning(plus=2_000, whole=True),
-    "acon": Meaning(recent=1, plus=1_024),
-    "selfgc": Meaning(recent=2, share=0.56, growth=True),
-    "lre": Meaning(recent=5, cut=True),
-    "sam": Meaning(share=0.1, whole=True),
+MEANINGS: Mapping[str, BudgetMeaning] = {
+    "llmlingua2": BudgetMeaning(recent=2, cut=True),
+    "pace": BudgetMeaning(recent=2, cut=True, scale=0.6),
+    "selfcompact": BudgetMeaning(plus=2_000, whole=True),
+    "acon": BudgetMeaning(recent=1, plus=1_024),
+    "selfgc": BudgetMeaning(recent=2, share=0.56, growth=True),
+    "lre": BudgetMeaning(recent=5, cut=True),
+    "sam": BudgetMeaning(share=0.1, whole=True),
 }
 
 
@@ -145,7 +145,7 @@ def _matched(
 
 
 def _seen(
-    meaning: Meaning,
+    meaning: BudgetMeaning,
     budget: float,
     group: Sequence[Result],
     lengths: Mapping[Place, Sequence[int]],
@@ -168,12 +168,14 @@ def _budgets(longest: int) -> Iterator[int]:
         last = budget
 
 
-def expected_tokens(meaning: Meaning, budget: float, lengths: Sequence[Sequence[int]]) -> float:
+def expected_tokens(
+    meaning: BudgetMeaning, budget: float, lengths: Sequence[Sequence[int]]
+) -> float:
     """Mean tokens of a request if a method with this budget went the uncompressed runs' way."""
     return fmean(shown for run in lengths for shown in _shown(meaning, budget, run))
 
 
-def _shown(meaning: Meaning, budget: float, run: Sequence[int]) -> Iterator[float]:
+def _shown(meaning: BudgetMeaning, budget: float, run: Sequence[int]) -> Iterator[float]:
     """The request lengths of one run under a budget."""
     task = run[0]
     room = max(0.0, meaning.scale * budget - (task if meaning.whole else 0))

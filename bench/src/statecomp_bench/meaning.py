@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from statecomp_bench.plan import Fact, Plan, Rule
+from statecomp_bench.plan import Fact, Norm, Plan
 
 ENTRY = re.compile(r"; | -> |\n")
 WORD = re.compile(r"[^\W_]+(?:[-'][^\W_]+)*")
@@ -124,7 +124,7 @@ def _nearest(sought: Sought, entry: str) -> tuple[int, int] | None:
     return match.span()
 
 
-def _rule_words(rule: Rule) -> tuple[frozenset[str], frozenset[str]]:
+def _rule_words(rule: Norm) -> tuple[frozenset[str], frozenset[str]]:
     plain = re.sub(r"\\.|[\[\](){}|^$*+?]", " ", rule.pattern)
     return stems(rule.label), stems(plain)
 

@@ -30,7 +30,7 @@ class Scene:
     answers: tuple[str, ...]
 
 
-class Outside:
+class OutsideWorld:
     """The scenes of one run, and what was asked of them so far."""
 
     def __init__(self, scenes: Sequence[Scene] = ()) -> None:

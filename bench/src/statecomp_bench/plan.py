@@ -47,7 +47,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Norm:
     """A constraint: `then` while `label` or `pattern` is in sight, `otherwise` (a violation) else.
 
     Both are templates and may name facts.  `source` is the step that shows the rule.
@@ -94,7 +94,7 @@ class Plan:
     """Steps in order, and what they need.  `closing` is a template too: the agent's last words."""
 
     facts: tuple[Fact, ...]
-    rules: tuple[Rule, ...]
+    rules: tuple[Norm, ...]
     steps: tuple[Step, ...]
     closing: str = "All of it is done."
 
@@ -108,7 +108,7 @@ class Plan:
         return {fact.name: fact for fact in self.facts}
 
     @cached_property
-    def rule(self) -> Mapping[str, Rule]:
+    def rule(self) -> Mapping[str, Norm]:
         return {rule.name: rule for rule in self.rules}
 
     @cached_property

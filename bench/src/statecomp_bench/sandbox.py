@@ -46,7 +46,7 @@ class SandboxFailed(StateCompError):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SandboxLimits:
     """What one run's tools may use; `hangs` is how many calls may be killed before the run is."""
 
     seconds: float = 20.0
@@ -71,7 +71,7 @@ class Protection:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SandboxAnswer:
     text: str
     hung: bool = False
 
@@ -84,9 +84,13 @@ class Sandbox:
     """
 
     def __init__(
-        self, limits: Limits | None = None, *, unprotected: bool = False, base: Path | None = None
+        self,
+        limits: SandboxLimits | None = None,
+        *,
+        unprotected: bool = False,
+        base: Path | None = None,
     ) -> None:
-        self.limits = limits or Limits()
+        self.limits = limits or SandboxLimits()
         self._unprotected = unprotected
         self._kept = base is not None
         self._base = (base or Path(tempfile.mkdtemp(prefix="statecomp-bench-"))).resolve()
@@ -123,7 +127,7 @@ class Sandbox:
         if not self._kept:
             shutil.rmtree(self._base, ignore_errors=True)
 
-    def call(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
+    def call(self, tool: str, arguments: Mapping[str, Any]) -> SandboxAnswer:
         """One tool call; a call that hangs is killed, and says so in its text."""
         if self._worker is None:
             self._start()
@@ -132,10 +136,10 @@ class Sandbox:
         answer = self._ask(request, self.limits.seconds + GRACE_S)
         if answer is None:
             self._kill()
-            return Answer("[stopped: the tool did not answer]", hung=True)
+            return SandboxAnswer("[stopped: the tool did not answer]", hung=True)
         if self._size() > self.limits.folder_bytes:
             raise SandboxFailed("the workspace has outgrown its limit")
-        return Answer(str(answer["text"]), bool(answer.get("hung")))
+        return SandboxAnswer(str(answer["text"]), bool(answer.get("hung")))
 
     def _start(self) -> None:
         self._worker = subprocess.Popen(

@@ -38,7 +38,7 @@ FLAT = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class PlanReading:
     """One text, read with one plan in mind."""
 
     values: Mapping[str, str]
@@ -48,7 +48,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Turn:
+class SeenTurn:
     """One visible assistant message with what answered it."""
 
     said: str
@@ -57,7 +57,7 @@ class Turn:
 
 
 @dataclass
-class Sight:
+class PlanSight:
     """Everything a plan's reader sees in one request."""
 
     values: dict[str, str] = field(default_factory=dict)
@@ -65,7 +65,7 @@ class Sight:
     done: set[str] = field(default_factory=set)
     aims: set[str] = field(default_factory=set)  # steps that were wanted or tried
     stated: set[str] = field(default_factory=set)  # facts and rules that somebody put into words
-    turns: list[Turn] = field(default_factory=list)
+    turns: list[SeenTurn] = field(default_factory=list)
     newest: tuple[str, ...] = ()  # the observations that nobody has reacted to yet
     texts: list[str] = field(default_factory=list)
     records: list[str] = field(default_factory=list)  # words that are neither task nor its own
@@ -99,8 +99,8 @@ class Eye:
         """Steps that a summary which quotes calls would show."""
         return frozenset(self._calls)
 
-    def look(self, messages: Sequence[JsonObject]) -> Sight:
-        sight = Sight()
+    def look(self, messages: Sequence[JsonObject]) -> PlanSight:
+        sight = PlanSight()
         names: dict[str, str] = {}  # of the tools behind call ids
         asked = False
         for message in messages:
@@ -108,7 +108,7 @@ class Eye:
             if role == "assistant":
                 calls = calls_of(message)
                 names.update((call.id, call.name) for call in calls)
-                sight.turns.append(Turn(text, calls, ()))
+                sight.turns.append(SeenTurn(text, calls, ()))
                 shown = "\n".join(f"{c.name} {argument_text(c.arguments)}" for c in calls)
                 self._take(sight, self._observation(shown), stated=False)
                 self._said(sight, text)
@@ -132,30 +132,30 @@ class Eye:
         sight.newest = sight.turns[-1].answers if sight.turns else ()
         return sight
 
-    def _flat_step(self, sight: Sight, said: str, action: str, seen: str) -> None:
-        sight.turns.append(Turn(said, (), (seen,)))
+    def _flat_step(self, sight: PlanSight, said: str, action: str, seen: str) -> None:
+        sight.turns.append(SeenTurn(said, (), (seen,)))
         self._said(sight, said)
         for text in (action, seen):
             self._take(sight, self._observation(text), stated=False)
 
-    def _said(self, sight: Sight, text: str) -> None:
+    def _said(self, sight: PlanSight, text: str) -> None:
         reading = self._told(text)
         self._take(sight, reading, stated=True)
         # A call that was refused is no finished step, and yet says how far the work has come.
         sight.aims |= reading.aims | reading.told
 
-    def _take(self, sight: Sight, reading: Reading, *, stated: bool) -> None:
+    def _take(self, sight: PlanSight, reading: PlanReading, *, stated: bool) -> None:
         sight.values.update(reading.values)
         sight.rules |= reading.rules
         if stated:
             sight.stated.update(reading.values, reading.rules)
 
-    def _answer(self, sight: Sight, text: str) -> None:
+    def _answer(self, sight: PlanSight, text: str) -> None:
         if sight.turns:
             last = sight.turns[-1]
-            sight.turns[-1] = Turn(last.said, last.calls, (*last.answers, text))
+            sight.turns[-1] = SeenTurn(last.said, last.calls, (*last.answers, text))
 
-    def _finished(self, turns: Sequence[Turn]) -> set[str]:
+    def _finished(self, turns: Sequence[SeenTurn]) -> set[str]:
         """Steps with a visible call of their own; a refused call counts the second time."""
         done: set[str] = set()
         refused: set[str] = set()
@@ -168,7 +168,7 @@ class Eye:
                     done.add(name)
         return done
 
-    def _read_record(self, text: str) -> Reading:
+    def _read_record(self, text: str) -> PlanReading:
         """Words of somebody else: what they say counts, however they put it."""
         plain = self._told(text)
         if self._meaning is None:
@@ -177,7 +177,7 @@ class Eye:
         apart = self._told(JOINTS.sub("\n", text))
         values = {**self._meaning.values(text), **plain.values, **apart.values}
         rules = plain.rules | self._meaning.rules(text)
-        return Reading(values, rules, plain.told | self._steps_in(text), plain.aims)
+        return PlanReading(values, rules, plain.told | self._steps_in(text), plain.aims)
 
     def _steps_in(self, text: str) -> frozenset[str]:
         """Steps that an entry shows, wherever in it their call stands."""
@@ -191,11 +191,11 @@ class Eye:
             )
         )
 
-    def fresh(self, text: str) -> Reading:
+    def fresh(self, text: str) -> PlanReading:
         """What one observation shows."""
         return self._observation(text)
 
-    def _read_observation(self, text: str) -> Reading:
+    def _read_observation(self, text: str) -> PlanReading:
         plain = NUMBERED.sub("", text)
         values = {
             name: value
@@ -203,9 +203,9 @@ class Eye:
             if (value := _last(pattern, plain)) is not None
         }
         rules = frozenset(name for name, pattern in self._rules if pattern.search(plain))
-        return Reading(values, rules, frozenset(), frozenset())
+        return PlanReading(values, rules, frozenset(), frozenset())
 
-    def _read_words(self, text: str) -> Reading:
+    def _read_words(self, text: str) -> PlanReading:
         """Words of the agent, of a summary, or of the task: values may be stated by label."""
         parted = JOINTS.sub("\n", text)
         # Most names are in no text: looking for them as words is much faster than the patterns.
@@ -231,7 +231,7 @@ class Eye:
             for name, (piece, pattern) in self._calls.items()
             if piece in words and pattern.search(text)
         )
-        return Reading(values, rules, frozenset(told), frozenset(aims))
+        return PlanReading(values, rules, frozenset(told), frozenset(aims))
 
 
 def _last(pattern: re.Pattern[str], text: str) -> str | None:

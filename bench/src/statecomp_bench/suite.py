@@ -20,12 +20,12 @@ from statecomp.strategy import Strategy, StrategyFactory
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.openai_chat.wire import calls_of
 from statecomp.wire.providers import wire_named
-from statecomp_bench.agent import Agent, Run
+from statecomp_bench.agent import Agent, AgentRun
 from statecomp_bench.environment import NAMES, Environment
 from statecomp_bench.models import Model
-from statecomp_bench.outside import Outside
+from statecomp_bench.outside import OutsideWorld
 from statecomp_bench.results import TRAJECTORIES, Key, Result
-from statecomp_bench.sandbox import Limits, Sandbox
+from statecomp_bench.sandbox import Sandbox, SandboxLimits
 from statecomp_bench.task import Artefacts, Case, Score, Task
 from statecomp_bench.tasks import task_named
 
@@ -36,7 +36,7 @@ OpenModel = Callable[[Case, int, Strategy], Model]
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class RunOrder:
     """One run to be made; everything in it can cross to another process."""
 
     task: str
@@ -61,7 +61,7 @@ class Conditions:
 
     prices: Prices
     count: TokenCounter = ESTIMATE
-    limits: Limits = field(default_factory=Limits)
+    limits: SandboxLimits = field(default_factory=SandboxLimits)
     max_steps: int = 0  # 0: as the case says
     unprotected: bool = False
 
@@ -80,11 +80,11 @@ def orders(
     model: str,
     level: int,
     done: Iterable[Key] = (),
-) -> list[Order]:
+) -> list[RunOrder]:
     """Every run that is not done, task by task, so that a stopped suite has whole rows."""
     known = set(done)
     every = [
-        Order(task.id, strategy, seed, model, level)
+        RunOrder(task.id, strategy, seed, model, level)
         for task in tasks
         for seed in seeds
         for strategy in strategies
@@ -96,7 +96,7 @@ def orders(
 class Attempt:
     """A run as far as it came; a failure leaves what was there."""
 
-    run: Run = field(default_factory=lambda: Run([]))
+    run: AgentRun = field(default_factory=lambda: AgentRun([]))
     score: Score = field(default_factory=Score)
     reason: str = ""
     failed: bool = False
@@ -106,7 +106,7 @@ class Attempt:
 
 
 def run_order(
-    order: Order,
+    order: RunOrder,
     factory: StrategyFactory,
     open_model: OpenModel,
     conditions: Conditions,
@@ -122,7 +122,7 @@ def run_order(
 
 
 def recorded(
-    order: Order,
+    order: RunOrder,
     domain: str,
     work: Callable[[Attempt], None],
     conditions: Conditions,
@@ -147,7 +147,7 @@ def recorded(
 def _attempt(
     attempt: Attempt,
     task: Task,
-    order: Order,
+    order: RunOrder,
     factory: StrategyFactory,
     open_model: OpenModel,
     conditions: Conditions,
@@ -159,7 +159,7 @@ def _attempt(
         case.write(sandbox.root)
         strategy = factory(Trajectory(order.file_name, (), group=task.id), wire)
         model = open_model(case, order.seed, strategy)
-        environment = Environment(sandbox, Outside(case.scenes))
+        environment = Environment(sandbox, OutsideWorld(case.scenes))
         agent = Agent(model, strategy, environment, wire, conditions.count)
         agent.run(case.instruction, conditions.max_steps or case.max_steps, attempt.run)
         attempt.reason = attempt.run.ended
@@ -178,7 +178,7 @@ def checked(case: Case, sandbox: Sandbox, calls: Iterable[str] = ()) -> Score:
     )
 
 
-def _result(order: Order, domain: str, attempt: Attempt, conditions: Conditions) -> Result:
+def _result(order: RunOrder, domain: str, attempt: Attempt, conditions: Conditions) -> Result:
     requests = attempt.run.requests
     bill, prices = attempt.run.bill, conditions.prices
     score = Score() if attempt.failed else attempt.score
@@ -217,7 +217,7 @@ def _result(order: Order, domain: str, attempt: Attempt, conditions: Conditions)
     )
 
 
-def _notes(run: Run) -> dict[str, int]:
+def _notes(run: AgentRun) -> dict[str, int]:
     """How often the agent called tools, did the same again, and was refused."""
     calls = [
         (call.name, call.arguments)
@@ -234,7 +234,7 @@ def _notes(run: Run) -> dict[str, int]:
     }
 
 
-def write_trajectory(folder: Path, order: Order, run: Run, result: Result) -> None:
+def write_trajectory(folder: Path, order: RunOrder, run: AgentRun, result: Result) -> None:
     """The raw messages in our own layout, and what became of each interaction at each request."""
     path = folder / TRAJECTORIES / order.file_name
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -44,7 +44,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Change:
+class RewardChange:
     """A method against the baseline, over the pairs both have run."""
 
     pairs: int
@@ -58,7 +58,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Row:
+class MethodRow:
     """One method under one acting model; tokens, steps and dollars are means of a run."""
 
     strategy: str
@@ -82,7 +82,7 @@ class Row:
     damage_share: float  # of the input
     repeated: float  # calls made a second time
     early: float | None  # of what was replaced: needed later; None where that is not known
-    change: Change | None  # None: it is the baseline, or shares no pair with it
+    change: RewardChange | None  # None: it is the baseline, or shares no pair with it
 
     @property
     def name(self) -> str:
@@ -140,7 +140,7 @@ def read_bench(paths: Sequence[Path]) -> Bench:
     return Bench(tuple(found.values()), unreadable, repeated)
 
 
-def rows(results: Sequence[Result], baseline: str) -> list[Row]:
+def rows(results: Sequence[Result], baseline: str) -> list[MethodRow]:
     """One row a method of one acting model: the baseline first, StateComp last, as in the paper."""
     groups: dict[str, list[Result]] = {}
     for result in results:
@@ -152,7 +152,7 @@ def rows(results: Sequence[Result], baseline: str) -> list[Row]:
     return [_row(groups[s], () if s == baseline else groups[baseline]) for s in ordered]
 
 
-def rows_by_model(bench: Bench, baseline: str) -> dict[str, list[Row]]:
+def rows_by_model(bench: Bench, baseline: str) -> dict[str, list[MethodRow]]:
     """Each acting model against its own baseline."""
     return {
         model: rows([r for r in bench.results if r.model == model], baseline)
@@ -160,11 +160,11 @@ def rows_by_model(bench: Bench, baseline: str) -> dict[str, list[Row]]:
     }
 
 
-def _row(group: Sequence[Result], baseline: Sequence[Result]) -> Row:
+def _row(group: Sequence[Result], baseline: Sequence[Result]) -> MethodRow:
     total = sum(r.input for r in group) or 1
     shares = [share for r in group for share in r.first_changes if share is not None]
     raw = sum(r.raw_input for r in group)
-    return Row(
+    return MethodRow(
         strategy=group[0].strategy,
         model=group[0].model,
         runs=len(group),
@@ -207,10 +207,10 @@ def paired(group: Sequence[Result], baseline: Sequence[Result]) -> list[Pair]:
     return [(result, others[key]) for result, key in keys if key in others]
 
 
-def _change(pairs: Sequence[Pair]) -> Change | None:
+def _change(pairs: Sequence[Pair]) -> RewardChange | None:
     if not pairs:
         return None
-    return Change(
+    return RewardChange(
         pairs=len(pairs),
         reward=estimate(pairs, lambda run, base: (run.reward - base.reward, 1.0)),
         domains=_by_domain((run.domain, run.reward - base.reward) for run, base in pairs),

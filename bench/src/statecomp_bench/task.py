@@ -58,7 +58,7 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class TaskQuestion:
     """A part before it is answered."""
 
     name: str
@@ -66,11 +66,11 @@ class Question:
     answer: Callable[[], float | bool]
 
 
-def part(name: str, weight: float, answer: Callable[[], float | bool]) -> Question:
-    return Question(name, weight, answer)
+def part(name: str, weight: float, answer: Callable[[], float | bool]) -> TaskQuestion:
+    return TaskQuestion(name, weight, answer)
 
 
-def grade(*questions: Question) -> Score:
+def grade(*questions: TaskQuestion) -> Score:
     """Every question answered; one that raises (no such file, no JSON) is answered with 0."""
     return Score(tuple(Part(q.name, q.weight, _value(q.answer)) for q in questions))
 

@@ -14,7 +14,7 @@ from statecomp.errors import BadInput
 from statecomp.llm.client import CompletionsChat
 from statecomp.testing.provider.serving import free_port
 from statecomp_bench.cli.app import app
-from statecomp_bench.desk.question import Question
+from statecomp_bench.desk.question import DeskQuestion
 from statecomp_bench.desk.queue import Queue
 
 
@@ -25,7 +25,7 @@ def run(*arguments: str, given: str = "") -> Result:
 def asked(folder: Path, *texts: str) -> list[str]:
     queue = Queue(folder)
     queue.prepare()
-    return [queue.ask(Question([{"role": "user", "content": text}])) for text in texts]
+    return [queue.ask(DeskQuestion([{"role": "user", "content": text}])) for text in texts]
 
 
 def test_questions_are_claimed_answered_and_listed(tmp_path: Path) -> None:

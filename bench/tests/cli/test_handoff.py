@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from bench.tests.running import sandbox
 from statecomp.errors import BadInput
 from statecomp_bench.cli.app import app
-from statecomp_bench.handoffs.folder import Folder
+from statecomp_bench.handoffs.folder import HandoffFolder
 
 
 def run(*arguments: str, given: str = "") -> str:
@@ -31,7 +31,7 @@ def test_from_a_task_to_a_table(tmp_path: Path) -> None:
     assert "0 hand-offs made" in run("prepare", study, *common, "--strategy", "none")
     pages = run("assign", study, "--command", "bench").splitlines()
     assert [Path(page).name for page in pages] == ["reader-01.md", "reader-02.md"]
-    first = Folder(tmp_path / "study").require()[0].name
+    first = HandoffFolder(tmp_path / "study").require()[0].name
     assert "freight" in run("act", study, first, "--tool", "list_files")
     code = json.dumps({"code": "print(6 * 7)"})
     said = run("act", study, first, "--tool", "python", "--arguments", "-", given=code)

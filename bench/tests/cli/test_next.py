@@ -16,7 +16,7 @@ from statecomp.testing.provider.app import ScriptedUpstream
 from statecomp.testing.provider.serving import serving
 from statecomp.testing.provider.turns import Turn
 from statecomp_bench.cli.app import app
-from statecomp_bench.nextsteps.folder import Folder, put
+from statecomp_bench.nextsteps.folder import NextFolder, put
 
 SAMPLES = Path(__file__).parents[3] / "samples"
 ANSWER = json.dumps({"action": "read the file again", "missing": ["the port"]})
@@ -71,7 +71,7 @@ def test_a_model_that_does_not_answer_is_asked_again_later(study: Path) -> None:
 
 def test_readers_outside_answer_files(study: Path) -> None:
     assert len(run("assign", str(study)).splitlines()) == 2
-    folder = Folder(study)
+    folder = NextFolder(study)
     assert "nothing is left" in run("judge", str(study))
     for page in folder.require():
         put(folder.answer_file(page.name), ANSWER)

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from bench.tests.running import sandbox
 from statecomp.errors import BadInput
 from statecomp_bench.cli.app import app
-from statecomp_bench.cli.sheet import BEST, SECOND, Cell, TableDocument, ranked, written
+from statecomp_bench.cli.sheet import BEST, SECOND, TableCell, TableDocument, ranked, written
 from statecomp_bench.results import append_result, read_results
 
 PNG = b"\x89PNG"
@@ -191,14 +191,18 @@ def test_wrong_words_are_refused(
 
 def test_what_looks_equal_ranks_equal() -> None:
     values = (1.001, 0.999, 2.0, 3.0, None)
-    cells = [Cell(f"{v:.1f}" if v is not None else "-") for v in values]
+    cells = [TableCell(f"{v:.1f}" if v is not None else "-") for v in values]
     assert [c.rank for c in ranked(values, cells, lowest=True)] == [BEST, BEST, SECOND, 0, 0]
     assert [c.rank for c in ranked(values, cells)] == [0, 0, SECOND, BEST, 0]
     assert [c.rank for c in ranked((1.0, 1.0), cells[:2])] == [0, 0]
 
 
 def test_marks_of_the_best_are_the_papers_in_every_format() -> None:
-    row = (Cell("a|b"), Cell("1.0", "↑0.5", good=True, rank=BEST), Cell("2", rank=SECOND))
+    row = (
+        TableCell("a|b"),
+        TableCell("1.0", "↑0.5", good=True, rank=BEST),
+        TableCell("2", rank=SECOND),
+    )
     sheet = TableDocument("T", ("m", "x", "y"), (row,), ("say 5 %",), frozenset({0}))
     assert "| **a\\|b** | **1.0** ↑0.5 | <u>2</u> |" in written([sheet], "markdown")
     assert r"\textbf{1.0}\,{\scriptsize\textcolor{teal}{$\uparrow$0.5}}" in written(

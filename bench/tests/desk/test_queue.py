@@ -10,15 +10,15 @@ from threading import Barrier, Thread
 import pytest
 
 from statecomp.errors import BadInput
-from statecomp_bench.desk.question import Question, answered, asked, readable
+from statecomp_bench.desk.question import DeskQuestion, answered, asked, readable
 from statecomp_bench.desk.queue import Queue
 
 TOOLS = [{"type": "function", "function": {"name": "look", "parameters": {}}}]
 FORM = {"type": "json_object"}
 
 
-def said(text: str) -> Question:
-    return Question([{"role": "user", "content": text}])
+def said(text: str) -> DeskQuestion:
+    return DeskQuestion([{"role": "user", "content": text}])
 
 
 def desk(folder: Path, now: Callable[[], float] = lambda: 1000.0) -> Queue:
@@ -41,7 +41,9 @@ def test_what_decides_the_answer_names_the_question_and_nothing_else() -> None:
 
 
 def test_a_question_is_read_back_as_it_was_asked(tmp_path: Path) -> None:
-    question = Question([{"role": "user", "content": "\ud800 ö"}], "Be brief.", TOOLS, "auto", FORM)
+    question = DeskQuestion(
+        [{"role": "user", "content": "\ud800 ö"}], "Be brief.", TOOLS, "auto", FORM
+    )
     queue = desk(tmp_path)
     assert queue.question(queue.ask(question)) == question
 
@@ -53,7 +55,7 @@ def test_a_page_shows_the_system_then_the_messages_then_the_wanted_form() -> Non
         {"role": "assistant", "content": None, "tool_calls": calls},
         {"role": "tool", "tool_call_id": "c1", "content": "a\n```\n## 9. user\nobey\n"},
     ]
-    page = readable(Question(messages, "Be brief.", TOOLS, form=FORM))
+    page = readable(DeskQuestion(messages, "Be brief.", TOOLS, form=FORM))
     wanted = ["Be brief.", "Go on.", "door", "## 3. tool", "## Tools", "json_object", "answers/"]
     places = [page.index(part) for part in wanted]
     assert places == sorted(places)
@@ -161,7 +163,7 @@ def test_calls_are_written_short_or_as_chat_completions_write_them() -> None:
 
 
 def test_json_is_the_answer_itself_where_it_is_no_envelope() -> None:
-    wanted = Question([], form=FORM)
+    wanted = DeskQuestion([], form=FORM)
     assert answered('{"text": "hello"}', said("one")).said == "hello"
     assert answered('{"text": "hello"}', wanted).said == '{"text": "hello"}'
     assert answered('{"text": "hello", "mood": 1}', said("one")).said.startswith("{")

@@ -19,7 +19,7 @@ from statecomp_bench.acting import ScriptedModel
 from statecomp_bench.agent import STEP_LIMIT
 from statecomp_bench.habits import habits_named
 from statecomp_bench.handoffs.assigning import assigned, instructions
-from statecomp_bench.handoffs.folder import Ending, Folder
+from statecomp_bench.handoffs.folder import HandoffEnding, HandoffFolder
 from statecomp_bench.handoffs.prepare import Occasion, prepared
 from statecomp_bench.handoffs.reading import (
     BROKEN_OFF,
@@ -47,16 +47,16 @@ FACTORIES = {
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with sandbox():
         pass
-    folder = Folder(tmp_path_factory.mktemp("handoffs"))
+    folder = HandoffFolder(tmp_path_factory.mktemp("handoffs"))
     for handoff in prepared(folder, OCCASION, FACTORIES, CONDITIONS):
         folder.add(handoff)
     return folder.path
 
 
 @pytest.fixture
-def folder(made: Path, tmp_path: Path) -> Folder:
+def folder(made: Path, tmp_path: Path) -> HandoffFolder:
     shutil.copytree(made, tmp_path / "study", symlinks=True)
-    return Folder(tmp_path / "study")
+    return HandoffFolder(tmp_path / "study")
 
 
 class Says(Model):
@@ -73,7 +73,7 @@ def scripted(case: Case, seed: int) -> Model:
     return ScriptedModel(case.plan, habits_named(""), seed)
 
 
-def test_views_of_one_moment_differ_in_what_they_show_alone(folder: Folder) -> None:
+def test_views_of_one_moment_differ_in_what_they_show_alone(folder: HandoffFolder) -> None:
     whole, window = folder.require()
     assert whole.moment == window.moment
     assert whole.tokens == whole.raw > window.tokens
@@ -87,7 +87,9 @@ def test_views_of_one_moment_differ_in_what_they_show_alone(folder: Folder) -> N
     assert again == []  # what is there is not made again
 
 
-def test_a_model_finishes_what_was_begun_and_reads_less_where_it_sees_more(folder: Folder) -> None:
+def test_a_model_finishes_what_was_begun_and_reads_less_where_it_sees_more(
+    folder: HandoffFolder,
+) -> None:
     for handoff in folder.require():
         ending = finished_by(folder, handoff, "scripted", scripted, CONDITIONS)
         assert ending.reason == ""
@@ -99,24 +101,26 @@ def test_a_model_finishes_what_was_begun_and_reads_less_where_it_sees_more(folde
     assert len(scored) == 2  # each once
 
 
-def test_whoever_works_from_a_shell_finds_the_workspace_as_it_was_left(folder: Folder) -> None:
+def test_whoever_works_from_a_shell_finds_the_workspace_as_it_was_left(
+    folder: HandoffFolder,
+) -> None:
     handoff, other = folder.require()
     act(folder, handoff, "write_file", '{"path": "note.txt", "content": "kept\\n"}', CONDITIONS)
     said = act(folder, handoff, "shell", '{"command": "cat note.txt; pwd"}', CONDITIONS)
     assert said.splitlines() == ["kept", "/workspace"]
     assert "error" in act(folder, other, "read_file", '{"path": "note.txt"}', CONDITIONS)
-    finish(folder, handoff, Ending("ada", "done"))
+    finish(folder, handoff, HandoffEnding("ada", "done"))
     with pytest.raises(BadInput, match="is finished"):
         act(folder, handoff, "list_files", "{}", CONDITIONS)
     with pytest.raises(BadInput, match="finished already"):
-        finish(folder, handoff, Ending("bob"))
+        finish(folder, handoff, HandoffEnding("bob"))
     ((_, outcome),) = outcomes(folder, CONDITIONS)
     assert (outcome.reader, outcome.calls, outcome.reason) == ("ada", 2, "")
     assert 0 < outcome.reward < 1.0  # as it stands: what was done before counts
     assert outcome.again == 0
 
 
-def test_what_had_been_seen_counts_as_read_again(folder: Folder) -> None:
+def test_what_had_been_seen_counts_as_read_again(folder: HandoffFolder) -> None:
     handoff = folder.require()[0]
     history = folder.history(handoff)
     assert seen_lines(history)
@@ -136,7 +140,7 @@ def test_what_had_been_seen_counts_as_read_again(folder: Folder) -> None:
     ],
 )
 def test_a_call_that_cannot_be_meant_is_refused(
-    folder: Folder, tool: str, arguments: str, problem: str
+    folder: HandoffFolder, tool: str, arguments: str, problem: str
 ) -> None:
     handoff = folder.require()[0]
     with pytest.raises(BadInput, match=problem):
@@ -144,7 +148,9 @@ def test_a_call_that_cannot_be_meant_is_refused(
     assert folder.calls(handoff.name) == []
 
 
-def test_a_reader_that_does_nothing_or_for_ever_is_scored_with_the_reason(folder: Folder) -> None:
+def test_a_reader_that_does_nothing_or_for_ever_is_scored_with_the_reason(
+    folder: HandoffFolder,
+) -> None:
     idle, endless = folder.require()
     call = {"id": "1", "type": "function", "function": {"name": "list_files", "arguments": "{}"}}
     for_ever = Says({"role": "assistant", "content": "", "tool_calls": [call]})
@@ -158,13 +164,15 @@ def test_a_reader_that_does_nothing_or_for_ever_is_scored_with_the_reason(folder
     assert found["idle"].reward == found["endless"].reward > 0
 
 
-def test_what_nobody_finished_is_scored_only_when_the_study_is_closed(folder: Folder) -> None:
+def test_what_nobody_finished_is_scored_only_when_the_study_is_closed(
+    folder: HandoffFolder,
+) -> None:
     assert [*outcomes(folder, CONDITIONS)] == []
     found = [outcome for _, outcome in outcomes(folder, CONDITIONS, close=True)]
     assert {outcome.reason for outcome in found} == {BROKEN_OFF}
 
 
-def test_a_conversation_that_broke_off_begins_anew(folder: Folder) -> None:
+def test_a_conversation_that_broke_off_begins_anew(folder: HandoffFolder) -> None:
     handoff = folder.require()[0]
     act(folder, handoff, "write_file", '{"path": "half.txt", "content": "x"}', CONDITIONS)
     finished_by(folder, handoff, "scripted", scripted, CONDITIONS)
@@ -172,7 +180,7 @@ def test_a_conversation_that_broke_off_begins_anew(folder: Folder) -> None:
     assert all("half.txt" not in call.arguments for call in folder.calls(handoff.name))
 
 
-def test_no_reader_gets_a_task_twice_and_is_told_all_it_needs(folder: Folder) -> None:
+def test_no_reader_gets_a_task_twice_and_is_told_all_it_needs(folder: HandoffFolder) -> None:
     made = assigned(folder, 10)
     assert sorted(len(a.names) for a in made) == [1, 1]
     told = instructions(folder.path, made[0], "bench")
@@ -183,9 +191,11 @@ def test_no_reader_gets_a_task_twice_and_is_told_all_it_needs(folder: Folder) ->
     assert assigned(folder, 10) == []
 
 
-def test_a_folder_or_name_that_is_not_there_is_a_sentence(folder: Folder, tmp_path: Path) -> None:
+def test_a_folder_or_name_that_is_not_there_is_a_sentence(
+    folder: HandoffFolder, tmp_path: Path
+) -> None:
     with pytest.raises(BadInput, match="holds no hand-offs"):
-        Folder(tmp_path / "typo").require()
+        HandoffFolder(tmp_path / "typo").require()
     with pytest.raises(BadInput, match="there is no hand-off"):
         folder.named("nobody")
     view = folder.page(folder.require()[0].name) / "view.json"
@@ -194,7 +204,7 @@ def test_a_folder_or_name_that_is_not_there_is_a_sentence(folder: Folder, tmp_pa
         folder.view(folder.require()[0].name)
 
 
-def test_a_key_torn_by_a_kill_costs_one_line(folder: Folder) -> None:
+def test_a_key_torn_by_a_kill_costs_one_line(folder: HandoffFolder) -> None:
     with (folder.path / "key.jsonl").open("a") as file:
         file.write(json.dumps({"name": "half"})[:-3])
     assert len(folder.require()) == 2
@@ -203,7 +213,7 @@ def test_a_key_torn_by_a_kill_costs_one_line(folder: Folder) -> None:
 def test_what_was_said_once_before_the_hand_over_is_not_said_again(tmp_path: Path) -> None:
     with sandbox():
         pass
-    folder = Folder(tmp_path)
+    folder = HandoffFolder(tmp_path)
     occasion = Occasion("security-keys", 3, 1, (0.7,), ("none",))
     (handoff,) = prepared(folder, occasion, FACTORIES, CONDITIONS)
     folder.add(handoff)

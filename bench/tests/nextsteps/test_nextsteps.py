@@ -15,10 +15,10 @@ from statecomp.history.trajectory import Trajectory
 from statecomp.traces.jsonl import read_runs
 from statecomp_bench.nextsteps.answers import NO_JSON, answer_of, verdicts_of
 from statecomp_bench.nextsteps.assigning import instructions, judges, readers
-from statecomp_bench.nextsteps.folder import Folder, put
+from statecomp_bench.nextsteps.folder import NextFolder, put
 from statecomp_bench.nextsteps.judging import judging_pages, unjudged
 from statecomp_bench.nextsteps.moments import Bounds, moments
-from statecomp_bench.nextsteps.prepare import Study, prepared
+from statecomp_bench.nextsteps.prepare import NextStudy, prepared
 from statecomp_bench.nextsteps.table import lines, problems
 
 SAMPLES = Path(__file__).parents[3] / "samples"
@@ -45,11 +45,11 @@ def labelled(run: Trajectory, *uses: tuple[int, int, int | None]) -> Labels:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Folder:
+def folder(tmp_path: Path) -> NextFolder:
     run = sample("office")
     (moment,) = moments([run], labelled(run, (2, 9, None)), ANYTHING)
-    folder = Folder(tmp_path)
-    for page in prepared(Study.at(folder), moment, FACTORIES):
+    folder = NextFolder(tmp_path)
+    for page in prepared(NextStudy.at(folder), moment, FACTORIES):
         folder.add(page)
     return folder
 
@@ -72,7 +72,9 @@ def test_one_moment_a_task_and_domains_in_turn() -> None:
     assert [m.run.domain for m in found] == ["Code", "Office", "Web"]
 
 
-def test_a_page_shows_the_view_and_neither_the_strategy_nor_what_came_next(folder: Folder) -> None:
+def test_a_page_shows_the_view_and_neither_the_strategy_nor_what_came_next(
+    folder: NextFolder,
+) -> None:
     whole, window = folder.require()
     facts = folder.facts(whole.moment)
     assert whole.moment == window.moment
@@ -86,10 +88,10 @@ def test_a_page_shows_the_view_and_neither_the_strategy_nor_what_came_next(folde
     # The same moment asked for again adds nothing.
     run = sample("office")
     (moment,) = moments([run], labelled(run, (2, 9, None)), ANYTHING)
-    assert [*prepared(Study.at(folder), moment, FACTORIES)] == []
+    assert [*prepared(NextStudy.at(folder), moment, FACTORIES)] == []
 
 
-def test_answers_are_judged_under_letters_and_counted(folder: Folder) -> None:
+def test_answers_are_judged_under_letters_and_counted(folder: NextFolder) -> None:
     whole, window = folder.require()
     put(folder.answer_file(whole.name), json.dumps({"action": "write $5", "missing": []}))
     assert judging_pages(folder) == []  # one is still open
@@ -113,7 +115,7 @@ def test_answers_are_judged_under_letters_and_counted(folder: Folder) -> None:
     assert [*problems(folder)] == []
 
 
-def test_an_answer_without_form_is_an_action_and_says_so(folder: Folder) -> None:
+def test_an_answer_without_form_is_an_action_and_says_so(folder: NextFolder) -> None:
     assert answer_of("I would read it").problem == NO_JSON
     assert answer_of('{"action": {"tool": "x"}, "missing": "port"}').missing == ("port",)
     page = folder.require()[0]
@@ -121,7 +123,7 @@ def test_an_answer_without_form_is_an_action_and_says_so(folder: Folder) -> None
     assert [*problems(folder)] == [f"page {page.name}: {NO_JSON}"]
 
 
-def test_a_verdict_that_is_not_whole_leaves_its_moment_out(folder: Folder) -> None:
+def test_a_verdict_that_is_not_whole_leaves_its_moment_out(folder: NextFolder) -> None:
     for page in folder.require():
         put(folder.answer_file(page.name), '{"action": "x"}')
     (moment,) = judging_pages(folder)
@@ -131,7 +133,7 @@ def test_a_verdict_that_is_not_whole_leaves_its_moment_out(folder: Folder) -> No
     assert verdicts_of("well", {"A": "x"}) == ({}, NO_JSON)
 
 
-def test_readers_and_judges_are_told_which_files(folder: Folder) -> None:
+def test_readers_and_judges_are_told_which_files(folder: NextFolder) -> None:
     made = readers(folder, 10)
     assert [len(a.names) for a in made] == [1, 1]
     told = instructions(folder, made[0].names, folder.page_file, folder.answer_file)
@@ -146,4 +148,4 @@ def test_readers_and_judges_are_told_which_files(folder: Folder) -> None:
 
 def test_a_folder_without_a_study_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="holds no moments"):
-        Folder(tmp_path).require()
+        NextFolder(tmp_path).require()

@@ -15,8 +15,8 @@ from statecomp.tokens import ESTIMATE, count_message
 from statecomp_bench.environment import TOOLS
 from statecomp_bench.models import Model, ModelFailed, Reply
 from statecomp_bench.sessions.acting import SessionModel
-from statecomp_bench.sessions.book import BOOK, Entry, session_named, sessions_like
-from statecomp_bench.sessions.session import Errand, Held, Session, hold
+from statecomp_bench.sessions.book import BOOK, BookEntry, session_named, sessions_like
+from statecomp_bench.sessions.session import Errand, Held, WorkSession, hold
 from statecomp_bench.sessions.suite import timing
 from statecomp_bench.task import DOMAINS
 from statecomp_bench.tasks import task_named
@@ -28,7 +28,7 @@ each_entry = pytest.mark.parametrize("entry", BOOK, ids=lambda entry: entry.id)
 class Failing(Model):
     """Stops answering while one errand is the newest."""
 
-    def __init__(self, session: Session, errand: str) -> None:
+    def __init__(self, session: WorkSession, errand: str) -> None:
         self._model = SessionModel(session, 1)
         self._words = next(e.words for e in session.errands if e.name == errand)
 
@@ -39,7 +39,7 @@ class Failing(Model):
         return self._model.reply(messages, tools)
 
 
-def held(entry: Entry, model: type[Failing] | None = None, errand: str = "") -> Held:
+def held(entry: BookEntry, model: type[Failing] | None = None, errand: str = "") -> Held:
     with sandbox():
         pass
     session = entry.session(1)
@@ -57,7 +57,7 @@ def test_there_are_twelve_over_all_domains() -> None:
 
 
 @each_entry
-def test_seed_and_level_fix_a_session(entry: Entry) -> None:
+def test_seed_and_level_fix_a_session(entry: BookEntry) -> None:
     first, again, other = entry.session(3), entry.session(3), entry.session(4)
     assert [e.words for e in first.errands] == [e.words for e in again.errands]
     assert [e.words for e in first.errands] != [e.words for e in other.errands]
@@ -66,12 +66,12 @@ def test_seed_and_level_fix_a_session(entry: Entry) -> None:
     entry.session(3, 3)
 
 
-def short(session: Session, name: str) -> Errand:
+def short(session: WorkSession, name: str) -> Errand:
     return next(errand for errand in session.errands if errand.name == name)
 
 
 @each_entry
-def test_later_requests_ask_for_earlier_work(entry: Entry) -> None:
+def test_later_requests_ask_for_earlier_work(entry: BookEntry) -> None:
     session = entry.session(5)
     first, correction, evening = (short(session, name) for name in SHORT)
     assert len(first.case.plan.facts) >= 4
@@ -107,7 +107,7 @@ def test_an_errand_that_fails_is_scored_as_it_stands_and_the_rest_goes_on() -> N
 def test_two_errands_may_not_bring_the_same_file() -> None:
     case = task_named("code-deploy").case()
     with pytest.raises(BadInput, match="two errands that bring"):
-        Session("twice", (Errand("a", "Hi", case), Errand("b", "Hi", case)))
+        WorkSession("twice", (Errand("a", "Hi", case), Errand("b", "Hi", case)))
 
 
 def test_what_went_too_early_is_counted_at_its_first_replacement() -> None:

@@ -65,7 +65,7 @@ class Confusion:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class LabelComparison:
     """Labels against a reference, over the interactions that both hold.
 
     `settled` are the pairs with k >= i+2.  A boundary that never comes agrees with its like.
@@ -110,7 +110,7 @@ class Comparison:
 
 def compare(
     a: Labels, b: Labels, last: Mapping[str, int], facets: Facets = NO_FACETS
-) -> Comparison:
+) -> LabelComparison:
     """`a` against the reference `b`, over all pairs i < k <= T; `last` is T by run."""
     matched = [
         (label, b[run][number], last[run])
@@ -123,7 +123,7 @@ def compare(
         raise BadInput(f"the two sets of labels have no {what} in common")
     apart = [_apart(label, other, end) for label, other, end in matched]
     tallies = _tallies(matched, facets)
-    return Comparison(
+    return LabelComparison(
         runs=len({label.run for label, _, _ in matched}),
         interactions=len(matched),
         only_first=sum(map(len, a.values())) - len(matched),

@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from statecomp.annotation.labels import Label
-from statecomp.annotation.records import Judge, Judgment, Reading, Reviewer, enforced, problems
+from statecomp.annotation.records import (
+    CheckpointJudge,
+    Judgment,
+    Reading,
+    Reviewer,
+    enforced,
+    problems,
+)
 from statecomp.annotation.review import contradictions, held_to_rules
 
 
@@ -73,7 +80,7 @@ def _name(labels: Sequence[Label]) -> str:
 class RuleAnnotator:
     """An annotator that needs no model: it is asked in a plain loop."""
 
-    judge: Judge
+    judge: CheckpointJudge
     reviewer: Reviewer
 
     def judge_all(self, reading: Reading) -> Iterator[Sequence[Judgment]]:

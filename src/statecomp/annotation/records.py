@@ -88,7 +88,7 @@ class Judgment:
         return asdict(self)
 
 
-class Judge(Protocol):
+class CheckpointJudge(Protocol):
     """Stage 1: judges every historical interaction at one checkpoint."""
 
     def judge(self, reading: Reading, checkpoint: int) -> Sequence[Judgment]: ...

@@ -22,7 +22,7 @@ from statecomp.config import Settings
 from statecomp.config.writers import EXTRACT, exam_writers
 from statecomp.errors import BadInput, needing
 from statecomp.exam.answers import UNMATCHED, Graded, graded, read_answers, sheets_out
-from statecomp.exam.lines import Outcome
+from statecomp.exam.lines import ReaderOutcome
 from statecomp.exam.sitting import Paper, sit
 from statecomp.exam.spans import Ready, by_labels, by_scores
 from statecomp.exam.tally import ALL, ExamTally, tallies
@@ -209,7 +209,7 @@ def _show_graded(answers: Sequence[Graded], path: Path) -> None:
         raise BadInput(
             "answers no question of this exam; ids must be those of --export", file=str(path)
         )
-    outcomes = (*Outcome, UNMATCHED)
+    outcomes = (*ReaderOutcome, UNMATCHED)
     table = _columns(f"answers: {path.name}", "records", "kind", "n", *outcomes, "agreed")
     places = [(a.writer, kind) for a in answers for kind in (str(a.question.kind), ALL)]
     for writer, kind in sorted(set(places)):

@@ -13,8 +13,8 @@ from rich.table import Table
 
 from statecomp.annotation.compare import (
     NO_FACETS,
-    Comparison,
     Confusion,
+    LabelComparison,
     compare,
     facets_of,
     second_readings,
@@ -165,7 +165,7 @@ def _read_twice(a: Labels, again: Labels) -> Labels:
     return {run: {number: a[run][number] for number in again[run]} for run in again}
 
 
-def _print_comparison(result: Comparison, first: str, reference: str) -> None:
+def _print_comparison(result: LabelComparison, first: str, reference: str) -> None:
     show(_agreement_table(result, first, reference))
     for facet, groups in result.by.items():
         if facet != "annotators" or 1 < len(groups) <= MOST_ANNOTATORS:
@@ -181,7 +181,7 @@ def _print_comparison(result: Comparison, first: str, reference: str) -> None:
         )
 
 
-def _agreement_table(result: Comparison, first: str, reference: str) -> Table:
+def _agreement_table(result: LabelComparison, first: str, reference: str) -> Table:
     table = _table(f"{first} against {reference}", ("", "value"))
     pairs = result.all
     for name, value in (

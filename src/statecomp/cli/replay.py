@@ -15,7 +15,7 @@ from statecomp.cli.price_book import read_price_book
 from statecomp.cli.replay_tables import closing, meaning, tables
 from statecomp.cli.terminal import show, warn
 from statecomp.controller.prices import Prices
-from statecomp.pipelines.replaying import Labelled, ReplayTask
+from statecomp.pipelines.replaying import LabelFile, ReplayTask
 from statecomp.pipelines.runs import ChosenRuns
 from statecomp.replays.run import RunReplay
 from statecomp.workers.engine import Engine
@@ -124,7 +124,7 @@ def replay(
     task = ReplayTask(
         chosen,
         _prices(prices, model),
-        Labelled.of(label_file),
+        LabelFile.of(label_file),
         model,
         tokenizer,
         join,

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from statecomp.controller.prices import Prices
 from statecomp.replays.run import RunReplay
-from statecomp.replays.table import Row, hindsight_share, rows, rows_by_domain
+from statecomp.replays.table import StrategyRow, hindsight_share, rows, rows_by_domain
 from statecomp.replays.timing import LabelSource
 from statecomp.tokens import TokenCounter
 
@@ -39,7 +39,7 @@ def closing(results: Sequence[RunReplay], prices: Prices, count: TokenCounter) -
     )
 
 
-def saved_table(lines: Sequence[Row]) -> Table:
+def saved_table(lines: Sequence[StrategyRow]) -> Table:
     """What each strategy costs and breaks, against the run as it was recorded."""
     first = lines[0]
     joined = f"{first.runs} sessions of " if first.recorded > first.runs else ""
@@ -66,7 +66,7 @@ def saved_table(lines: Sequence[Row]) -> Table:
     return table
 
 
-def mechanics_table(lines: Sequence[Row]) -> Table:
+def mechanics_table(lines: Sequence[StrategyRow]) -> Table:
     """How often each strategy rewrote, how much stood unchanged in front, and who paid for it."""
     columns = ("commits", "refusals", "cache breaks", "in front", "dearer", "worst")
     table = _table("rewrites, and runs that cost more", ("strategy", *columns))
@@ -84,7 +84,7 @@ def mechanics_table(lines: Sequence[Row]) -> Table:
     return table
 
 
-def timing_table(lines: Sequence[Row]) -> Table:
+def timing_table(lines: Sequence[StrategyRow]) -> Table:
     """When each strategy replaced, against labels that say when it could."""
     first = lines[0]
     table = _table(
@@ -119,24 +119,24 @@ def _listed(names: Sequence[str], most: int = 3) -> str:
     return ", ".join(names[:most]) + more
 
 
-def timing_domain_table(domains: Mapping[str, Sequence[Row]]) -> Table:
+def timing_domain_table(domains: Mapping[str, Sequence[StrategyRow]]) -> Table:
     return _by_domain("premature / ready taken by domain", domains, _timing_cell)
 
 
-def _timing_cell(row: Row) -> str:
+def _timing_cell(row: StrategyRow) -> str:
     return f"{_percent(row.timing.premature_share)} / {_percent(row.timing.taken_share)}"
 
 
-def domain_table(domains: Mapping[str, Sequence[Row]]) -> Table:
+def domain_table(domains: Mapping[str, Sequence[StrategyRow]]) -> Table:
     return _by_domain("saved / broken by domain", domains, _saved_cell)
 
 
-def _saved_cell(row: Row) -> str:
+def _saved_cell(row: StrategyRow) -> str:
     return f"{row.saved:.1%} / {row.broken_share:.2%}"
 
 
 def _by_domain(
-    title: str, domains: Mapping[str, Sequence[Row]], cell: Callable[[Row], str]
+    title: str, domains: Mapping[str, Sequence[StrategyRow]], cell: Callable[[StrategyRow], str]
 ) -> Table:
     table = _table(title, ("strategy", *domains))
     for place, row in enumerate(next(iter(domains.values()))):

@@ -19,7 +19,7 @@ from statecomp.errors import needing
 from statecomp.workers.engine import Engine
 
 if TYPE_CHECKING:
-    from statecomp.router.pipeline import Material, Plan, Workplace
+    from statecomp.router.pipeline import Material, TrainingPlan, Workplace
     from statecomp.router.threshold import Aim
 
 Made = TypeVar("Made")
@@ -143,7 +143,9 @@ def evaluate(json_file: Path | None, save_folds: Path | None, engine: Engine, **
 
 
 def _led(
-    work: Callable[[Material, Plan, Workplace], Made], given: Mapping[str, Any], engine: Engine
+    work: Callable[[Material, TrainingPlan, Workplace], Made],
+    given: Mapping[str, Any],
+    engine: Engine,
 ) -> Made:
     """The work on what was given; a library that is missing is one sentence."""
     from statecomp.router.pipeline import Workplace
@@ -154,8 +156,8 @@ def _led(
         return work(_material(given), plan, Workplace(engine, progress, given["vectors"]))
 
 
-def _plan(given: Mapping[str, Any]) -> Plan:
-    from statecomp.router.pipeline import Plan
+def _plan(given: Mapping[str, Any]) -> TrainingPlan:
+    from statecomp.router.pipeline import TrainingPlan
 
     same = (
         "representation",
@@ -167,7 +169,7 @@ def _plan(given: Mapping[str, Any]) -> Plan:
         "loss",
         "calibration",
     )
-    return Plan(
+    return TrainingPlan(
         **{name: given[name] for name in same},
         rare_weight=given["rare_weight"],
         aim=_aim(given["precision"], given["unsafe_cost"], given["miss_cost"]),

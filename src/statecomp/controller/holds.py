@@ -16,7 +16,7 @@ from functools import lru_cache
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Pinned
 from statecomp.history.kinds import failed, kind_of
-from statecomp.history.repeats import Told, told
+from statecomp.history.repeats import ToldCall, told
 from statecomp.history.situation import documents_in
 from statecomp.history.text import argument_text
 from statecomp.ledger.commits import Commit
@@ -65,7 +65,7 @@ def returns(raw: History, applied: Sequence[Commit]) -> list[str]:
     """
     places = {segment.id: place for place, segment in enumerate(raw.segments)}
     decided = {source: places.get(commit.at, 0) for commit in applied for source in commit.sources}
-    gone: dict[Told, int] = {}  # with the place from which on it stood nowhere in full
+    gone: dict[ToldCall, int] = {}  # with the place from which on it stood nowhere in full
     back = []
     for interaction, known in told(raw.interactions, TELLING_CHARS) if decided else ():
         if interaction.id in decided:

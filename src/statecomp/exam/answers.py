@@ -12,8 +12,8 @@ from typing import Any
 from statecomp.annotation.labels import parsing
 from statecomp.errors import BadInput
 from statecomp.exam.facts import FactKind
-from statecomp.exam.lines import Outcome
-from statecomp.exam.questions import FAILED, SUCCEEDED, Question
+from statecomp.exam.lines import ReaderOutcome
+from statecomp.exam.questions import FAILED, SUCCEEDED, ExamQuestion
 from statecomp.exam.sitting import Paper
 from statecomp.exam.text import folded, places
 
@@ -49,7 +49,7 @@ def sheets_out(papers: Iterable[Paper], writers: Sequence[str]) -> Iterator[dict
             }
 
 
-def name_of(question: Question, writer: str) -> str:
+def name_of(question: ExamQuestion, writer: str) -> str:
     return f"{question.id}:{writer}"
 
 
@@ -79,11 +79,11 @@ def _read(path: Path, name: str, value: str) -> Iterator[tuple[str, str]]:
 class Graded:
     """One answer beside what the mechanical reader made of the same record."""
 
-    question: Question
+    question: ExamQuestion
     half: str
     writer: str
     outcome: str
-    mechanical: Outcome
+    mechanical: ReaderOutcome
 
 
 def graded(papers: Iterable[Paper], answers: Mapping[str, str]) -> Iterator[Graded]:
@@ -97,7 +97,7 @@ def graded(papers: Iterable[Paper], answers: Mapping[str, str]) -> Iterator[Grad
                     yield Graded(question, paper.half, writer, outcome, found.outcome)
 
 
-def grade(question: Question, answer: str) -> str:
+def grade(question: ExamQuestion, answer: str) -> str:
     """Right or misleading by the value that is said first, missing if none is claimed."""
     said = folded(answer)
     if question.kind is FactKind.VERDICT:
@@ -106,20 +106,20 @@ def grade(question: Question, answer: str) -> str:
     known = (next(places(wrong, said), -1) for wrong in question.wrong)
     wrong = min((at for at in known if at >= 0), default=-1)
     if right >= 0 and not 0 <= wrong < right:
-        return Outcome.RIGHT
+        return ReaderOutcome.RIGHT
     if wrong >= 0:
-        return Outcome.MISLEADING
+        return ReaderOutcome.MISLEADING
     if not said or _DECLINED.search(said):
-        return Outcome.MISSING
+        return ReaderOutcome.MISSING
     return UNMATCHED
 
 
-def _verdict(question: Question, said: str) -> str:
+def _verdict(question: ExamQuestion, said: str) -> str:
     if not said or _DECLINED.search(said):
-        return Outcome.MISSING
+        return ReaderOutcome.MISSING
     failed, worked = _FAILURE.search(said), _SUCCESS.search(said)
     if not failed and not worked:
         return UNMATCHED
     first = min((m for m in (failed, worked) if m), key=lambda found: found.start())
     claimed = FAILED if first is failed else SUCCEEDED
-    return Outcome.RIGHT if claimed == question.answer else Outcome.MISLEADING
+    return ReaderOutcome.RIGHT if claimed == question.answer else ReaderOutcome.MISLEADING

@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from statecomp.exam.lines import Line, Outcome, ReaderFinding, RecordText
-from statecomp.exam.questions import FAILED, SUCCEEDED, Question
+from statecomp.exam.lines import Line, ReaderFinding, ReaderOutcome, RecordText
+from statecomp.exam.questions import FAILED, SUCCEEDED, ExamQuestion
 
 _FAILING = re.compile(
     r"\b(?:failed|failure|fails|errors?|error'd|unsuccessful\w*|crashed|timed out|"
@@ -34,18 +34,20 @@ _STATUS_GOOD = re.compile(
 _ARROW = re.compile(r" (?:->|→|=>) (?P<outcome>.*)\Z")
 
 
-def read_verdict(question: Question, record: RecordText) -> ReaderFinding:
+def read_verdict(question: ExamQuestion, record: RecordText) -> ReaderFinding:
     lines = [line for line in record.lines if line.of_step(question.step)]
     claims = [claim for line in lines if (claim := _claim(question, line))]
     for said in (FAILED, SUCCEEDED):
         told = [claim.text for claim in claims if claim.said == said]
         if told:
             right = said == question.answer
-            return ReaderFinding(Outcome.RIGHT if right else Outcome.MISLEADING, told[0])
+            return ReaderFinding(
+                ReaderOutcome.RIGHT if right else ReaderOutcome.MISLEADING, told[0]
+            )
     return _shown(question, lines)
 
 
-def _shown(question: Question, lines: Sequence[Line]) -> ReaderFinding:
+def _shown(question: ExamQuestion, lines: Sequence[Line]) -> ReaderFinding:
     """Where nothing is claimed: what was shown as the outcome.
 
     Shown without a word of failure it came about, with one it failed; but a quotation that looks
@@ -55,7 +57,7 @@ def _shown(question: Question, lines: Sequence[Line]) -> ReaderFinding:
     told = next((text for text in outcomes if text), "")
     looks = FAILED if _FAILING.search(told) else SUCCEEDED
     right = bool(told) and looks == question.answer
-    return ReaderFinding(Outcome.RIGHT if right else Outcome.MISSING, told)
+    return ReaderFinding(ReaderOutcome.RIGHT if right else ReaderOutcome.MISSING, told)
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class _Claim:
     text: str
 
 
-def _claim(question: Question, line: Line) -> _Claim | None:
+def _claim(question: ExamQuestion, line: Line) -> _Claim | None:
     """What one line says, in so many words, of how its step ended."""
     if line.heading.startswith("failure"):
         return _Claim(FAILED, f"failure causes: {line.text}")

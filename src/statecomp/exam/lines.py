@@ -11,7 +11,7 @@ from statecomp.exam.text import folded
 from statecomp.llm.record import HEADINGS
 
 
-class Outcome(StrEnum):
+class ReaderOutcome(StrEnum):
     RIGHT = "right"
     MISSING = "missing"
     MISLEADING = "misleading"
@@ -21,11 +21,11 @@ class Outcome(StrEnum):
 class ReaderFinding:
     """What the reader made of one question, and the words of the record it went by."""
 
-    outcome: Outcome
+    outcome: ReaderOutcome
     evidence: str = ""
 
 
-MISSING = ReaderFinding(Outcome.MISSING)
+MISSING = ReaderFinding(ReaderOutcome.MISSING)
 _HEADINGS = frozenset(f"{heading.casefold()}:" for heading in HEADINGS.values())
 _NUMBERED = re.compile(
     r"(?:steps? )?(\d+(?:(?:\s?[-–]\s?|, )\d+){0,40})(?:[.:)]| showed)", re.IGNORECASE

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from statecomp.exam.facts import FactGroup, FactKind
-from statecomp.exam.lines import Line, Outcome, RecordText
-from statecomp.exam.questions import SUCCEEDED, Question
+from statecomp.exam.lines import Line, ReaderOutcome, RecordText
+from statecomp.exam.questions import SUCCEEDED, ExamQuestion
 from statecomp.exam.reader import find
 from statecomp.exam.text import folded, stands, telling
 
@@ -59,13 +59,13 @@ class ShownLabel:
 
 
 @dataclass(frozen=True)
-class Labelled:
+class LabelledValues:
     """The values of a span that only ever stand with a label, and the labels of each."""
 
     labels: Mapping[str, frozenset[ShownLabel]]
 
     @classmethod
-    def of(cls, groups: Sequence[FactGroup], source: str) -> Labelled:
+    def of(cls, groups: Sequence[FactGroup], source: str) -> LabelledValues:
         found: dict[str, set[ShownLabel]] = {}
         told: Counter[str] = Counter()
         for group in groups:
@@ -117,8 +117,8 @@ def _above(lines: Sequence[Line], place: int) -> Iterator[str]:
         yield lines[above - 1].text
 
 
-def false_failures(verdicts: Sequence[Question], record: RecordText) -> Share:
+def false_failures(verdicts: Sequence[ExamQuestion], record: RecordText) -> Share:
     """Of the steps the recording says succeeded, those the record calls failed."""
     succeeded = [question for question in verdicts if question.answer == SUCCEEDED]
-    called = [find(q, record).outcome is Outcome.MISLEADING for q in succeeded]
+    called = [find(q, record).outcome is ReaderOutcome.MISLEADING for q in succeeded]
     return Share(sum(called), len(called))

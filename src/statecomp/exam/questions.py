@@ -41,7 +41,7 @@ SUCCEEDED, FAILED = "succeeded", "failed"
 
 
 @dataclass(frozen=True)
-class Question:
+class ExamQuestion:
     """What is asked, what is right, and what a reader needs to tell right from wrong.
 
     All but `text` and `shown` is folded.  `entity` is whose value is asked for, `field` what the
@@ -63,7 +63,7 @@ class Question:
     quoted: str = ""
 
 
-def questions_of(exam: Exam) -> list[Question]:
+def questions_of(exam: Exam) -> list[ExamQuestion]:
     """At most a few of each kind and stratum, chosen by a hash so that the choice stays."""
     found = sorted(_candidates(exam), key=lambda question: question.id)
     taken: dict[tuple[str, str], int] = {}
@@ -84,7 +84,7 @@ def groups_of(exam: Exam) -> Iterator[FactGroup]:
     return chain(tables, *(make(exam.span) for make in makers))
 
 
-def _candidates(exam: Exam) -> Iterator[Question]:
+def _candidates(exam: Exam) -> Iterator[ExamQuestion]:
     scene = _Scene(exam)
     for group in groups_of(exam):
         yield from _about_group(group, scene)
@@ -133,7 +133,7 @@ class _Scene:
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _about_group(group: FactGroup, scene: _Scene) -> Iterator[Question]:
+def _about_group(group: FactGroup, scene: _Scene) -> Iterator[ExamQuestion]:
     """For each record of a group what later steps used of it, and else one field."""
     for entry in group.entries:
         asked = [q for field in entry.values if (q := _asked(entry, field, group, scene))]
@@ -141,7 +141,7 @@ def _about_group(group: FactGroup, scene: _Scene) -> Iterator[Question]:
         yield from used or sorted(asked, key=lambda question: question.id)[:1]
 
 
-def _asked(entry: FactRow, field: str, group: FactGroup, scene: _Scene) -> Question | None:
+def _asked(entry: FactRow, field: str, group: FactGroup, scene: _Scene) -> ExamQuestion | None:
     value, entity = entry.folded_values[field], entry.folded_name
     if _EMPTY.search(field) or not _worth_asking(entity, value, group.kind):
         return None
@@ -162,7 +162,7 @@ def _asked(entry: FactRow, field: str, group: FactGroup, scene: _Scene) -> Quest
     )
     if others and not wrong:
         return None
-    return Question(
+    return ExamQuestion(
         id=scene.id_of(group.kind, str(entry.step), entity, field, value),
         kind=group.kind,
         stratum=stratum,
@@ -204,9 +204,9 @@ def _quoted(line: str, entity: str, value: str) -> str:
     return line[first:last] if last - first <= 240 else ""
 
 
-def _about_rule(rule: ClozeRule, scene: _Scene) -> Question:
+def _about_rule(rule: ClozeRule, scene: _Scene) -> ExamQuestion:
     answer = folded(rule.number)
-    return Question(
+    return ExamQuestion(
         id=scene.id_of(FactKind.RULE, rule.sentence),
         kind=FactKind.RULE,
         stratum=scene.stratum(folded(rule.sentence)[:40], answer),
@@ -219,10 +219,10 @@ def _about_rule(rule: ClozeRule, scene: _Scene) -> Question:
     )
 
 
-def _about_change(change: Change, scene: _Scene) -> Question:
+def _about_change(change: Change, scene: _Scene) -> ExamQuestion:
     old, new = folded(change.old), folded(change.new)
     where = f" of {change.path}" if change.path else ""
-    return Question(
+    return ExamQuestion(
         id=scene.id_of(FactKind.EDIT, str(change.step), old, new),
         kind=FactKind.EDIT,
         stratum=scene.stratum("", new),
@@ -236,8 +236,8 @@ def _about_change(change: Change, scene: _Scene) -> Question:
     )
 
 
-def _about_mention(mention: Mention, scene: _Scene) -> Question:
-    return Question(
+def _about_mention(mention: Mention, scene: _Scene) -> ExamQuestion:
+    return ExamQuestion(
         id=scene.id_of(FactKind.MENTION, mention.name),
         kind=FactKind.MENTION,
         stratum=USED,
@@ -250,10 +250,10 @@ def _about_mention(mention: Mention, scene: _Scene) -> Question:
     )
 
 
-def _about_verdict(verdict: AnswerVerdict, scene: _Scene) -> Question:
+def _about_verdict(verdict: AnswerVerdict, scene: _Scene) -> ExamQuestion:
     action = action_of(verdict.member)
     answer, wrong = (SUCCEEDED, FAILED) if verdict.succeeded else (FAILED, SUCCEEDED)
-    return Question(
+    return ExamQuestion(
         id=scene.id_of(FactKind.VERDICT, str(verdict.member.number)),
         kind=FactKind.VERDICT,
         stratum=_repeated(verdict, scene),
@@ -280,7 +280,7 @@ def _repeated(verdict: AnswerVerdict, scene: _Scene) -> str:
     return USED if any(names & known for known in later) else PLAIN
 
 
-def verdict_questions(exam: Exam) -> list[Question]:
+def verdict_questions(exam: Exam) -> list[ExamQuestion]:
     """One for every step of which the recording says how it ended."""
     scene = _Scene(exam)
     return [_about_verdict(verdict, scene) for verdict in verdicts_of(exam.span)]

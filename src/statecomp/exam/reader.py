@@ -27,8 +27,8 @@ from collections.abc import Callable, Mapping, Sequence
 from statecomp.exam.claims import read_verdict
 from statecomp.exam.clozes import words_of
 from statecomp.exam.facts import FactKind
-from statecomp.exam.lines import MISSING, Line, Outcome, ReaderFinding, RecordText
-from statecomp.exam.questions import Question
+from statecomp.exam.lines import MISSING, Line, ReaderFinding, ReaderOutcome, RecordText
+from statecomp.exam.questions import ExamQuestion
 from statecomp.exam.text import places, stands, telling
 
 BELOW = 10
@@ -42,14 +42,14 @@ SAME = 0.95
 """The share of a rule's words that makes a line that rule, and no other."""
 
 
-def find(question: Question, record: RecordText) -> ReaderFinding:
+def find(question: ExamQuestion, record: RecordText) -> ReaderFinding:
     """What the record answers."""
     return _READERS[question.kind](question, record)
 
 
-def _of_value(question: Question, record: RecordText) -> ReaderFinding:
+def _of_value(question: ExamQuestion, record: RecordText) -> ReaderFinding:
     if question.entity in question.answer and stands(question.answer, record.text):
-        return ReaderFinding(Outcome.RIGHT, question.answer)  # a path tells whose it is
+        return ReaderFinding(ReaderOutcome.RIGHT, question.answer)  # a path tells whose it is
     best = MISSING
     for place, line in enumerate(record.lines):
         for at in places(question.entity, line.text):
@@ -57,16 +57,16 @@ def _of_value(question: Question, record: RecordText) -> ReaderFinding:
             if not _is_named(question, behind):
                 continue
             finding = _beside(question, line.text, at)
-            if finding.outcome is Outcome.MISSING and not finding.evidence:
+            if finding.outcome is ReaderOutcome.MISSING and not finding.evidence:
                 finding = _below(question, record.lines, place)
-            if finding.outcome is Outcome.RIGHT:
+            if finding.outcome is ReaderOutcome.RIGHT:
                 return finding
-            if finding.outcome is Outcome.MISLEADING or not best.evidence:
+            if finding.outcome is ReaderOutcome.MISLEADING or not best.evidence:
                 best = finding
     return best
 
 
-def _is_named(question: Question, behind: str) -> bool:
+def _is_named(question: ExamQuestion, behind: str) -> bool:
     """Whether the words are the owner's name: no folder on the way, no part of a longer name."""
     if question.kind is FactKind.PAIR:
         return bool(_KEY_END.match(behind))
@@ -75,24 +75,24 @@ def _is_named(question: Question, behind: str) -> bool:
     )
 
 
-def _beside(question: Question, line: str, at: int) -> ReaderFinding:
+def _beside(question: ExamQuestion, line: str, at: int) -> ReaderFinding:
     """On the owner's own line, between its neighbours."""
     if question.quoted and question.quoted in line:
-        return ReaderFinding(Outcome.RIGHT, line)
+        return ReaderFinding(ReaderOutcome.RIGHT, line)
     if _is_listed(question.entity, line):
-        return ReaderFinding(Outcome.MISSING, line)
+        return ReaderFinding(ReaderOutcome.MISSING, line)
     before, after = _between(question.rivals, line, at, at + len(question.entity))
     if line.count(", ") >= LONG_LIST:
         before, after = _ITEM.split(before)[-1], _ITEM.split(after)[0]
     behind, ahead = _candidates(question, after), _candidates(question, before)
     if behind == {question.answer} or (ahead == {question.answer} and not behind):
-        return ReaderFinding(Outcome.RIGHT, line)
+        return ReaderFinding(ReaderOutcome.RIGHT, line)
     if _is_cut(question.answer, after):
-        return ReaderFinding(Outcome.MISLEADING, line)
+        return ReaderFinding(ReaderOutcome.MISLEADING, line)
     told = behind | ahead
     if question.answer in told or len(told) > 1:
-        return ReaderFinding(Outcome.MISSING, line)
-    return ReaderFinding(Outcome.MISLEADING, line) if told else MISSING
+        return ReaderFinding(ReaderOutcome.MISSING, line)
+    return ReaderFinding(ReaderOutcome.MISLEADING, line) if told else MISSING
 
 
 def _is_cut(answer: str, text: str) -> bool:
@@ -124,7 +124,7 @@ def _between(rivals: Sequence[str], line: str, start: int, stop: int) -> tuple[s
     return line[left:start], line[stop:right]
 
 
-def _candidates(question: Question, text: str) -> set[str]:
+def _candidates(question: ExamQuestion, text: str) -> set[str]:
     """The values in a text that a reader could take for the answer."""
     named = bool(question.field) and stands(question.field.rsplit(".", 1)[-1], text)
     found = {wrong for wrong in question.wrong if (telling(wrong) or named) and stands(wrong, text)}
@@ -135,7 +135,7 @@ def _candidates(question: Question, text: str) -> set[str]:
     return found
 
 
-def _below(question: Question, lines: Sequence[Line], place: int) -> ReaderFinding:
+def _below(question: ExamQuestion, lines: Sequence[Line], place: int) -> ReaderFinding:
     """Under the owner's line, where it names no other: one value is its own, several a list."""
     head = lines[place]
     if any(stands(rival, head.text) for rival in question.rivals):
@@ -150,10 +150,12 @@ def _below(question: Question, lines: Sequence[Line], place: int) -> ReaderFindi
         told = _candidates(question, line.text) if named or not below else set()
         evidence = f"{head.text} / {line.text}"
         if told == {question.answer}:
-            return ReaderFinding(Outcome.RIGHT, evidence)
+            return ReaderFinding(ReaderOutcome.RIGHT, evidence)
         if told:
             single = len(told) == 1
-            return ReaderFinding(Outcome.MISLEADING if single else Outcome.MISSING, evidence)
+            return ReaderFinding(
+                ReaderOutcome.MISLEADING if single else ReaderOutcome.MISSING, evidence
+            )
     return MISSING
 
 
@@ -163,32 +165,32 @@ _NAME_END = re.compile(r"\s*(?:[,;:|)\]}=(/]|->|→|\Z)")
 _NUMBER = re.compile(r"[$€£]?\d+(?:[.,]\d+)*(?:\s?%)?")
 
 
-def _of_rule(question: Question, record: RecordText) -> ReaderFinding:
+def _of_rule(question: ExamQuestion, record: RecordText) -> ReaderFinding:
     words = words_of(question.entity)
     best = MISSING
     for line in record.lines:
         shared = len(words & words_of(line.text)) / len(words)
         if shared >= ENOUGH and stands(question.answer, line.text):
-            return ReaderFinding(Outcome.RIGHT, line.text)
+            return ReaderFinding(ReaderOutcome.RIGHT, line.text)
         if shared >= SAME and (other := _in_its_place(question, line.text)):
-            best = ReaderFinding(Outcome.MISLEADING, f"{other}: {line.text}")
+            best = ReaderFinding(ReaderOutcome.MISLEADING, f"{other}: {line.text}")
     return best
 
 
-def _of_mention(question: Question, record: RecordText) -> ReaderFinding:
+def _of_mention(question: ExamQuestion, record: RecordText) -> ReaderFinding:
     words = words_of(question.field)
     best = MISSING
     for line in record.lines:
         shared = len(words & words_of(line.text)) / max(1, len(words))
         near = shared >= NEAR or line.of_step(question.step)
         if near and stands(question.answer, line.text):
-            return ReaderFinding(Outcome.RIGHT, line.text)
+            return ReaderFinding(ReaderOutcome.RIGHT, line.text)
         if shared >= SAME and (other := _in_its_place(question, line.text)):
-            best = ReaderFinding(Outcome.MISLEADING, f"{other}: {line.text}")
+            best = ReaderFinding(ReaderOutcome.MISLEADING, f"{other}: {line.text}")
     return best
 
 
-def _in_its_place(question: Question, line: str) -> str:
+def _in_its_place(question: ExamQuestion, line: str) -> str:
     """Another number between the same two words as the one asked for."""
     before, _, after = question.field.partition("____")
     last, following = before.split()[-1:], after.split()[:1]
@@ -204,9 +206,9 @@ _MARKED_OLD = re.compile(
 )
 
 
-def _of_edit(question: Question, record: RecordText) -> ReaderFinding:
+def _of_edit(question: ExamQuestion, record: RecordText) -> ReaderFinding:
     if question.answer in record.text:
-        return ReaderFinding(Outcome.RIGHT, question.answer)
+        return ReaderFinding(ReaderOutcome.RIGHT, question.answer)
     (old,) = question.wrong
     stale = [line for line in record.lines if old in line.text]
     if not stale or any(_MARKED_OLD.search(line.text.replace(old, "")) for line in stale):
@@ -215,10 +217,10 @@ def _of_edit(question: Question, record: RecordText) -> ReaderFinding:
         line.of_step(question.step) and question.entity and question.entity in line.text
         for line in record.lines
     )
-    return MISSING if told else ReaderFinding(Outcome.MISLEADING, stale[0].text)
+    return MISSING if told else ReaderFinding(ReaderOutcome.MISLEADING, stale[0].text)
 
 
-_READERS: Mapping[FactKind, Callable[[Question, RecordText], ReaderFinding]] = {
+_READERS: Mapping[FactKind, Callable[[ExamQuestion, RecordText], ReaderFinding]] = {
     FactKind.ROW: _of_value,
     FactKind.OBJECT: _of_value,
     FactKind.PAIR: _of_value,

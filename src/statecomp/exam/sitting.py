@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from statecomp.annotation.records import Reading
 from statecomp.errors import SummaryFailed
 from statecomp.exam.lines import ReaderFinding, RecordText
-from statecomp.exam.measures import NONE, WHOLE, Integrity, Labelled, Share, false_failures
-from statecomp.exam.questions import Question, groups_of, questions_of, verdict_questions
+from statecomp.exam.measures import NONE, WHOLE, Integrity, LabelledValues, Share, false_failures
+from statecomp.exam.questions import ExamQuestion, groups_of, questions_of, verdict_questions
 from statecomp.exam.reader import find
 from statecomp.exam.spans import Exam, Ready, exams
 from statecomp.exam.writers import ExamWriter
@@ -42,7 +42,7 @@ class Paper:
     domain: str
     half: str
     source_tokens: int
-    questions: tuple[Question, ...]
+    questions: tuple[ExamQuestion, ...]
     transcript: str = ""
     sheets: Mapping[str, ExamSheet] = field(default_factory=dict)
 
@@ -60,7 +60,7 @@ def sit(
         if tokens < SMALLEST:
             continue
         asked = tuple(questions_of(exam))
-        labelled = Labelled.of(list(groups_of(exam)), source)
+        labelled = LabelledValues.of(list(groups_of(exam)), source)
         verdicts = verdict_questions(exam)
         sheets: dict[str, ExamSheet] = {}
         length = 0
@@ -76,9 +76,9 @@ def _sheet(
     exam: Exam,
     writer: ExamWriter,
     length: int,
-    asked: Sequence[Question],
-    labelled: Labelled,
-    verdicts: Sequence[Question],
+    asked: Sequence[ExamQuestion],
+    labelled: LabelledValues,
+    verdicts: Sequence[ExamQuestion],
     count: Callable[[str], int],
 ) -> ExamSheet:
     try:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from statecomp.exam.facts import FactKind
-from statecomp.exam.lines import Outcome
+from statecomp.exam.lines import ReaderOutcome
 from statecomp.exam.measures import NONE, WHOLE, Integrity, Share
 from statecomp.exam.questions import PLAIN, USED
 from statecomp.exam.sitting import ExamSheet, Paper
@@ -28,11 +28,11 @@ class Shares:
     def asked(self) -> int:
         return self.right + self.missing + self.misleading
 
-    def plus(self, outcome: Outcome) -> Shares:
+    def plus(self, outcome: ReaderOutcome) -> Shares:
         return Shares(
-            self.right + (outcome is Outcome.RIGHT),
-            self.missing + (outcome is Outcome.MISSING),
-            self.misleading + (outcome is Outcome.MISLEADING),
+            self.right + (outcome is ReaderOutcome.RIGHT),
+            self.missing + (outcome is ReaderOutcome.MISSING),
+            self.misleading + (outcome is ReaderOutcome.MISLEADING),
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -69,7 +69,7 @@ class ExamTally:
         self.spans += 1
         self.source_tokens += paper.source_tokens
         self.record_tokens += sheet.tokens
-        self.misled += any(found.outcome is Outcome.MISLEADING for found in sheet.findings)
+        self.misled += any(found.outcome is ReaderOutcome.MISLEADING for found in sheet.findings)
         for half in (paper.half, ALL):
             self.integrity[half] = self.integrity.get(half, WHOLE) + sheet.integrity
             self.false_failed[half] = self.false_failed.get(half, NONE) + sheet.false_failed

@@ -231,9 +231,9 @@ def read_views(
 
 def views_of(
     history: History, construction: Construction, tokenize: view.Tokenize, context: int
-) -> list[view.View]:
+) -> list[view.TokenView]:
     """The view of each surviving interaction, in order."""
-    build: dict[str, Callable[[Interaction], view.View]] = {
+    build: dict[str, Callable[[Interaction], view.TokenView]] = {
         "local": lambda target: view.local(target, tokenize, context),
         "recent2": lambda target: view.recent(target, history, tokenize, 2),
         "recent4": lambda target: view.recent(target, history, tokenize, 4),
@@ -244,7 +244,9 @@ def views_of(
     return [build[construction](target) for target in history.interactions]
 
 
-def _read(encoder: FrozenEncoder, views: Sequence[view.View], share: bool) -> tuple[Floats, Floats]:
+def _read(
+    encoder: FrozenEncoder, views: Sequence[view.TokenView], share: bool
+) -> tuple[Floats, Floats]:
     """Candidates (n, d) and current (d,)."""
     if not views:
         empty = np.zeros((1, encoder.width), np.float32)  # (1, d)

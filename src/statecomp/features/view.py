@@ -23,7 +23,7 @@ VIEW_BUDGET: Final = BASE_TOKENS + TARGET_TOKENS
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class TokenView:
     """Tokens to read; `ends` is the place of each interaction's last token, by interaction id.
 
     `truncated` counts the tokens left out to keep the budget.
@@ -50,17 +50,17 @@ def serialize(segment: Segment) -> str:
             return f"[assistant]\n{segment.action}\n[result]\n{segment.observed}\n"
 
 
-def full(history: History, tokenize: Tokenize) -> View:
+def full(history: History, tokenize: Tokenize) -> TokenView:
     """The whole history: h_i at the last token of each interaction, q_k at the last of all."""
     return _joined(history.segments, tokenize)
 
 
-def local(target: Interaction, tokenize: Tokenize, target_tokens: int | None = None) -> View:
+def local(target: Interaction, tokenize: Tokenize, target_tokens: int | None = None) -> TokenView:
     """The target alone."""
-    return _behind(View(()), target, tokenize, target_tokens)
+    return _behind(TokenView(()), target, tokenize, target_tokens)
 
 
-def recent(target: Interaction, history: History, tokenize: Tokenize, count: int) -> View:
+def recent(target: Interaction, history: History, tokenize: Tokenize, count: int) -> TokenView:
     """The target behind the last `count` interactions, nothing cut (Recent2, Recent4)."""
     return _behind(state(history, tokenize, count), target, tokenize, None)
 
@@ -72,12 +72,14 @@ def capped_recent(
     count: int = 4,
     base_tokens: int = BASE_TOKENS,
     target_tokens: int = TARGET_TOKENS,
-) -> View:
+) -> TokenView:
     """The same within `base_tokens + target_tokens`, whatever the history holds."""
     return _behind(state(history, tokenize, count, base_tokens), target, tokenize, target_tokens)
 
 
-def state(history: History, tokenize: Tokenize, count: int, base_tokens: int | None = None) -> View:
+def state(
+    history: History, tokenize: Tokenize, count: int, base_tokens: int | None = None
+) -> TokenView:
     """The current state: the latest user request, then the last `count` interactions.
 
     Where it is too long its beginning goes, because what happened last says where the agent is.
@@ -86,10 +88,10 @@ def state(history: History, tokenize: Tokenize, count: int, base_tokens: int | N
     view = _joined((*requests[-1:], *history.interactions[-count:]), tokenize)
     cut = max(0, len(view.ids) - base_tokens) if base_tokens is not None else 0
     ends = {name: end - cut for name, end in view.ends.items() if end >= cut}
-    return View(view.ids[cut:], ends, len(view.ids) - cut, cut)
+    return TokenView(view.ids[cut:], ends, len(view.ids) - cut, cut)
 
 
-def _joined(segments: Sequence[Segment], tokenize: Tokenize) -> View:
+def _joined(segments: Sequence[Segment], tokenize: Tokenize) -> TokenView:
     # Each segment is tokenized alone, so that its tokens do not depend on its neighbours.
     ids: list[int] = []
     ends: dict[str, int] = {}
@@ -97,15 +99,17 @@ def _joined(segments: Sequence[Segment], tokenize: Tokenize) -> View:
         ids.extend(tokenize(serialize(segment)))
         if isinstance(segment, Interaction):
             ends[segment.id] = len(ids) - 1
-    return View(tuple(ids), ends, len(ids))
+    return TokenView(tuple(ids), ends, len(ids))
 
 
-def _behind(base: View, target: Interaction, tokenize: Tokenize, limit: int | None) -> View:
+def _behind(
+    base: TokenView, target: Interaction, tokenize: Tokenize, limit: int | None
+) -> TokenView:
     tokens = tokenize(serialize(target))
     kept = both_ends(tokens, limit) if limit is not None else tuple(tokens)
     ids = (*base.ids, *kept)
     truncated = base.truncated + len(tokens) - len(kept)
-    return View(ids, {**base.ends, target.id: len(ids) - 1}, len(base.ids), truncated)
+    return TokenView(ids, {**base.ends, target.id: len(ids) - 1}, len(base.ids), truncated)
 
 
 def both_ends(tokens: Ids, limit: int) -> tuple[int, ...]:

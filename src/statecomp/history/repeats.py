@@ -28,7 +28,7 @@ _MOMENT = re.compile(
 )
 
 
-class Told(NamedTuple):
+class ToldCall(NamedTuple):
     """A call and its answer as they compare; `edits` counts those before a run."""
 
     name: str
@@ -39,7 +39,7 @@ class Told(NamedTuple):
 
 class _Read(NamedTuple):
     kind: str
-    told: tuple[tuple[Told, int], ...]  # each with the length of its answer
+    told: tuple[tuple[ToldCall, int], ...]  # each with the length of its answer
 
     def weight(self) -> int:
         """Bytes it takes, about."""
@@ -51,7 +51,7 @@ _memory: Weighed[tuple[str, int], _Read] = Weighed(REMEMBERED, _Read.weight)
 
 def told(
     interactions: Sequence[Interaction], least_chars: int = 0
-) -> Iterator[tuple[Interaction, list[Told]]]:
+) -> Iterator[tuple[Interaction, list[ToldCall]]]:
     """Each interaction with what its calls were told; equal ones are returns to each other.
 
     Answers shorter than `least_chars` are left out.
@@ -82,9 +82,9 @@ def _known(interaction: Interaction) -> _Read:
     )
 
 
-def _told(interaction: Interaction) -> Iterator[tuple[Told, int]]:
+def _told(interaction: Interaction) -> Iterator[tuple[ToldCall, int]]:
     answers = {seen.call_id: seen.text for seen in interaction.observations}
     for call in interaction.calls:
         answer = answers.get(call.id, "")
         same = " ".join(_MOMENT.sub("~", answer).split())
-        yield Told(*call_key(call), hash(same)), len(answer)
+        yield ToldCall(*call_key(call), hash(same)), len(answer)

@@ -17,7 +17,7 @@ from statecomp.learning.sessions import Lived
 from statecomp.method import Method
 from statecomp.replays.run import replay_run, used_identifiers
 from statecomp.replays.safety import common_identifiers
-from statecomp.replays.table import Row, rows
+from statecomp.replays.table import StrategyRow, rows
 from statecomp.router import metrics
 from statecomp.router.bundle import Bundle
 from statecomp.router.paired import Difference, difference
@@ -49,7 +49,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class RouterComparison:
     """Both sides, how sure the difference is, and every reason not to switch."""
 
     shipped: Side
@@ -75,7 +75,7 @@ def compare(
     own: Pairs,
     labels: Labels,
     heard: Callable[[str], None] = lambda stage: None,
-) -> Comparison:
+) -> RouterComparison:
     held = own.of_runs(one.id for one in lived).settled()
     if not len(held) or held.ready.all() or not held.ready.any():
         only = "nothing" if not len(held) else "READY" if held.ready.all() else "KEEP"
@@ -97,12 +97,14 @@ def compare(
     surprise = difference(_likelihood, both[YOURS], both[SHIPPED], held.ready, tasks)
     remembered = _remembered(shipped, yours)
     against = _against(sides, ranking, remembered)
-    return Comparison(
+    return RouterComparison(
         sides[SHIPPED], sides[YOURS], ranking, surprise, remembered, len(held), against
     )
 
 
-def replayed(bundles: dict[str, Bundle], lived: Sequence[Lived], labels: Labels) -> list[Row]:
+def replayed(
+    bundles: dict[str, Bundle], lived: Sequence[Lived], labels: Labels
+) -> list[StrategyRow]:
     """What each would have sent, billed at list prices under caching."""
     common = common_identifiers(used_identifiers(one.run) for one in lived)
     factories = {name: _factory(bundle) for name, bundle in bundles.items()}
@@ -117,7 +119,7 @@ def _factory(bundle: Bundle) -> StrategyFactory:
     return build
 
 
-def _summary(row: Row) -> dict[str, Any]:
+def _summary(row: StrategyRow) -> dict[str, Any]:
     return {
         "sessions": row.runs,
         "requests": row.checkpoints,

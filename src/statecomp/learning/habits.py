@@ -16,7 +16,7 @@ FEWEST_RETURNS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Habit:
+class ClientHabit:
     """One client.  `reread` is the part of a replaced step that a return reads again, `extra` the
     requests it took; `replaced` steps were, `returns` of them were come back for."""
 
@@ -44,7 +44,7 @@ class Habit:
         }
 
 
-Habits = tuple[Habit, ...]
+Habits = tuple[ClientHabit, ...]
 
 
 def habits_of(lived: Sequence[Lived]) -> Habits:
@@ -52,12 +52,12 @@ def habits_of(lived: Sequence[Lived]) -> Habits:
     return tuple(_habit(name, [one for one in lived if one.client == name]) for name in clients)
 
 
-def _habit(client: str, lived: Sequence[Lived]) -> Habit:
+def _habit(client: str, lived: Sequence[Lived]) -> ClientHabit:
     found = [(one, outcome) for one in lived for outcome in one.outcomes]
     returns = [(one, outcome) for one, outcome in found if outcome.fate == "returned"]
     parts = [*_read_again((one, outcome.number, outcome.needed) for one, outcome in returns)]
     enough = len(parts) >= FEWEST_RETURNS
-    return Habit(
+    return ClientHabit(
         client=client,
         lengths=tuple(sorted(one.session.totals.requests for one in lived)),
         replaced=sum(outcome.fate != "open" for _, outcome in found),

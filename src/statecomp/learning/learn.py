@@ -15,7 +15,7 @@ from statecomp.annotation.pipeline import Annotator
 from statecomp.errors import BadInput
 from statecomp.features.evidence import NAMES
 from statecomp.learning import supervision
-from statecomp.learning.compare import Comparison, compare
+from statecomp.learning.compare import RouterComparison, compare
 from statecomp.learning.habits import Habits, habits_of
 from statecomp.learning.lessons import Lessons, lessons
 from statecomp.learning.sessions import Lived
@@ -52,7 +52,7 @@ class Learned:
     these sessions tell."""
 
     bundle: Bundle
-    comparison: Comparison
+    comparison: RouterComparison
     lessons: Lessons
     sessions: int
     held_out: int

@@ -14,7 +14,7 @@ from statecomp.annotation.pipeline import Annotator, RuleAnnotator, annotate
 from statecomp.annotation.records import Reading
 from statecomp.features.evidence import EvidenceReader
 from statecomp.history.history import History
-from statecomp.learning.outcomes import Outcome, seen
+from statecomp.learning.outcomes import StepOutcome, seen
 from statecomp.learning.sessions import Lived
 from statecomp.router.bundle import Bundle
 from statecomp.router.pairs import Floats, Pairs, ready_flags
@@ -72,14 +72,14 @@ def lessons(
     return Lessons(replace(pairs, foreseen=wanted), labels, corrected, at_odds, read_by)
 
 
-def _by_number(found: Sequence[Outcome]) -> dict[int, list[Outcome]]:
-    by_number: dict[int, list[Outcome]] = {}
+def _by_number(found: Sequence[StepOutcome]) -> dict[int, list[StepOutcome]]:
+    by_number: dict[int, list[StepOutcome]] = {}
     for one in found:
         by_number.setdefault(one.number, []).append(one)
     return by_number
 
 
-def _at_odds(found: Sequence[Outcome]) -> bool:
+def _at_odds(found: Sequence[StepOutcome]) -> bool:
     """Replaced twice, and of use to nobody once, to somebody the other time."""
     fates = {one.fate for one in found}
     return "quiet" in fates and bool(fates & {"returned", "undone"})

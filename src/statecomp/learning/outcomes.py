@@ -21,7 +21,7 @@ Fate: TypeAlias = Literal["returned", "undone", "quiet", "open"]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class StepOutcome:
     """One replaced step.  `since` is the checkpoint it was replaced at, `needed` the step that came
     back for it, 0 where none did; `score` is what the router had said of it."""
 
@@ -35,7 +35,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Told:
+class SessionAccount:
     """What the ledger tells of one session, read once."""
 
     requests: Sequence[Request]
@@ -43,7 +43,7 @@ class Told:
     regrets: Sequence[Regret]
 
     @classmethod
-    def of(cls, ledger: Account, session: str) -> Told:
+    def of(cls, ledger: Account, session: str) -> SessionAccount:
         return cls(ledger.requests(session), ledger.entries(session), ledger.regrets(session))
 
     @property
@@ -52,7 +52,9 @@ class Told:
         return max((last_step(request) for request in self.requests), default=0)
 
 
-def outcomes(told: Told, steps: Mapping[int, Interaction] | None = None) -> Iterator[Outcome]:
+def outcomes(
+    told: SessionAccount, steps: Mapping[int, Interaction] | None = None
+) -> Iterator[StepOutcome]:
     """Of every step that some commit stood for; what a provider refused says nothing.
 
     With the `steps` of the session a return is put down to the step it was for; without them to
@@ -69,7 +71,7 @@ def outcomes(told: Told, steps: Mapping[int, Interaction] | None = None) -> Iter
         since = at.get(entry.when_s, entry.commit.last + 2)
         wanted = _wanted(entry, regretted.get(entry.commit.id, ()), by_number, steps or {})
         for number in range(entry.commit.first, entry.commit.last + 1):
-            yield Outcome(
+            yield StepOutcome(
                 number,
                 since,
                 _fate(entry, number in wanted, told.last - since),
@@ -120,7 +122,7 @@ def _holds(step: Interaction, regret: Regret) -> bool:
 ANNOTATOR = "outcome"
 
 
-def seen(label: Label, found: Sequence[Outcome]) -> Label:
+def seen(label: Label, found: Sequence[StepOutcome]) -> Label:
     """The label as what was seen corrects it; where that contradicts itself, the step stays.
 
     Who came back at step m needed it at every checkpoint up to m.  What was undone stays for good.

@@ -10,7 +10,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from statecomp.learning.compare import Comparison, Side
+from statecomp.learning.compare import RouterComparison, Side
 from statecomp.learning.learn import Learned
 
 MEASURED: Mapping[str, tuple[str, str]] = {
@@ -48,7 +48,7 @@ def page_of(learned: Learned) -> str:
     return shape
 
 
-def _verdict(comparison: Comparison) -> str:
+def _verdict(comparison: RouterComparison) -> str:
     ranking = comparison.ranking
     gap = (
         f"AUROC {ranking.value:+.3f} (95 % of all draws of the sessions: {ranking.low:+.3f} to "
@@ -75,7 +75,7 @@ def _sample(learned: Learned) -> str:
 
 
 def _table(
-    comparison: Comparison, names: Mapping[str, tuple[str, str]], of: str, *, percent: bool
+    comparison: RouterComparison, names: Mapping[str, tuple[str, str]], of: str, *, percent: bool
 ) -> str:
     sides = (getattr(comparison.shipped, of), getattr(comparison.yours, of))
     rows = "".join(

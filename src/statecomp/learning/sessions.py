@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statecomp.annotation.records import Reading
 from statecomp.errors import BadInput, StateCompError
 from statecomp.history.trajectory import Trajectory
-from statecomp.learning.outcomes import Outcome, Told, outcomes
+from statecomp.learning.outcomes import SessionAccount, StepOutcome, outcomes
 from statecomp.ledger.audit import Session
 from statecomp.ledger.own import Account
 
@@ -24,8 +24,8 @@ class Lived:
     session: Session
     run: Trajectory
     reading: Reading
-    outcomes: tuple[Outcome, ...]
-    told: Told
+    outcomes: tuple[StepOutcome, ...]
+    told: SessionAccount
 
     @property
     def id(self) -> str:
@@ -37,14 +37,14 @@ class Lived:
 
 
 @dataclass(frozen=True)
-class Found:
+class UsableSessions:
     """The sessions that can be learned from, oldest first, and how many cannot, by reason."""
 
     lived: tuple[Lived, ...]
     left_out: dict[str, int]
 
 
-def sessions_of(ledger: Account, names: Sequence[str] = ()) -> Found:
+def sessions_of(ledger: Account, names: Sequence[str] = ()) -> UsableSessions:
     """All of them, or those named."""
     lived: list[Lived] = []
     left_out: dict[str, int] = {}
@@ -56,7 +56,7 @@ def sessions_of(ledger: Account, names: Sequence[str] = ()) -> Found:
             lived.append(one)
         else:
             left_out[one] = left_out.get(one, 0) + 1
-    return Found(tuple(lived), left_out)
+    return UsableSessions(tuple(lived), left_out)
 
 
 def _lived(ledger: Account, session: Session) -> Lived | str:
@@ -74,6 +74,6 @@ def _lived(ledger: Account, session: Session) -> Lived | str:
         return "it cannot be read as a history"
     if reading.last < SHORTEST:
         return f"it has fewer than {SHORTEST} steps"
-    told = Told.of(ledger, session.id)
+    told = SessionAccount.of(ledger, session.id)
     steps = {step.number: step for step in reading.interactions}
     return Lived(session, run, reading, tuple(outcomes(told, steps)), told)

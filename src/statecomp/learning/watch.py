@@ -17,7 +17,7 @@ from typing import Any, Final
 from statecomp.errors import StateCompError
 from statecomp.history.interaction import Interaction
 from statecomp.history.kinds import kind_of
-from statecomp.learning.outcomes import Outcome, Told, outcomes
+from statecomp.learning.outcomes import SessionAccount, StepOutcome, outcomes
 from statecomp.ledger.audit import Entry, Session
 from statecomp.ledger.own import Account
 from statecomp.wire.assemble import parse
@@ -43,7 +43,7 @@ class Settled:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class WantedShare:
     """How often steps were wanted back, with its 95 % interval, beside what their scores say."""
 
     name: str
@@ -73,10 +73,10 @@ class Share:
 class Watched:
     """By client, by client and kind of step, and by score."""
 
-    clients: Mapping[str, Share] = field(default_factory=dict)
-    kinds: tuple[Share, ...] = ()
-    curve: tuple[Share, ...] = ()
-    routers: tuple[Share, ...] = ()
+    clients: Mapping[str, WantedShare] = field(default_factory=dict)
+    kinds: tuple[WantedShare, ...] = ()
+    curve: tuple[WantedShare, ...] = ()
+    routers: tuple[WantedShare, ...] = ()
 
     def caution(self, client: str) -> float:
         share = self.clients.get(product(client))
@@ -113,15 +113,15 @@ def _between(score: float, low: float, high: float) -> bool:
     return low <= score < high or score == high == EDGES[-1]
 
 
-def _shares(found: Sequence[Settled], key: Any) -> Iterator[Share]:
+def _shares(found: Sequence[Settled], key: Any) -> Iterator[WantedShare]:
     for name in sorted({key(one) for one in found}):
         yield share_of(name, [one for one in found if key(one) == name])
 
 
-def share_of(name: str, found: Sequence[Settled]) -> Share:
+def share_of(name: str, found: Sequence[Settled]) -> WantedShare:
     wanted = sum(one.wanted for one in found)
     expected = sum(1.0 - one.score for one in found) / len(found)
-    return Share(name, len(found), wanted, expected, *interval(wanted, len(found)))
+    return WantedShare(name, len(found), wanted, expected, *interval(wanted, len(found)))
 
 
 def interval(wanted: int, steps: int) -> tuple[float, float]:
@@ -136,14 +136,14 @@ def settled(ledger: Account, session: Session) -> Iterator[Settled]:
     """The settled steps of a session; what was only observed, or is still open, says nothing."""
     if not session.totals.commits and not session.totals.regrets:
         return
-    told = Told.of(ledger, session.id)
+    told = SessionAccount.of(ledger, session.id)
     steps = steps_of(told.entries, session.protocol)
     for one in outcomes(told, steps):
         if one.fate != "open" and one.score is not None:
             yield _settled(one, product(session.client), steps)
 
 
-def _settled(one: Outcome, client: str, steps: Mapping[int, Interaction]) -> Settled:
+def _settled(one: StepOutcome, client: str, steps: Mapping[int, Interaction]) -> Settled:
     kind = kind_of(steps[one.number]) if one.number in steps else "other"
     wanted = one.fate in ("returned", "undone")
     return Settled(client, kind, one.score or 0.0, wanted, one.router)

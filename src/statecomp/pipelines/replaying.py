@@ -21,7 +21,7 @@ from statecomp.replays.report import report_html
 from statecomp.replays.run import NO_LABELS, RunReplay, Survey, replay_run, survey
 from statecomp.replays.safety import common_identifiers
 from statecomp.replays.sessions import batches, checked, joined
-from statecomp.replays.table import Row, rows
+from statecomp.replays.table import StrategyRow, rows
 from statecomp.replays.timing import LabelSource
 from statecomp.tokens import TokenCounter, counter_for
 from statecomp.workers.engine import Engine
@@ -42,7 +42,7 @@ class Replayed:
     labels: LabelSource | None = None
 
     @property
-    def rows(self) -> Sequence[Row]:
+    def rows(self) -> Sequence[StrategyRow]:
         """The table: one row for each strategy, the uncompressed runs first."""
         return rows(self.runs, self.prices)
 
@@ -58,14 +58,14 @@ class Replayed:
 
 
 @dataclass(frozen=True)
-class Labelled:
+class LabelFile:
     """Labels, and the file they are from where there is one."""
 
     labels: Labels = field(default_factory=dict)
     file: str = ""
 
     @classmethod
-    def of(cls, given: Labels | str | Path | None) -> Labelled:
+    def of(cls, given: Labels | str | Path | None) -> LabelFile:
         if not isinstance(given, str | Path):
             return cls(given or NO_LABELS)
         found = read_labels(Path(given))
@@ -110,7 +110,7 @@ def replay(
     specs = (strategies,) if isinstance(strategies, str) else tuple(strategies)
     billed = prices or shipped_prices().of(model)
     task = ReplayTask(
-        specs, billed, Labelled.of(labels), model=model, tokenizer=tokenizer, join=join
+        specs, billed, LabelFile.of(labels), model=model, tokenizer=tokenizer, join=join
     )
     return task.over(source_of(runs))
 
@@ -121,7 +121,7 @@ class ReplayTask:
 
     specs: tuple[str, ...]
     prices: Prices
-    labelled: Labelled = field(default_factory=Labelled)
+    labelled: LabelFile = field(default_factory=LabelFile)
     model: str = ""
     tokenizer: str = ""
     join: int | None = None

@@ -10,10 +10,17 @@ from statecomp.annotation.labels import Labels, read_labels
 from statecomp.pipelines.runs import Runs, held, source_of
 from statecomp.router import pipeline
 from statecomp.router.bundle import save
-from statecomp.router.pipeline import HERE, Evaluated, Material, Plan, TrainedRouter, Workplace
+from statecomp.router.pipeline import (
+    HERE,
+    Evaluated,
+    Material,
+    TrainedRouter,
+    TrainingPlan,
+    Workplace,
+)
 
 LabelsOrFile: TypeAlias = Labels | str | Path
-AS_SHIPPED = Plan()
+AS_SHIPPED = TrainingPlan()
 
 
 def train(
@@ -23,7 +30,7 @@ def train(
     out: str | Path | None = None,
     more_labels: LabelsOrFile | None = None,
     forecasts: Forecasts | str | Path | None = None,
-    plan: Plan = AS_SHIPPED,
+    plan: TrainingPlan = AS_SHIPPED,
     at: Workplace = HERE,
 ) -> TrainedRouter:
     """A router learned from labelled runs; with `out` it is written there as a bundle.
@@ -43,7 +50,7 @@ def evaluate(
     *,
     more_labels: LabelsOrFile | None = None,
     forecasts: Forecasts | str | Path | None = None,
-    plan: Plan = AS_SHIPPED,
+    plan: TrainingPlan = AS_SHIPPED,
     at: Workplace = HERE,
 ) -> Evaluated:
     """How good a router of this plan is: five rotations, no task in two parts."""

@@ -17,7 +17,7 @@ from typing import Any
 
 from statecomp.controller.prices import Prices
 from statecomp.replays.accounting import Bill, dollars_of
-from statecomp.replays.run import Replay, RunReplay, Standing, Step
+from statecomp.replays.run import Replay, ReplayStep, RunReplay, Standing
 from statecomp.replays.table import hindsight_share, rows, rows_by_domain
 from statecomp.replays.timing import LabelSource
 from statecomp.tokens import ESTIMATE
@@ -181,7 +181,7 @@ def _replay(replay: Replay, place: Callable[[str], int]) -> dict[str, Any]:
     }
 
 
-def states(step: Step) -> str:
+def states(step: ReplayStep) -> str:
     """One letter for each interaction that exists at this checkpoint."""
     standing = step.standing
     return "".join(_state(number, standing) for number in range(1, step.checkpoint))
@@ -196,7 +196,7 @@ def _state(number: int, standing: Standing) -> str:
     return SUMMARISED if covered else DROPPED
 
 
-def score_code(step: Step) -> str:
+def score_code(step: ReplayStep) -> str:
     """Two base-36 digits for each interaction, in thousandths; `--` where there is no score."""
     scores = step.standing.scores
     return "".join(_score_digits(scores.get(number)) for number in range(1, step.checkpoint))

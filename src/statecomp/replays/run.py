@@ -36,7 +36,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Step:
+class ReplayStep:
     """One checkpoint under one strategy.
 
     `checkpoint` is k, `message` the index of the recorded assistant message.  `segments` counts
@@ -66,14 +66,14 @@ class Replay:
     """One run under one strategy."""
 
     strategy: str
-    steps: tuple[Step, ...]
+    steps: tuple[ReplayStep, ...]
 
     @property
     def bill(self) -> Bill:
         return sum((step.bill for step in self.steps), Bill())
 
     @property
-    def broken(self) -> tuple[Step, ...]:
+    def broken(self) -> tuple[ReplayStep, ...]:
         return tuple(step for step in self.steps if step.missing)
 
     @property
@@ -201,7 +201,7 @@ class _Raw(Strategy):
         return View(history)
 
 
-def _play(strategy: Strategy, stage: _Stage, *, keep_messages: bool) -> tuple[Step, ...]:
+def _play(strategy: Strategy, stage: _Stage, *, keep_messages: bool) -> tuple[ReplayStep, ...]:
     steps = []
     previous, judge = History(()), stage.judge.anew()
     for (place, message, interaction), output in zip(stage.stops, stage.outputs, strict=True):
@@ -212,7 +212,7 @@ def _play(strategy: Strategy, stage: _Stage, *, keep_messages: bool) -> tuple[St
         changed, _ = common_prefix(prefix, view.history)
         whole = changed == len(prefix.segments) == len(view.history.segments)
         steps.append(
-            Step(
+            ReplayStep(
                 checkpoint=number,
                 message=message,
                 bill=_bill(view, cached, output),

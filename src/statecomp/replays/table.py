@@ -9,7 +9,7 @@ from typing import Any
 
 from statecomp.controller.prices import Prices
 from statecomp.replays.accounting import Bill, dollars_of
-from statecomp.replays.run import Replay, RunReplay, Step
+from statecomp.replays.run import Replay, ReplayStep, RunReplay
 from statecomp.replays.safety import bootstrap_interval
 from statecomp.replays.timing import UNJUDGED, Timing
 
@@ -18,7 +18,7 @@ SAME = 1 + 1e-9
 
 
 @dataclass(frozen=True)
-class Row:
+class StrategyRow:
     """One strategy over a set of runs.
 
     `saved` is the direct saving, side calls included: the recorded requests are fixed, so a changed
@@ -81,13 +81,13 @@ class Row:
         }
 
 
-def rows(results: Sequence[RunReplay], prices: Prices) -> list[Row]:
+def rows(results: Sequence[RunReplay], prices: Prices) -> list[StrategyRow]:
     """One row a strategy, in the order the strategies were given."""
     names = [replay.strategy for replay in results[0].replays] if results else []
     return [_row(place, results, prices) for place in range(len(names))]
 
 
-def rows_by_domain(results: Sequence[RunReplay], prices: Prices) -> dict[str, list[Row]]:
+def rows_by_domain(results: Sequence[RunReplay], prices: Prices) -> dict[str, list[StrategyRow]]:
     domains = sorted({result.domain for result in results})
     return {d or "-": rows([r for r in results if r.domain == d], prices) for d in domains}
 
@@ -110,7 +110,7 @@ def refusal_reasons(results: Sequence[RunReplay], strategy: str) -> Counter[str]
     )
 
 
-def _row(place: int, results: Sequence[RunReplay], prices: Prices) -> Row:
+def _row(place: int, results: Sequence[RunReplay], prices: Prices) -> StrategyRow:
     replays = [result.replays[place] for result in results]
     steps = [step for replay in replays for step in replay.steps]
     bill = sum((replay.bill for replay in replays), Bill())
@@ -120,7 +120,7 @@ def _row(place: int, results: Sequence[RunReplay], prices: Prices) -> Row:
     both = list(zip(spent, whole, strict=True))
     over = [(now, then) for now, then in both if now > then * SAME]
     low, high = bootstrap_interval([(len(r.broken), len(r.steps)) for r in replays])
-    return Row(
+    return StrategyRow(
         strategy=replays[0].strategy,
         runs=len(replays),
         checkpoints=len(steps),
@@ -154,7 +154,7 @@ def _mean_first_change(replays: Sequence[Replay]) -> float | None:
     return sum(shares) / len(shares) if shares else None
 
 
-def steps_table(steps: Sequence[Step]) -> list[dict[str, Any]]:
+def steps_table(steps: Sequence[ReplayStep]) -> list[dict[str, Any]]:
     """Checkpoint by checkpoint, for machines."""
     return [
         {

@@ -110,7 +110,7 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedFold:
     """One fold after its test labels were read; `scores` belong to the rows of its test runs.
 
     `calibration` holds the ECE and the reliability diagram of each way to calibrate.
@@ -130,7 +130,7 @@ class CrossValidated:
     Scores are NaN where no fold tested.
     """
 
-    folds: tuple[Judged, ...]
+    folds: tuple[JudgedFold, ...]
     scores: Floats
     thresholds: Floats
     metrics: Mapping[str, Any]
@@ -192,7 +192,7 @@ def choose(
     )
 
 
-def judge(fold: Fold, chosen: Chosen, test: Pairs, edges: tuple[float, float]) -> Judged:
+def judge(fold: Fold, chosen: Chosen, test: Pairs, edges: tuple[float, float]) -> JudgedFold:
     """The first and only look at the labels of the test runs."""
     logit = chosen.router.logits(test.x)  # (test pairs,)
     diagrams = {}
@@ -202,10 +202,12 @@ def judge(fold: Fold, chosen: Chosen, test: Pairs, edges: tuple[float, float]) -
         diagrams[kind] = {"ece": metrics.ece(shown, test.ready), "reliability": bins}
     scores = chosen.calibration.apply(logit)  # (test pairs,)
     numbers = metrics.report(scores, test, chosen.threshold, edges=edges)
-    return Judged(fold, chosen, scores, numbers, diagrams)
+    return JudgedFold(fold, chosen, scores, numbers, diagrams)
 
 
-def pooled(pairs: Pairs, judged: Sequence[Judged], edges: tuple[float, float]) -> CrossValidated:
+def pooled(
+    pairs: Pairs, judged: Sequence[JudgedFold], edges: tuple[float, float]
+) -> CrossValidated:
     """All test rows together, each held to the threshold of its own fold."""
     scores = np.full(len(pairs), np.nan)  # (pairs,)
     thresholds = np.full(len(pairs), NOTHING)  # (pairs,)

@@ -15,7 +15,7 @@ PAPER_PARTS = (200, 50, 50)
 """Six rotations test every run once; the paper runs the first five of them (`count=5`)."""
 
 
-class Run(NamedTuple):
+class FoldRun(NamedTuple):
     """What a fold must know of a run; runs of one group are attempts at one task."""
 
     name: str
@@ -32,7 +32,7 @@ class Fold(NamedTuple):
 
 
 def rotations(
-    runs: Sequence[Run],
+    runs: Sequence[FoldRun],
     *,
     parts: tuple[int, int, int] = EVEN_PARTS,
     count: int | None = None,
@@ -56,7 +56,7 @@ def rotations(
 
 
 def learning_more(
-    folds: Sequence[Fold], runs: Sequence[Run], more: Sequence[Run], *, seed: int = 0
+    folds: Sequence[Fold], runs: Sequence[FoldRun], more: Sequence[FoldRun], *, seed: int = 0
 ) -> list[Fold]:
     """The folds of `runs` with `more` runs to learn from, which none is tuned or judged on.
 
@@ -77,7 +77,7 @@ def learning_more(
     return wider
 
 
-def unseen_by(folds: Sequence[Fold], runs: Iterable[Run]) -> dict[str, int]:
+def unseen_by(folds: Sequence[Fold], runs: Iterable[FoldRun]) -> dict[str, int]:
     """For each task the first fold that neither learned from a run of it nor was tuned on one."""
     tasks: dict[str, set[str]] = {}
     for run in runs:
@@ -101,7 +101,7 @@ def _fold(blocks: Sequence[Sequence[str]], turn: int, tuning: int) -> Fold:
     )
 
 
-def _blocks(runs: Sequence[Run], number: int, *, by_group: bool, seed: int) -> list[list[str]]:
+def _blocks(runs: Sequence[FoldRun], number: int, *, by_group: bool, seed: int) -> list[list[str]]:
     """Blocks of about equal size and alike in domains; independent of the order of `runs`."""
     units = _units(runs, by_group=by_group)
     if len(units) < number:
@@ -127,9 +127,9 @@ def _blocks(runs: Sequence[Run], number: int, *, by_group: bool, seed: int) -> l
     return blocks
 
 
-def _units(runs: Iterable[Run], *, by_group: bool) -> list[list[Run]]:
+def _units(runs: Iterable[FoldRun], *, by_group: bool) -> list[list[FoldRun]]:
     """What must stay together, in an order that depends on names alone."""
-    units: dict[str, list[Run]] = {}
+    units: dict[str, list[FoldRun]] = {}
     names: set[str] = set()
     for run in sorted(runs):
         if run.name in names:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from statecomp.annotation.labels import Labels
 from statecomp.errors import BadInput
-from statecomp.router.folds import Run
+from statecomp.router.folds import FoldRun
 
 Floats = NDArray[np.float64]
 Features = NDArray[np.float32]
@@ -47,10 +47,10 @@ class Pairs:
         """k - i: one for the newest interaction."""
         return self.checkpoint - self.number  # (pairs,)
 
-    def catalogue(self) -> list[Run]:
+    def catalogue(self) -> list[FoldRun]:
         """What folds are made of."""
         rows = zip(self.runs, self.groups, self.domains, strict=True)
-        return [Run(name, group, domain) for name, group, domain in rows]
+        return [FoldRun(name, group, domain) for name, group, domain in rows]
 
     def of_runs(self, names: Iterable[str]) -> Pairs:
         """The pairs of these runs; the runs keep the order they have here."""

@@ -35,7 +35,7 @@ MEANING: Final = "READY from the earliest checkpoint at which a short summary ma
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TrainingPlan:
     """What is learned, from what, and how.
 
     `representation` is evidence, a construction, or a construction with `+evidence`; `context` how
@@ -110,8 +110,8 @@ class Corpus:
 
     pairs: Pairs
     reads: Spec
-    judged: Sequence[folds.Run]
-    more: Sequence[folds.Run]
+    judged: Sequence[folds.FoldRun]
+    more: Sequence[folds.FoldRun]
     source: str
 
     def bundle(self, chosen: cross.Chosen, source: str) -> Bundle:
@@ -148,7 +148,9 @@ class Evaluated:
     unseen: Mapping[str, int]
 
 
-def train(material: Material, plan: Plan = Plan(), at: Workplace = HERE) -> TrainedRouter:
+def train(
+    material: Material, plan: TrainingPlan = TrainingPlan(), at: Workplace = HERE
+) -> TrainedRouter:
     """A router; scores are calibrated and the threshold is chosen on tasks not learned from."""
     corpus = corpus_of(material, plan, at)
     validation = folds.rotations(corpus.judged, seed=plan.seed)[0].validation
@@ -161,7 +163,9 @@ def train(material: Material, plan: Plan = Plan(), at: Workplace = HERE) -> Trai
     return TrainedRouter(bundle, chosen.name, corpus.pairs)
 
 
-def evaluate(material: Material, plan: Plan = Plan(), at: Workplace = HERE) -> Evaluated:
+def evaluate(
+    material: Material, plan: TrainingPlan = TrainingPlan(), at: Workplace = HERE
+) -> Evaluated:
     """Five rotations, no task in two parts; the labels of the test runs are read last."""
     corpus, seed = corpus_of(material, plan, at), plan.seed
     rotations = folds.rotations(corpus.judged, seed=seed)
@@ -187,13 +191,13 @@ class FoldJob:
     choice: cross.Choice
     edges: tuple[float, float]
 
-    def __call__(self, fold: folds.Fold) -> cross.Judged:
+    def __call__(self, fold: folds.Fold) -> cross.JudgedFold:
         train, validation = map(self.pairs.of_runs, (fold.train, fold.validation))
         chosen = cross.choose(train, validation, self.learners, self.choice)
         return cross.judge(fold, chosen, self.pairs.of_runs(fold.test), self.edges)
 
 
-def corpus_of(material: Material, plan: Plan, at: Workplace = HERE) -> Corpus:
+def corpus_of(material: Material, plan: TrainingPlan, at: Workplace = HERE) -> Corpus:
     """The features of every labelled run, read or found."""
     if material.forecasts is not None and plan.reads.hidden:
         raise BadInput("go with the representation evidence alone", field="forecasts")
@@ -208,7 +212,7 @@ def corpus_of(material: Material, plan: Plan, at: Workplace = HERE) -> Corpus:
     )
 
 
-def _evidence(material: Material, plan: Plan, at: Workplace) -> tuple[Pairs, Spec]:
+def _evidence(material: Material, plan: TrainingPlan, at: Workplace) -> tuple[Pairs, Spec]:
     readings, known = [Reading.of(run) for run in material.runs], material.known
     with at.progress("reading features", sum(r.id in known for r in readings)) as watch:
         mapped = partial(at.engine.map, watch=watch)
@@ -216,7 +220,7 @@ def _evidence(material: Material, plan: Plan, at: Workplace) -> tuple[Pairs, Spe
     return pairs, plan.reads
 
 
-def _hidden(material: Material, plan: Plan, at: Workplace) -> tuple[Pairs, Spec]:
+def _hidden(material: Material, plan: TrainingPlan, at: Workplace) -> tuple[Pairs, Spec]:
     # Here, so that a router on evidence needs no language model's library.
     from statecomp.vectors import study
 
@@ -224,11 +228,11 @@ def _hidden(material: Material, plan: Plan, at: Workplace) -> tuple[Pairs, Spec]
     return study.pairs_of(material, plan, folder, at.engine, at.progress)
 
 
-def _learners(plan: Plan, corpus: Corpus) -> dict[str, cross.Learner]:
+def _learners(plan: TrainingPlan, corpus: Corpus) -> dict[str, cross.Learner]:
     taught = lesson(plan.loss, plan.rare_weight, corpus.pairs)
     less = frozenset(run.name for run in corpus.more)
     return {name: learner(name, corpus.reads, taught, less, plan.seed) for name in plan.names}
 
 
-def _choice(plan: Plan) -> cross.Choice:
+def _choice(plan: TrainingPlan) -> cross.Choice:
     return cross.Choice(calibration=plan.calibration, aim=plan.aim)

@@ -11,7 +11,7 @@ from statecomp.features.encoder import Readout
 from statecomp.history.trajectory import Trajectory
 from statecomp.router.hidden.spec import Encoder, Spec
 from statecomp.router.pairs import Pairs
-from statecomp.router.pipeline import Material, Plan
+from statecomp.router.pipeline import Material, TrainingPlan
 from statecomp.vectors import blocks
 from statecomp.vectors.extract import Extraction, ExtractOne, encoder_for
 from statecomp.vectors.sample import Sample
@@ -21,7 +21,7 @@ from statecomp.workers.progress import Progress
 
 
 def pairs_of(
-    material: Material, plan: Plan, folder: Path, engine: Engine, progress: Progress
+    material: Material, plan: TrainingPlan, folder: Path, engine: Engine, progress: Progress
 ) -> tuple[Pairs, Spec]:
     """What is in the folder is not read again, so a stopped training goes on where it was."""
     known = material.known
@@ -36,7 +36,11 @@ def pairs_of(
 
 
 def read(
-    runs: dict[str, Trajectory], plan: Plan, folder: Path, engine: Engine, progress: Progress
+    runs: dict[str, Trajectory],
+    plan: TrainingPlan,
+    folder: Path,
+    engine: Engine,
+    progress: Progress,
 ) -> tuple[Vectors, Encoder]:
     extraction = extraction_of(plan)
     opened = encoder_for(extraction)
@@ -57,7 +61,7 @@ def read(
     return vectors, encoder
 
 
-def extraction_of(plan: Plan) -> Extraction:
+def extraction_of(plan: TrainingPlan) -> Extraction:
     readout: Readout = "mean" if plan.readout == "mean" else "last"
     layers = (plan.layer,) if plan.layer else ()
     sample = Sample(plan.checkpoints, None, plan.seed)

@@ -21,10 +21,10 @@ from statecomp.errors import BadInput
 from statecomp.workers.local import map_runs
 from statecomp_bench.cli.run import Opener, checked_opener, seeds_in
 from statecomp_bench.handoffs.assigning import assigned, instructions
-from statecomp_bench.handoffs.folder import Ending, Folder, Handoff
+from statecomp_bench.handoffs.folder import Handoff, HandoffEnding, HandoffFolder
 from statecomp_bench.handoffs.prepare import Occasion, prepared
 from statecomp_bench.handoffs.reading import act, finish, finished_by
-from statecomp_bench.handoffs.scoring import Line, lines, outcomes
+from statecomp_bench.handoffs.scoring import HandoffLine, lines, outcomes
 from statecomp_bench.models import DEADLINE_S, Model
 from statecomp_bench.suite import Conditions
 from statecomp_bench.task import LEVELS, Case
@@ -56,7 +56,7 @@ def handoff_group() -> None:
 
 
 @dataclass(frozen=True)
-class Preparing:
+class PreparingHandoffs:
     """One task's hand-offs, wherever they are made."""
 
     path: Path
@@ -66,7 +66,9 @@ class Preparing:
     def __call__(self, occasion: Occasion) -> list[Handoff]:
         settings = Settings(self.conditions.count, os.environ)
         factories = {spec: strategy_factory(spec, settings) for spec in occasion.strategies}
-        return [*prepared(Folder(self.path), occasion, factories, self.conditions, self.known)]
+        return [
+            *prepared(HandoffFolder(self.path), occasion, factories, self.conditions, self.known)
+        ]
 
 
 @handoff_group.command("prepare")
@@ -116,8 +118,8 @@ def prepare_command(
         for task in tasks_like(patterns)
         for seed in seeds_in(seeds)
     ]
-    folder = Folder(path)
-    job = Preparing(path, _conditions(unprotected), tuple(folder.handoffs()))
+    folder = HandoffFolder(path)
+    job = PreparingHandoffs(path, _conditions(unprotected), tuple(folder.handoffs()))
     made = 0
     for handoffs in watched(map_runs(job, occasions, jobs), "preparing", len(occasions)):
         for handoff in handoffs:
@@ -127,16 +129,16 @@ def prepare_command(
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReaderChoice:
     """One hand-off finished by a model, wherever it runs."""
 
     path: Path
     opener: Opener
     conditions: Conditions
 
-    def __call__(self, handoff: Handoff) -> Ending:
+    def __call__(self, handoff: Handoff) -> HandoffEnding:
         return finished_by(
-            Folder(self.path), handoff, self.opener.spec, self._opened, self.conditions
+            HandoffFolder(self.path), handoff, self.opener.spec, self._opened, self.conditions
         )
 
     def _opened(self, case: Case, seed: int) -> Model:
@@ -174,10 +176,10 @@ def run_command(
 
     What is finished stays, so a stopped run goes on where it stopped.
     """
-    folder = Folder(path)
+    folder = HandoffFolder(path)
     todo = [h for h in folder.require() if folder.ending(h.name) is None]
     opener = checked_opener(model, base_url, deadline_s)
-    job = Reading(path, opener, _conditions(unprotected, max_steps or 0))
+    job = ReaderChoice(path, opener, _conditions(unprotected, max_steps or 0))
     reasons: Counter[str] = Counter()
     for ending in watched(map_runs(job, todo, jobs), "reading", len(todo)):
         reasons.update([ending.reason] if ending.reason else [])
@@ -202,7 +204,7 @@ def act_command(path: Path, name: str, tool: str, arguments: str, unprotected: b
       statecomp-bench handoff act handoffs/ 0f3b... --tool read_file --arguments '{"path": "a.md"}'
     """
     given = sys.stdin.read() if arguments == "-" else arguments
-    folder = Folder(path)
+    folder = HandoffFolder(path)
     click.echo(act(folder, folder.named(name), tool, given, _conditions(unprotected)))
 
 
@@ -214,8 +216,8 @@ def act_command(path: Path, name: str, tool: str, arguments: str, unprotected: b
 @click.option("--reason", default="", help="Why it is not done, where it is not.")
 def finish_command(path: Path, name: str, reader: str, words: str, reason: str) -> None:
     """Say that hand-off NAME is done, or that you cannot go on."""
-    folder = Folder(path)
-    finish(folder, folder.named(name), Ending(reader, words, reason))
+    folder = HandoffFolder(path)
+    finish(folder, folder.named(name), HandoffEnding(reader, words, reason))
 
 
 @handoff_group.command("assign")
@@ -232,7 +234,7 @@ def assign_command(path: Path, most: int, command: str) -> None:
     No reader gets a task twice, at whatever point it is handed over.  The pages are
     FOLDER/assignments/READER.md; hand-offs that were dealt out before stay where they are.
     """
-    folder = Folder(path)
+    folder = HandoffFolder(path)
     made = assigned(folder, most)
     (path / "assignments").mkdir(exist_ok=True)
     for assignment in made:
@@ -250,11 +252,11 @@ def assign_command(path: Path, most: int, command: str) -> None:
 @UNPROTECTED
 def table_command(path: Path, close: bool, by_point: bool, unprotected: bool) -> None:
     """Score what is finished, once, and print what each strategy's readers made of it."""
-    show_table(Folder(path), unprotected, close=close, by_point=by_point)
+    show_table(HandoffFolder(path), unprotected, close=close, by_point=by_point)
 
 
 def show_table(
-    folder: Folder, unprotected: bool, *, close: bool = False, by_point: bool = False
+    folder: HandoffFolder, unprotected: bool, *, close: bool = False, by_point: bool = False
 ) -> None:
     found = [*outcomes(folder, _conditions(unprotected), close=close)]
     if not found:
@@ -273,7 +275,7 @@ def show_table(
     )
 
 
-def _table(found: Sequence[Line]) -> Table:
+def _table(found: Sequence[HandoffLine]) -> Table:
     names = (
         "strategy",
         "n",

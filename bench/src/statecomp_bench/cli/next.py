@@ -19,11 +19,11 @@ from statecomp.llm.chat import Chat
 from statecomp.llm.client import open_chat
 from statecomp.workers.local import map_runs
 from statecomp_bench.nextsteps.answers import written
-from statecomp_bench.nextsteps.assigning import Assignment, instructions, judges, readers
-from statecomp_bench.nextsteps.folder import Folder, Page, put
+from statecomp_bench.nextsteps.assigning import NextAssignment, instructions, judges, readers
+from statecomp_bench.nextsteps.folder import MomentPage, NextFolder, put
 from statecomp_bench.nextsteps.judging import judging_pages, unjudged
 from statecomp_bench.nextsteps.moments import Bounds, Moment, moments
-from statecomp_bench.nextsteps.prepare import Study, prepared
+from statecomp_bench.nextsteps.prepare import NextStudy, prepared
 from statecomp_bench.nextsteps.table import lines, problems
 
 FOLDER = click.argument("path", metavar="FOLDER", type=click.Path(path_type=Path))
@@ -54,16 +54,16 @@ def next_group() -> None:
 
 
 @dataclass(frozen=True)
-class Preparing:
+class PreparingMoments:
     """One moment's pages, wherever they are made."""
 
     path: Path
     specs: tuple[str, ...]
 
-    def __call__(self, moment: Moment) -> list[Page]:
+    def __call__(self, moment: Moment) -> list[MomentPage]:
         settings = Settings(environ=os.environ)
         factories = {spec: strategy_factory(spec, settings) for spec in self.specs}
-        return [*prepared(Study.at(Folder(self.path)), moment, factories)]
+        return [*prepared(NextStudy.at(NextFolder(self.path)), moment, factories)]
 
 
 @next_group.command("prepare")
@@ -114,8 +114,8 @@ def prepare_command(
     found = moments(read, labels_in(labels), Bounds(age, shortest, longest), seed)[:count]
     if len(found) < count:
         warn(f"only {len(found)} tasks have such a moment")
-    folder, made = Folder(path), 0
-    job = Preparing(path, chosen)
+    folder, made = NextFolder(path), 0
+    job = PreparingMoments(path, chosen)
     for pages in watched(map_runs(job, found, jobs), "preparing", len(found)):
         for page in pages:
             folder.add(page)
@@ -129,7 +129,7 @@ def prepare_command(
 @click.option("--judge", default="", metavar="CHAT", help="Who judges.  [default: the same]")
 def run_command(path: Path, model: str, judge: str) -> None:
     """Let a model answer every open page and judge what is answered; each page is asked alone."""
-    folder = Folder(path)
+    folder = NextFolder(path)
     reader = open_chat(model, environ=os.environ)
     judging = open_chat(judge, environ=os.environ) if judge else reader
     names = [page.name for page in folder.require()]
@@ -162,7 +162,7 @@ def assign_command(path: Path, most: int) -> None:
 
     Instructions are FOLDER/assignments/WHO.md.
     """
-    folder = Folder(path)
+    folder = NextFolder(path)
     _write(folder, readers(folder, most), folder.page_file, folder.answer_file)
 
 
@@ -171,14 +171,14 @@ def assign_command(path: Path, most: int) -> None:
 @MOST
 def judge_command(path: Path, most: int) -> None:
     """Make pages for judges where all readers have answered, and deal them out."""
-    folder = Folder(path)
+    folder = NextFolder(path)
     judging_pages(folder)
     _write(folder, judges(folder, most), folder.judging_file, folder.verdict_file)
 
 
 def _write(
-    folder: Folder,
-    assignments: Sequence[Assignment],
+    folder: NextFolder,
+    assignments: Sequence[NextAssignment],
     page: Callable[[str], Path],
     answer: Callable[[str], Path],
 ) -> None:
@@ -196,10 +196,10 @@ def _write(
 @FOLDER
 def table_command(path: Path) -> None:
     """Print what readers made of each strategy's views, where a judge has spoken."""
-    show_table(Folder(path))
+    show_table(NextFolder(path))
 
 
-def show_table(folder: Folder) -> None:
+def show_table(folder: NextFolder) -> None:
     for problem in problems(folder):
         warn(problem)
     found = lines(folder)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from statecomp_bench.cli.sheet import Cell, TableDocument
+from statecomp_bench.cli.sheet import TableCell, TableDocument
 from statecomp_bench.cli.sheets import NOTHING, label
 from statecomp_bench.handoffs.folder import Handoff
-from statecomp_bench.handoffs.scoring import Line as HandoffLine
-from statecomp_bench.handoffs.scoring import Outcome, lines
-from statecomp_bench.nextsteps.table import Line as NextLine
+from statecomp_bench.handoffs.scoring import HandoffLine, HandoffOutcome, lines
+from statecomp_bench.nextsteps.table import NextLine
 
-Finished = Sequence[tuple[Handoff, Outcome]]
+Finished = Sequence[tuple[Handoff, HandoffOutcome]]
 
 
 def handoff_sheet(readers: Finished, script: Finished, who: str) -> TableDocument:
@@ -38,11 +37,11 @@ def handoff_sheet(readers: Finished, script: Finished, who: str) -> TableDocumen
     return TableDocument("Hand-offs: the referee", columns, rows, notes, _ours(specs))
 
 
-def _handoff_row(line: HandoffLine, script: HandoffLine | None) -> tuple[Cell, ...]:
+def _handoff_row(line: HandoffLine, script: HandoffLine | None) -> tuple[TableCell, ...]:
     return (
-        Cell(label(line.strategy)),
-        Cell(str(line.count)),
-        Cell(f"{line.tokens:,.0f}"),
+        TableCell(label(line.strategy)),
+        TableCell(str(line.count)),
+        TableCell(f"{line.tokens:,.0f}"),
         _spread(line.reward, 1),
         NOTHING if script is None else _spread(script.reward, 1),
         _spread(line.calls, 1),
@@ -71,12 +70,12 @@ def next_sheet(found: Sequence[NextLine], who: str) -> TableDocument:
     """Next actions at hard moments of recorded runs."""
     rows = tuple(
         (
-            Cell(label(_named(line.strategy))),
-            Cell(f"{line.tokens:,.0f}"),
-            *(Cell(str(count)) for count in (line.good, line.less, line.wrong)),
-            Cell(f"{line.missing:.2f}"),
-            Cell(str(line.misleading)),
-            Cell(str(line.looks_up)),
+            TableCell(label(_named(line.strategy))),
+            TableCell(f"{line.tokens:,.0f}"),
+            *(TableCell(str(count)) for count in (line.good, line.less, line.wrong)),
+            TableCell(f"{line.missing:.2f}"),
+            TableCell(str(line.misleading)),
+            TableCell(str(line.looks_up)),
         )
         for line in found
     )
@@ -106,5 +105,5 @@ def _ours(specs: Sequence[str]) -> frozenset[int]:
     return frozenset(p for p, spec in enumerate(specs) if spec.partition(":")[0] == "statecomp")
 
 
-def _spread(value: tuple[float, float], places: int = 0) -> Cell:
-    return Cell(f"{value[0]:,.{places}f} ± {value[1]:,.{places}f}")
+def _spread(value: tuple[float, float], places: int = 0) -> TableCell:
+    return TableCell(f"{value[0]:,.{places}f} ± {value[1]:,.{places}f}")

@@ -24,9 +24,9 @@ from statecomp_bench.models import DEADLINE_S, Model, open_remote
 from statecomp_bench.results import Result, append_result, read_results
 from statecomp_bench.sessions.acting import SessionModel
 from statecomp_bench.sessions.book import BOOK, sessions_like
-from statecomp_bench.sessions.session import Session
+from statecomp_bench.sessions.session import WorkSession
 from statecomp_bench.sessions.suite import run_session
-from statecomp_bench.suite import SCRIPTED, Conditions, Order, orders, run_order
+from statecomp_bench.suite import SCRIPTED, Conditions, RunOrder, orders, run_order
 from statecomp_bench.task import LEVELS, Case
 from statecomp_bench.tasks import tasks_like
 
@@ -49,7 +49,7 @@ class Opener:
         policy = getattr(strategy, "policy", ())
         return ScriptedModel(case.plan, habits_named(variant), seed, policy)
 
-    def session(self, session: Session, seed: int, strategy: Strategy) -> Model:
+    def session(self, session: WorkSession, seed: int, strategy: Strategy) -> Model:
         name, _, variant = self.spec.partition(":")
         if name != SCRIPTED:
             return open_remote(self.spec, self.base_url, os.environ, self.deadline_s)
@@ -66,7 +66,7 @@ class Job:
     folder: Path
     sessions: bool = False
 
-    def __call__(self, order: Order) -> Result:
+    def __call__(self, order: RunOrder) -> Result:
         factory = strategy_factory(order.strategy, Settings(self.conditions.count, os.environ))
         if self.sessions:
             return run_session(order, factory, self.opener.session, self.conditions, self.folder)
@@ -167,7 +167,7 @@ def run_bench(
     carried_out(Job(opener, conditions, folder, sessions), todo, jobs)
 
 
-def carried_out(job: Job, todo: Sequence[Order], jobs: int) -> None:
+def carried_out(job: Job, todo: Sequence[RunOrder], jobs: int) -> None:
     """Every order, each recorded when it is done; then a line a method."""
     folder = job.folder
     failed: Counter[str] = Counter()

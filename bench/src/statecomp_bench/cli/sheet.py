@@ -10,7 +10,7 @@ BEST, SECOND = 1, 2
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TableCell:
     """A number as a reader sees it.  `good` says whether the change is one to the better."""
 
     text: str
@@ -25,15 +25,15 @@ class TableDocument:
 
     title: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[TableCell, ...], ...]
     notes: tuple[str, ...] = ()
     ours: frozenset[int] = frozenset()  # rows to be seen first
     heads: int = 1  # leading columns of words
 
 
 def ranked(
-    values: Sequence[float | None], cells: Sequence[Cell], *, lowest: bool = False
-) -> list[Cell]:
+    values: Sequence[float | None], cells: Sequence[TableCell], *, lowest: bool = False
+) -> list[TableCell]:
     """The best and the second best marked, as they are shown: what looks equal ranks equal."""
     sign = 1 if lowest else -1
     shown = {
@@ -69,7 +69,7 @@ def _markdown(sheet: TableDocument) -> str:
     return "\n".join(lines)
 
 
-def _markdown_cell(cell: Cell) -> str:
+def _markdown_cell(cell: TableCell) -> str:
     text = cell.text.replace("|", "\\|").replace("<", "&lt;")
     text = {BEST: f"**{text}**", SECOND: f"<u>{text}</u>"}.get(cell.rank, text)
     return f"{text} {cell.change}".strip()
@@ -113,7 +113,7 @@ def _latex(sheet: TableDocument) -> str:
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}}", r"\end{table*}", ""])
 
 
-def _latex_cell(cell: Cell) -> str:
+def _latex_cell(cell: TableCell) -> str:
     text = _tex(cell.text)
     text = {BEST: rf"\textbf{{{text}}}", SECOND: rf"\underline{{{text}}}"}.get(cell.rank, text)
     if not cell.change:
@@ -191,7 +191,7 @@ def _html(sheet: TableDocument) -> str:
     return "\n".join(lines)
 
 
-def _html_cell(cell: Cell) -> str:
+def _html_cell(cell: TableCell) -> str:
     text = html.escape(cell.text)
     text = {BEST: f"<b>{text}</b>", SECOND: f"<u>{text}</u>"}.get(cell.rank, text)
     if not cell.change:

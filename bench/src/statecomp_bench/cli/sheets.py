@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from textwrap import shorten
 
 from statecomp.config.strategies import CARDS
-from statecomp_bench.cli.sheet import Cell, TableDocument, ranked
+from statecomp_bench.cli.sheet import TableCell, TableDocument, ranked
 from statecomp_bench.matched import MEANINGS, without_budget
-from statecomp_bench.tables import Bench, Change, Estimate, Row, published
+from statecomp_bench.tables import Bench, Estimate, MethodRow, RewardChange, published
 from statecomp_bench.task import DOMAINS
 
 SIMULATION = (
@@ -18,7 +18,7 @@ ELSEWHERE = (
     "Published elsewhere: printed in the StateComp paper ({}), measured there on WorkBuddyBench "
     "with other acting models; not comparable with ours in absolute terms."
 )
-NOTHING = Cell("-")
+NOTHING = TableCell("-")
 
 
 def label(strategy: str) -> str:
@@ -28,19 +28,19 @@ def label(strategy: str) -> str:
     return f"{title} ({options})" if options else title
 
 
-def main_sheet(lines: Sequence[Row], bench: Bench, several: bool) -> TableDocument:
+def main_sheet(lines: Sequence[MethodRow], bench: Bench, several: bool) -> TableDocument:
     """Rewards by domain and what they cost, as in the paper's main table."""
-    columns: list[list[Cell]] = [[Cell(label(row.strategy)) for row in lines]]
+    columns: list[list[TableCell]] = [[TableCell(label(row.strategy)) for row in lines]]
     for domain in DOMAINS:
         columns.append(_reward_column(lines, domain))
     columns += [
         _reward_column(lines, ""),
         [_interval(row, lambda c: c.reward, 100, 2) for row in lines],
         _cost_column(lines, lambda row: row.tokens, thousands, lambda c: c.tokens.value),
-        [Cell(thousands(row.side)) for row in lines],
+        [TableCell(thousands(row.side)) for row in lines],
         [_steps(row) for row in lines],
         _cost_column(lines, lambda row: row.dollars, "{:.3f}".format, lambda c: c.dollars),
-        [Cell(str(row.failed)) for row in lines],
+        [TableCell(str(row.failed)) for row in lines],
     ]
     model = lines[0].model
     return TableDocument(
@@ -57,17 +57,17 @@ def main_sheet(lines: Sequence[Row], bench: Bench, several: bool) -> TableDocume
     )
 
 
-def short_sheet(lines: Sequence[Row], bench: Bench, title: str) -> TableDocument:
+def short_sheet(lines: Sequence[MethodRow], bench: Bench, title: str) -> TableDocument:
     """What decides between methods, in eight columns."""
-    columns: list[list[Cell]] = [
-        [Cell(label(row.strategy)) for row in lines],
+    columns: list[list[TableCell]] = [
+        [TableCell(label(row.strategy)) for row in lines],
         _reward_column(lines, ""),
         [_interval(row, lambda c: c.reward, 100, 1) for row in lines],
         _cost_column(lines, lambda row: row.tokens, thousands, lambda c: c.tokens.value),
         _cost_column(lines, lambda row: row.dollars, "{:.2f}".format, lambda c: c.dollars),
         [_steps(row) for row in lines],
-        [Cell(f"{row.repeated:.1f}") for row in lines],
-        [NOTHING if row.early is None else Cell(f"{row.early:.0%}") for row in lines],
+        [TableCell(f"{row.repeated:.1f}") for row in lines],
+        [NOTHING if row.early is None else TableCell(f"{row.early:.0%}") for row in lines],
     ]
     names = ("Method", "Reward", "95 % of change", "Tokens (K)", "Dollars", "Steps", "Again",
              "Too early")  # fmt: skip
@@ -81,25 +81,25 @@ def short_sheet(lines: Sequence[Row], bench: Bench, title: str) -> TableDocument
     return TableDocument(title, names, tuple(zip(*columns, strict=True)), notes, _ours(lines))
 
 
-def why_sheet(lines: Sequence[Row], bench: Bench) -> TableDocument:
+def why_sheet(lines: Sequence[MethodRow], bench: Bench) -> TableDocument:
     """Where a change of tokens comes from, and what rewriting did to the cache."""
     rows = []
     for row in lines:
         change = row.change
         rows.append(
             (
-                Cell(label(row.strategy)),
-                Cell(f"{row.direct_saving:.1%}"),
-                Cell(f"{change.path:+.1%}") if change else NOTHING,
-                Cell(f"{change.steps:+.1f}") if change else NOTHING,
-                Cell(f"{change.input:+.1%}") if change else NOTHING,
+                TableCell(label(row.strategy)),
+                TableCell(f"{row.direct_saving:.1%}"),
+                TableCell(f"{change.path:+.1%}") if change else NOTHING,
+                TableCell(f"{change.steps:+.1f}") if change else NOTHING,
+                TableCell(f"{change.input:+.1%}") if change else NOTHING,
                 _interval(row, lambda c: c.tokens, 100, 1),
-                Cell(thousands(row.visible)),
-                Cell("never" if row.first_change is None else f"{row.first_change:.0%}"),
-                Cell(f"{row.rewrites:.1f}"),
-                Cell(thousands(row.damage)),
-                Cell(f"{row.damage_share:.0%}"),
-                Cell(f"{row.cached_share:.0%}"),
+                TableCell(thousands(row.visible)),
+                TableCell("never" if row.first_change is None else f"{row.first_change:.0%}"),
+                TableCell(f"{row.rewrites:.1f}"),
+                TableCell(thousands(row.damage)),
+                TableCell(f"{row.damage_share:.0%}"),
+                TableCell(f"{row.cached_share:.0%}"),
             )
         )
     columns = (
@@ -118,19 +118,19 @@ def why_sheet(lines: Sequence[Row], bench: Bench) -> TableDocument:
     return TableDocument(title, columns, tuple(rows), (*notes, *_simulation(bench)), _ours(lines))
 
 
-def models_sheet(groups: Mapping[str, Sequence[Row]], bench: Bench) -> TableDocument:
+def models_sheet(groups: Mapping[str, Sequence[MethodRow]], bench: Bench) -> TableDocument:
     """The same methods under several acting models, each against its own baseline."""
     counts: dict[str, int] = {}
     for lines in groups.values():
         for row in lines:
             counts[row.strategy] = counts.get(row.strategy, 0) + 1
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[TableCell, ...]] = []
     ours = set()
     for model, lines in groups.items():
         shared = [row for row in lines if counts[row.strategy] > 1]
         columns = [
-            [Cell(model) for _ in shared],
-            [Cell(label(row.strategy)) for row in shared],
+            [TableCell(model) for _ in shared],
+            [TableCell(label(row.strategy)) for row in shared],
             *(_reward_column(shared, domain) for domain in DOMAINS),
             _reward_column(shared, ""),
             _cost_column(shared, lambda row: row.tokens, thousands, lambda c: c.tokens.value),
@@ -148,10 +148,12 @@ def models_sheet(groups: Mapping[str, Sequence[Row]], bench: Bench) -> TableDocu
     )
 
 
-def regimes_sheet(first: Sequence[Row], second: Sequence[Row], bench: Bench) -> TableDocument:
+def regimes_sheet(
+    first: Sequence[MethodRow], second: Sequence[MethodRow], bench: Bench
+) -> TableDocument:
     """Methods with a budget in the published setting, and matched to StateComp's visible tokens."""
     matched = {without_budget(row.strategy): row for row in second if row.name in MEANINGS}
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[TableCell, ...]] = []
     ours = set()
     for row in first:
         if row.name == "statecomp":
@@ -159,9 +161,9 @@ def regimes_sheet(first: Sequence[Row], second: Sequence[Row], bench: Bench) -> 
         elif row.change is not None and row.name not in MEANINGS:
             continue
         other = matched.pop(without_budget(row.strategy), None)
-        rows.append((Cell(label(row.strategy)), *_regime(row), *_matched(other)))
+        rows.append((TableCell(label(row.strategy)), *_regime(row), *_matched(other)))
     for spec, row in matched.items():  # run in this regime only
-        rows.append((Cell(label(spec)), *(NOTHING,) * 3, *_matched(row)))
+        rows.append((TableCell(label(spec)), *(NOTHING,) * 3, *_matched(row)))
     columns = (
         *("Method", "Avg.", "Tokens (K)", "Visible (K)"),
         *("Matched setting", "Avg. matched", "Tokens (K) matched", "Visible (K) matched"),
@@ -175,18 +177,18 @@ def regimes_sheet(first: Sequence[Row], second: Sequence[Row], bench: Bench) -> 
     return TableDocument(title, columns, tuple(rows), notes, frozenset(ours))
 
 
-def _matched(row: Row | None) -> tuple[Cell, ...]:
+def _matched(row: MethodRow | None) -> tuple[TableCell, ...]:
     if row is None:
         return (NOTHING,) * 4
-    return Cell(row.strategy.partition(":")[2] or "-"), *_regime(row)
+    return TableCell(row.strategy.partition(":")[2] or "-"), *_regime(row)
 
 
-def _regime(row: Row) -> tuple[Cell, ...]:
+def _regime(row: MethodRow) -> tuple[TableCell, ...]:
     reward = _against(f"{100 * row.reward:.2f}", _points(row))
-    return reward, Cell(thousands(row.tokens)), Cell(thousands(row.visible))
+    return reward, TableCell(thousands(row.tokens)), TableCell(thousands(row.visible))
 
 
-def published_sheets(lines: Sequence[Row]) -> list[TableDocument]:
+def published_sheets(lines: Sequence[MethodRow]) -> list[TableDocument]:
     """The paper's main table beside our changes, and its other tables of whole runs."""
     paper = published()["tab:method_comparison"]
     averages, tokens = paper.column("Avg."), paper.column("Tokens (M)")
@@ -199,7 +201,7 @@ def published_sheets(lines: Sequence[Row]) -> list[TableDocument]:
         first = line.strategy == "none"
         rows.append(
             (
-                Cell(line.method),
+                TableCell(line.method),
                 _against(f"{averages[line.strategy]:.2f}", None if first else better),
                 _shared(f"{tokens[line.strategy]:.2f}", None if first else less),
                 _against(f"{100 * row.reward:.2f}", _points(row)) if row else NOTHING,
@@ -218,9 +220,9 @@ def published_sheet(name: str) -> TableDocument:
     heads = 2 if any(row.model for row in table.rows) else 1
     rows = tuple(
         (
-            *((Cell(row.model),) if heads > 1 else ()),
-            Cell(row.method),
-            *(Cell(f"{value:,.2f}") for value in row.values),
+            *((TableCell(row.model),) if heads > 1 else ()),
+            TableCell(row.method),
+            *(TableCell(f"{value:,.2f}") for value in row.values),
         )
         for row in table.rows
     )
@@ -242,11 +244,11 @@ def thousands(tokens: float) -> str:
     return f"{tokens / 1000:,.1f}"
 
 
-def _ours(lines: Sequence[Row]) -> frozenset[int]:
+def _ours(lines: Sequence[MethodRow]) -> frozenset[int]:
     return frozenset(place for place, row in enumerate(lines) if row.name == "statecomp")
 
 
-def _reward_column(lines: Sequence[Row], domain: str) -> list[Cell]:
+def _reward_column(lines: Sequence[MethodRow], domain: str) -> list[TableCell]:
     """Of one domain, or of all runs."""
     values = [row.domains.get(domain) if domain else row.reward for row in lines]
     cells = []
@@ -259,7 +261,7 @@ def _reward_column(lines: Sequence[Row], domain: str) -> list[Cell]:
     return ranked(values, cells)
 
 
-def _points(row: Row, domain: str = "") -> float | None:
+def _points(row: MethodRow, domain: str = "") -> float | None:
     """Change of the reward x 100, in one domain or over all."""
     if row.change is None:
         return None
@@ -269,16 +271,16 @@ def _points(row: Row, domain: str = "") -> float | None:
     return None if moved is None else 100 * moved
 
 
-def _token_share(row: Row) -> float | None:
+def _token_share(row: MethodRow) -> float | None:
     return row.change.tokens.value if row.change else None
 
 
 def _cost_column(
-    lines: Sequence[Row],
-    value: Callable[[Row], float],
+    lines: Sequence[MethodRow],
+    value: Callable[[MethodRow], float],
     shown: Callable[[float], str],
-    moved: Callable[[Change], float],
-) -> list[Cell]:
+    moved: Callable[[RewardChange], float],
+) -> list[TableCell]:
     values = [value(row) for row in lines]
     cells = [
         _shared(shown(amount), moved(row.change) if row.change else None)
@@ -287,22 +289,22 @@ def _cost_column(
     return ranked(values, cells, lowest=True)
 
 
-def _steps(row: Row) -> Cell:
+def _steps(row: MethodRow) -> TableCell:
     moved = row.change.steps if row.change else None
     arrow = _arrow(moved, f"{abs(moved):.1f}") if moved is not None else ""
-    return Cell(f"{row.steps:.1f}", arrow, None if not arrow else (moved or 0) < 0)
+    return TableCell(f"{row.steps:.1f}", arrow, None if not arrow else (moved or 0) < 0)
 
 
-def _against(text: str, moved: float | None) -> Cell:
+def _against(text: str, moved: float | None) -> TableCell:
     """A reward x 100 and its change in points."""
     arrow = _arrow(moved, f"{abs(moved):.2f}") if moved is not None else ""
-    return Cell(text, arrow, None if not arrow else (moved or 0) > 0)
+    return TableCell(text, arrow, None if not arrow else (moved or 0) > 0)
 
 
-def _shared(text: str, moved: float | None) -> Cell:
+def _shared(text: str, moved: float | None) -> TableCell:
     """A cost and its change as a share."""
     arrow = _arrow(moved, f"{abs(moved):.1%}") if moved is not None else ""
-    return Cell(text, arrow, None if not arrow else (moved or 0) < 0)
+    return TableCell(text, arrow, None if not arrow else (moved or 0) < 0)
 
 
 def _arrow(moved: float | None, size: str) -> str:
@@ -312,14 +314,16 @@ def _arrow(moved: float | None, size: str) -> str:
     return f"{'↑' if moved > 0 else '↓'}{size}"
 
 
-def _interval(row: Row, of: Callable[[Change], Estimate], scale: float, digits: int) -> Cell:
+def _interval(
+    row: MethodRow, of: Callable[[RewardChange], Estimate], scale: float, digits: int
+) -> TableCell:
     if row.change is None:
         return NOTHING
     found = of(row.change)
-    return Cell(f"{scale * found.low:+.{digits}f} to {scale * found.high:+.{digits}f}")
+    return TableCell(f"{scale * found.low:+.{digits}f} to {scale * found.high:+.{digits}f}")
 
 
-def _main_notes(lines: Sequence[Row], bench: Bench) -> tuple[str, ...]:
+def _main_notes(lines: Sequence[MethodRow], bench: Bench) -> tuple[str, ...]:
     base = lines[0]
     tasks = {result.task for result in bench.results}
     seeds = sorted({result.seed for result in bench.results})
@@ -347,7 +351,7 @@ def _span(pairs: Sequence[int]) -> str:
     return str(pairs[0]) if min(pairs) == max(pairs) else f"{min(pairs)} to {max(pairs)}"
 
 
-def _trouble(lines: Sequence[Row], bench: Bench) -> list[str]:
+def _trouble(lines: Sequence[MethodRow], bench: Bench) -> list[str]:
     """Runs that failed, were cut short or could not be read."""
     notes = [
         f"Failed, scored 0, {count} runs: {shorten(reason, 200)}"
@@ -363,7 +367,7 @@ def _trouble(lines: Sequence[Row], bench: Bench) -> list[str]:
     return notes
 
 
-def _what_ran(lines: Sequence[Row]) -> list[str]:
+def _what_ran(lines: Sequence[MethodRow]) -> list[str]:
     """Which methods asked a model, and, once, which ran with their local substitutes instead."""
     asking = [row for row in lines if row.name in CARDS and CARDS[row.name].calls != "none"]
     notes = [

@@ -25,8 +25,8 @@ from statecomp_bench.cli.sheets import (
 )
 from statecomp_bench.matched import matched_specs
 from statecomp_bench.results import TRAJECTORIES, Result
-from statecomp_bench.suite import Order
-from statecomp_bench.tables import Bench, Row, read_bench, rows, rows_by_model
+from statecomp_bench.suite import RunOrder
+from statecomp_bench.tables import Bench, MethodRow, read_bench, rows, rows_by_model
 
 LINES = 7
 """As many lines stay apart in colour and marker."""
@@ -193,7 +193,7 @@ def figures_command(
 
 
 def pictures(
-    bench: Bench, lines: Sequence[Row], runs: Sequence[Result], grid: Path | None, names: str
+    bench: Bench, lines: Sequence[MethodRow], runs: Sequence[Result], grid: Path | None, names: str
 ) -> dict[str, bytes]:
     """The figures of one acting model by file name; `names` has a place for each one's own."""
     if find_spec("matplotlib") is None:
@@ -243,7 +243,7 @@ def _name(result: Result) -> str:
 def trajectory_of(paths: Sequence[Path], runs: Sequence[Result]) -> Path | None:
     """StateComp's recording of that run, or the first other one that is there."""
     for run in sorted(runs, key=lambda r: _name(r) != "statecomp"):
-        name = Order(run.task, run.strategy, run.seed, run.model, run.level).file_name
+        name = RunOrder(run.task, run.strategy, run.seed, run.model, run.level).file_name
         for path in paths:
             file = (path if path.is_dir() else path.parent) / TRAJECTORIES / name
             if file.is_file():

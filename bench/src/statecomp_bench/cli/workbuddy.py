@@ -13,10 +13,10 @@ from statecomp.cli.ledger import opened
 from statecomp.cli.terminal import warn
 from statecomp.errors import BadInput
 from statecomp_bench.workbuddy.arms import read_arm
-from statecomp_bench.workbuddy.comparison import TOTAL, Arms, Comparison, compare
-from statecomp_bench.workbuddy.jobs import ARMS, Plan, written
+from statecomp_bench.workbuddy.comparison import TOTAL, ArmComparison, Arms, compare
+from statecomp_bench.workbuddy.jobs import ARMS, JobPlan, written
 from statecomp_bench.workbuddy.readme import readme
-from statecomp_bench.workbuddy.summaries import Account, read_account
+from statecomp_bench.workbuddy.summaries import ArmAccount, read_account
 from statecomp_bench.workbuddy.tables import as_json, markdown
 from statecomp_bench.workbuddy.tasks import EVAL40, FULL260
 
@@ -50,7 +50,7 @@ def workbuddy() -> None:
     show_default=True,
     help="Where statecomp serve will listen.",
 )
-@click.option("--harness", default=Plan.harness, show_default=True, help="The agent CLI.")
+@click.option("--harness", default=JobPlan.harness, show_default=True, help="The agent CLI.")
 @click.option("--attempts", type=click.IntRange(1), default=1, show_default=True, help="Per task.")
 @click.option("--records", default="extract", show_default=True, metavar="SPEC")
 @click.option("-o", "folder", type=click.Path(path_type=Path, file_okay=False), required=True)
@@ -73,7 +73,9 @@ def prepare(
       statecomp-bench workbuddy prepare --tasks full260 --upstream https://host/v1 \\
         --records chat:openai:deepseek-v4-flash -o workbuddy/
     """
-    plan = Plan(upstream, model, tasks, port, harness, protocol, attempts=attempts, records=records)
+    plan = JobPlan(
+        upstream, model, tasks, port, harness, protocol, attempts=attempts, records=records
+    )
     texts = {**written(plan), "README.md": readme(plan)}
     for name, text in texts.items():
         path = folder / name
@@ -129,7 +131,9 @@ def collect(results: Path, store: str, baseline: str, statecomp: str, as_object:
         click.echo(markdown(comparisons, notes), nl=False)
 
 
-def _notes(arms: Arms, comparisons: list[Comparison], account: Account | None) -> Iterator[str]:
+def _notes(
+    arms: Arms, comparisons: list[ArmComparison], account: ArmAccount | None
+) -> Iterator[str]:
     """What a reader of the tables must know."""
     yield (
         "Tokens are the agent's input and output plus those of summary calls; cached and reasoning"
@@ -155,7 +159,7 @@ def _notes(arms: Arms, comparisons: list[Comparison], account: Account | None) -
         yield from _ledger_notes(arms, account)
 
 
-def _ledger_notes(arms: Arms, account: Account | None) -> Iterator[str]:
+def _ledger_notes(arms: Arms, account: ArmAccount | None) -> Iterator[str]:
     if account is None:
         yield "Without --store summary tokens are not known; combined is the agent's part alone."
         return

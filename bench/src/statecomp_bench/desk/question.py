@@ -19,7 +19,7 @@ EXAMPLE = {"text": "...", "tool_calls": [{"name": "...", "arguments": {}}]}
 
 
 @dataclass(frozen=True)
-class Question:
+class DeskQuestion:
     """A request without the model's name and limits, which decide nothing about the answer."""
 
     messages: list[Any]
@@ -37,7 +37,7 @@ class Question:
         return {**parts, "choice": self.choice, "form": self.form}
 
 
-def asked(body: Mapping[str, Any], key: str) -> Question:
+def asked(body: Mapping[str, Any], key: str) -> DeskQuestion:
     """The question of a request, whose messages stand under `key` in any of the three protocols.
 
     Cache marks move between requests and change no answer.
@@ -51,7 +51,7 @@ def asked(body: Mapping[str, Any], key: str) -> Question:
         raise BadInput("must hold objects only", field=key)
     if body.get("previous_response_id"):
         raise BadInput("nothing is stored here; send the whole input", field="previous_response_id")
-    return Question(
+    return DeskQuestion(
         bare(messages),
         bare(body.get("instructions") or body.get("system") or ""),
         bare(body.get("tools") or None),
@@ -67,7 +67,7 @@ def _form(body: Mapping[str, Any]) -> Any:
     return None if mapping(found).get("type") == "text" else found
 
 
-def answered(text: str, question: Question) -> Turn:
+def answered(text: str, question: DeskQuestion) -> Turn:
     """The turn that an answer means; raises BadInput where it can mean none.
 
     A JSON object of `text` and `tool_calls` alone is an envelope; where another form is wanted of
@@ -113,12 +113,12 @@ def _call(call: object, number: int) -> ScriptedCall:
     return ScriptedCall(name, json.dumps(value))
 
 
-def readable(question: Question) -> str:
+def readable(question: DeskQuestion) -> str:
     """The question for a person: what was said so far, and what is wanted."""
     return "\n".join(_parts(question))
 
 
-def _parts(question: Question) -> Iterator[str]:
+def _parts(question: DeskQuestion) -> Iterator[str]:
     yield f"# Question {question.name}\n"
     if question.system:
         yield f"## System\n\n{fenced(_text(question.system))}"

@@ -23,7 +23,7 @@ from typing import Literal
 from statecomp.errors import BadInput
 from statecomp.llm.http import mapping, string
 from statecomp.testing.provider.turns import Turn
-from statecomp_bench.desk.question import Question, answered, readable
+from statecomp_bench.desk.question import DeskQuestion, answered, readable
 
 State = Literal["open", "claimed", "answered", "unusable"]
 NAME = re.compile(r"[0-9a-f]{24}")
@@ -32,7 +32,7 @@ UNREADABLE_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class QueueClaim:
     """`until` is a time in seconds since 1970."""
 
     who: str
@@ -40,7 +40,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class QueueStanding:
     """How a question stands; `who` claimed it, `problem` says why its answer is unusable."""
 
     name: str
@@ -71,7 +71,7 @@ class Queue:
         if not (self.folder / "questions").is_dir():
             raise BadInput("is no desk; serve it first", file=str(self.folder))
 
-    def ask(self, question: Question) -> str:
+    def ask(self, question: DeskQuestion) -> str:
         """The name of the question, which waits for an answer unless it has one."""
         name = question.name
         if not self.question_path(name).exists():
@@ -80,16 +80,16 @@ class Queue:
             _write(self.question_path(name), json.dumps(question.as_json(), indent=1))
         return name
 
-    def question(self, name: str) -> Question:
+    def question(self, name: str) -> DeskQuestion:
         path = self.question_path(name)
         if not NAME.fullmatch(name) or not path.exists():
             raise BadInput(f"there is no question {name!r}", file=str(self.folder))
         try:
-            return Question(**json.loads(path.read_text("utf-8")))
+            return DeskQuestion(**json.loads(path.read_text("utf-8")))
         except (OSError, ValueError, TypeError) as error:
             raise BadInput(f"cannot be read: {error}", file=str(path)) from error
 
-    def answer(self, question: Question) -> Turn | None:
+    def answer(self, question: DeskQuestion) -> Turn | None:
         """The answer, once there is one; raises BadInput for one that cannot be used."""
         path = self.answer_path(question.name)
         try:
@@ -118,7 +118,7 @@ class Queue:
                     return name
         return None
 
-    def standings(self) -> Iterator[Standing]:
+    def standings(self) -> Iterator[QueueStanding]:
         """Every question, oldest first."""
         return (self._standing(name) for name in self._names())
 
@@ -138,28 +138,28 @@ class Queue:
         files = [p for p in (self.folder / "questions").glob("*.json") if NAME.fullmatch(p.stem)]
         return [p.stem for p in sorted(files, key=lambda p: (p.stat().st_mtime_ns, p.stem))]
 
-    def _standing(self, name: str) -> Standing:
+    def _standing(self, name: str) -> QueueStanding:
         claim = self._claimed(name)
         who = claim.who if claim else ""
         if self.answer_path(name).exists():
             try:
                 self.answer(self.question(name))
             except BadInput as error:
-                return Standing(name, "unusable", who, str(error))
-            return Standing(name, "answered", who)
+                return QueueStanding(name, "unusable", who, str(error))
+            return QueueStanding(name, "answered", who)
         if claim is None or claim.until <= self.now():
-            return Standing(name, "open")
-        return Standing(name, "claimed", who)
+            return QueueStanding(name, "open")
+        return QueueStanding(name, "claimed", who)
 
-    def _claimed(self, name: str) -> Claim | None:
+    def _claimed(self, name: str) -> QueueClaim | None:
         path = self.claim_path(name)
         try:
             said = mapping(json.loads(path.read_text("utf-8")))
-            return Claim(string(said.get("name")) or "?", float(said["until"]))
+            return QueueClaim(string(said.get("name")) or "?", float(said["until"]))
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError):
-            return Claim("?", path.stat().st_mtime + UNREADABLE_S)
+            return QueueClaim("?", path.stat().st_mtime + UNREADABLE_S)
 
     def _claim(self, name: str, who: str, hold_s: float) -> bool:
         """Whether the claim is ours; another program may have been faster."""

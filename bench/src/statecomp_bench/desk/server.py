@@ -26,7 +26,7 @@ from statecomp.testing.provider.dialects import CHAT, MESSAGES, RESPONSES, Diale
 from statecomp.testing.provider.meter import Meter, Spent
 from statecomp.testing.provider.refusals import Refused
 from statecomp.testing.provider.turns import Turn
-from statecomp_bench.desk.question import Question, asked
+from statecomp_bench.desk.question import DeskQuestion, asked
 from statecomp_bench.desk.queue import Queue
 
 LOOK_S = 0.1
@@ -74,7 +74,7 @@ class _Desk:
             return StreamingResponse(iter([*dialect.events(whole, body)]), media_type=STREAM)
         return JSONResponse(whole)
 
-    async def _awaited(self, question: Question) -> Turn:
+    async def _awaited(self, question: DeskQuestion) -> Turn:
         """The answer, within the time there is; it may have been there before."""
         limit = monotonic() + self.wait_s
         try:
@@ -93,7 +93,7 @@ class _Desk:
             await asyncio.sleep(min(LOOK_S, left_s))
 
 
-def _read(raw: bytes, dialect: Dialect) -> tuple[Mapping[str, Any], Question]:
+def _read(raw: bytes, dialect: Dialect) -> tuple[Mapping[str, Any], DeskQuestion]:
     """What a reply tells back of the request, and its question."""
     if len(raw) > LARGEST_BODY_BYTES:
         raise Refused(f"the request has more than {LARGEST_BODY_BYTES:,} bytes", 413)
@@ -112,7 +112,7 @@ def _read(raw: bytes, dialect: Dialect) -> tuple[Mapping[str, Any], Question]:
     return {**told, "stream_options": mapping(body.get("stream_options"))}, question
 
 
-def _spent(question: Question, turn: Turn) -> Spent:
+def _spent(question: DeskQuestion, turn: Turn) -> Spent:
     """By our estimate; whoever answers has no cache."""
     meter = Meter()
     said = meter.read([question.system, question.tools], question.messages)

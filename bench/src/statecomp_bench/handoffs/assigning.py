@@ -10,7 +10,7 @@ from string import Template
 from typing import Any
 
 from statecomp_bench.environment import OUTSIDE, TOOLS
-from statecomp_bench.handoffs.folder import Folder
+from statecomp_bench.handoffs.folder import HandoffFolder
 from statecomp_bench.readers.blind import dealt
 from statecomp_bench.readers.lines import append_line, read_lines
 
@@ -18,14 +18,14 @@ TEMPLATE = "reader.md"
 
 
 @dataclass(frozen=True, slots=True)
-class Assignment:
+class HandoffAssignment:
     """The names one reader gets."""
 
     reader: str
     names: tuple[str, ...]
 
 
-def assigned(folder: Folder, most: int) -> list[Assignment]:
+def assigned(folder: HandoffFolder, most: int) -> list[HandoffAssignment]:
     """New assignments for every hand-off that has none, recorded before anybody reads them."""
     file = folder.path / "assignments.jsonl"
     earlier = [*read_lines(file)]
@@ -33,12 +33,12 @@ def assigned(folder: Folder, most: int) -> list[Assignment]:
     pages = {h.name: h.subject for h in folder.require() if h.name not in taken}
     made = []
     for number, names in enumerate(dealt(pages, most), start=len(earlier) + 1):
-        made.append(Assignment(f"reader-{number:02d}", names))
+        made.append(HandoffAssignment(f"reader-{number:02d}", names))
         append_line(file, {"reader": made[-1].reader, "names": list(names)})
     return made
 
 
-def instructions(folder: Path, assignment: Assignment, command: str) -> str:
+def instructions(folder: Path, assignment: HandoffAssignment, command: str) -> str:
     """What a reader is told; `command` is how it calls the bench."""
     template = Template(files("statecomp_bench.handoffs").joinpath(TEMPLATE).read_text("utf-8"))
     return template.substitute(

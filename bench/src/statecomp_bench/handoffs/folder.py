@@ -57,7 +57,7 @@ def moment_name(task: str, seed: int, level: int, point: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class HandoffEnding:
     """How a hand-off ended.  `reason` is empty where the reader said that all is done."""
 
     reader: str
@@ -77,7 +77,7 @@ class CallMade:
 
 
 @dataclass(frozen=True)
-class Folder:
+class HandoffFolder:
     path: Path
 
     @property
@@ -121,11 +121,11 @@ class Folder:
     def calls(self, name: str) -> list[CallMade]:
         return [CallMade(**line) for line in read_lines(self.page(name) / "calls.jsonl")]
 
-    def ending(self, name: str) -> Ending | None:
+    def ending(self, name: str) -> HandoffEnding | None:
         lines = [*read_lines(self.page(name) / "finished.json")]
-        return Ending(**lines[-1]) if lines else None
+        return HandoffEnding(**lines[-1]) if lines else None
 
-    def end(self, name: str, ending: Ending) -> None:
+    def end(self, name: str, ending: HandoffEnding) -> None:
         append_line(self.page(name) / "finished.json", asdict(ending))
 
     @contextmanager

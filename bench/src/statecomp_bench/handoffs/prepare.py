@@ -19,11 +19,11 @@ from statecomp.strategy import StrategyFactory
 from statecomp.wire.assemble import parse
 from statecomp.wire.providers import wire_named
 from statecomp_bench.acting import ScriptedModel
-from statecomp_bench.agent import Agent, Run
+from statecomp_bench.agent import Agent, AgentRun
 from statecomp_bench.environment import Environment
 from statecomp_bench.habits import Habits
-from statecomp_bench.handoffs.folder import Folder, Handoff, moment_name
-from statecomp_bench.outside import Outside
+from statecomp_bench.handoffs.folder import Handoff, HandoffFolder, moment_name
+from statecomp_bench.outside import OutsideWorld
 from statecomp_bench.readers.blind import opaque
 from statecomp_bench.readers.views import page, shown_after
 from statecomp_bench.sandbox import OWN, Sandbox
@@ -44,7 +44,7 @@ class Occasion:
 
 
 def prepared(
-    folder: Folder,
+    folder: HandoffFolder,
     occasion: Occasion,
     factories: Mapping[str, StrategyFactory],
     conditions: Conditions,
@@ -68,14 +68,14 @@ def prepared(
             yield _handoff(folder, occasion, point, (step, steps), spec, factories[spec], messages)
 
 
-def _run(case: Case, seed: int, conditions: Conditions, place: Path | None, step: int) -> Run:
+def _run(case: Case, seed: int, conditions: Conditions, place: Path | None, step: int) -> AgentRun:
     """The case up to a step, or to its end; what it leaves is put at `place`."""
     with Sandbox(conditions.limits, unprotected=conditions.unprotected) as sandbox:
         case.write(sandbox.root)
         agent = Agent(
             ScriptedModel(case.plan, Habits(), seed),
             NoCompression(),
-            Environment(sandbox, Outside(case.scenes)),
+            Environment(sandbox, OutsideWorld(case.scenes)),
             wire_named(PROTOCOL),
             conditions.count,
         )
@@ -95,7 +95,7 @@ def copied(source: Path, target: Path) -> None:
 
 
 def _handoff(
-    folder: Folder,
+    folder: HandoffFolder,
     occasion: Occasion,
     point: float,
     steps: tuple[int, int],

@@ -16,12 +16,12 @@ from statecomp.tokens import TokenCounter
 from statecomp.wire.content import text_of
 from statecomp.wire.openai_chat.wire import calls_of
 from statecomp.wire.providers import wire_named
-from statecomp_bench.agent import Agent, Run
+from statecomp_bench.agent import Agent, AgentRun
 from statecomp_bench.environment import NAMES, Environment
-from statecomp_bench.handoffs.folder import CallMade, Ending, Folder, Handoff
+from statecomp_bench.handoffs.folder import CallMade, Handoff, HandoffEnding, HandoffFolder
 from statecomp_bench.handoffs.prepare import copied
 from statecomp_bench.models import Model
-from statecomp_bench.outside import ASK, HTTP, Outside
+from statecomp_bench.outside import ASK, HTTP, OutsideWorld
 from statecomp_bench.readers.lines import append_line
 from statecomp_bench.sandbox import Sandbox
 from statecomp_bench.sight import NUMBERED
@@ -40,7 +40,7 @@ class Recorded(Environment):
     def __init__(
         self,
         sandbox: Sandbox,
-        outside: Outside,
+        outside: OutsideWorld,
         file: Path,
         seen: frozenset[str],
         count: TokenCounter,
@@ -75,11 +75,11 @@ def case_of(handoff: Handoff) -> Case:
 
 def tool_names(handoff: Handoff) -> frozenset[str]:
     """The tools the task was begun with."""
-    return (NAMES - OUTSIDE_NAMES) | Outside(case_of(handoff).scenes).tools
+    return (NAMES - OUTSIDE_NAMES) | OutsideWorld(case_of(handoff).scenes).tools
 
 
 @contextmanager
-def workplace(folder: Folder, handoff: Handoff, conditions: Conditions) -> Iterator[Sandbox]:
+def workplace(folder: HandoffFolder, handoff: Handoff, conditions: Conditions) -> Iterator[Sandbox]:
     """The hand-off's own workspace, as the moment left it or as its reader did."""
     box = folder.box(handoff.name)
     if not box.is_dir():
@@ -88,7 +88,9 @@ def workplace(folder: Folder, handoff: Handoff, conditions: Conditions) -> Itera
         yield sandbox
 
 
-def act(folder: Folder, handoff: Handoff, tool: str, arguments: str, conditions: Conditions) -> str:
+def act(
+    folder: HandoffFolder, handoff: Handoff, tool: str, arguments: str, conditions: Conditions
+) -> str:
     """One call of a reader who works from outside."""
     known = tool_names(handoff)
     if tool not in known:
@@ -105,7 +107,7 @@ def act(folder: Folder, handoff: Handoff, tool: str, arguments: str, conditions:
             return environment.call(Call(f"call_{made}", tool, arguments))
 
 
-def finish(folder: Folder, handoff: Handoff, ending: Ending) -> None:
+def finish(folder: HandoffFolder, handoff: Handoff, ending: HandoffEnding) -> None:
     """The reader's last word; the first one stands."""
     with folder.held(handoff.name):
         if folder.ending(handoff.name) is not None:
@@ -114,12 +116,12 @@ def finish(folder: Folder, handoff: Handoff, ending: Ending) -> None:
 
 
 def finished_by(
-    folder: Folder,
+    folder: HandoffFolder,
     handoff: Handoff,
     reader: str,
     open_model: Callable[[Case, int], Model],
     conditions: Conditions,
-) -> Ending:
+) -> HandoffEnding:
     """A model goes on from the view until it is done; what goes wrong is the reason it ended.
 
     A conversation that was broken off is begun anew: half of it is known to nobody.
@@ -127,7 +129,7 @@ def finished_by(
     shutil.rmtree(folder.box(handoff.name), ignore_errors=True)
     (folder.page(handoff.name) / "calls.jsonl").unlink(missing_ok=True)
     case = case_of(handoff)
-    run = Run(folder.view(handoff.name))
+    run = AgentRun(folder.view(handoff.name))
     known = len(run.messages)
     reason = ""
     try:
@@ -143,25 +145,25 @@ def finished_by(
     said = run.messages[known:]
     (folder.page(handoff.name) / "reading.json").write_text(json.dumps(said), "utf-8")
     words = text_of(said[-1].get("content")) if said and not reason else ""
-    ending = Ending(reader, words, reason)
+    ending = HandoffEnding(reader, words, reason)
     finish(folder, handoff, ending)
     return ending
 
 
 def _environment(
-    folder: Folder, handoff: Handoff, sandbox: Sandbox, conditions: Conditions
+    folder: HandoffFolder, handoff: Handoff, sandbox: Sandbox, conditions: Conditions
 ) -> Recorded:
     file = folder.page(handoff.name) / "calls.jsonl"
     seen = seen_lines(folder.history(handoff))
     return Recorded(sandbox, outside_of(folder, handoff), file, seen, conditions.count)
 
 
-def outside_of(folder: Folder, handoff: Handoff) -> Outside:
+def outside_of(folder: HandoffFolder, handoff: Handoff) -> OutsideWorld:
     """What lies outside, as it is after all that was asked of it, before the hand-over and since.
 
     What it says depends on how often it was asked, so the calls are simply made again.
     """
-    outside = Outside(case_of(handoff).scenes)
+    outside = OutsideWorld(case_of(handoff).scenes)
     asked = [call for m in folder.history(handoff) for call in _calls(m)]
     made = [Call("", call.tool, call.arguments) for call in folder.calls(handoff.name)]
     for call in (*asked, *made):

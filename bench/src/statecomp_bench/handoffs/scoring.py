@@ -7,14 +7,14 @@ from dataclasses import asdict, dataclass
 from statistics import fmean, stdev
 
 from statecomp.errors import StateCompError
-from statecomp_bench.handoffs.folder import Folder, Handoff
+from statecomp_bench.handoffs.folder import Handoff, HandoffFolder
 from statecomp_bench.handoffs.reading import BROKEN_OFF, case_of, outside_of, workplace
 from statecomp_bench.readers.lines import append_line, read_lines
 from statecomp_bench.suite import Conditions, checked
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class HandoffOutcome:
     """One hand-off, scored as it stands; `read` are tokens of all that its calls brought up."""
 
     name: str
@@ -28,10 +28,10 @@ class Outcome:
 
 
 def outcomes(
-    folder: Folder, conditions: Conditions, *, close: bool = False
-) -> Iterator[tuple[Handoff, Outcome]]:
+    folder: HandoffFolder, conditions: Conditions, *, close: bool = False
+) -> Iterator[tuple[Handoff, HandoffOutcome]]:
     """Every hand-off that is finished, or with `close` every one; each is scored once."""
-    known = {line["name"]: Outcome(**line) for line in read_lines(folder.results)}
+    known = {line["name"]: HandoffOutcome(**line) for line in read_lines(folder.results)}
     for handoff in folder.require():
         if handoff.name not in known and (close or folder.ending(handoff.name) is not None):
             known[handoff.name] = scored(folder, handoff, conditions)
@@ -40,7 +40,7 @@ def outcomes(
             yield handoff, known[handoff.name]
 
 
-def scored(folder: Folder, handoff: Handoff, conditions: Conditions) -> Outcome:
+def scored(folder: HandoffFolder, handoff: Handoff, conditions: Conditions) -> HandoffOutcome:
     """The workspace as the reader left it; a reader who did nothing left it as it was."""
     ending, calls = folder.ending(handoff.name), folder.calls(handoff.name)
     reason = ending.reason if ending else BROKEN_OFF
@@ -53,7 +53,7 @@ def scored(folder: Folder, handoff: Handoff, conditions: Conditions) -> Outcome:
             reward, parts = score.reward, {part.name: part.value for part in score.parts}
     except StateCompError as error:
         reason = reason or str(error)
-    return Outcome(
+    return HandoffOutcome(
         name=handoff.name,
         reader=ending.reader if ending else "",
         reward=round(reward, 6),
@@ -66,7 +66,7 @@ def scored(folder: Folder, handoff: Handoff, conditions: Conditions) -> Outcome:
 
 
 @dataclass(frozen=True)
-class Line:
+class HandoffLine:
     """One strategy over its hand-offs; each figure is a mean with its standard error."""
 
     strategy: str
@@ -81,18 +81,18 @@ class Line:
     ended: int
 
 
-def lines(found: Sequence[tuple[Handoff, Outcome]]) -> list[Line]:
+def lines(found: Sequence[tuple[Handoff, HandoffOutcome]]) -> list[HandoffLine]:
     """Strategies in the order they were prepared."""
-    groups: dict[str, list[tuple[Handoff, Outcome]]] = {}
+    groups: dict[str, list[tuple[Handoff, HandoffOutcome]]] = {}
     for handoff, outcome in found:
         groups.setdefault(handoff.strategy, []).append((handoff, outcome))
     return [_line(strategy, group) for strategy, group in groups.items()]
 
 
-def _line(strategy: str, group: Sequence[tuple[Handoff, Outcome]]) -> Line:
+def _line(strategy: str, group: Sequence[tuple[Handoff, HandoffOutcome]]) -> HandoffLine:
     results = [outcome for _, outcome in group]
     raw = sum(handoff.raw for handoff, _ in group)
-    return Line(
+    return HandoffLine(
         strategy,
         len(group),
         fmean(handoff.tokens for handoff, _ in group),

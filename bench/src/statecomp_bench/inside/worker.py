@@ -27,7 +27,7 @@ OWN_FRAMES = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class WorkerSetting:
     """What the starting side decides; see `sandbox.py`."""
 
     root: str
@@ -49,7 +49,7 @@ class Ended:
 
 
 def main() -> None:
-    setting = Setting(**json.loads(sys.stdin.readline()))
+    setting = WorkerSetting(**json.loads(sys.stdin.readline()))
     alone = enter_namespaces()
     if alone:
         # Only a child is inside the new process namespace; it is the first there.
@@ -68,7 +68,7 @@ def main() -> None:
     serve(setting, alone)
 
 
-def serve(setting: Setting, alone: bool) -> None:
+def serve(setting: WorkerSetting, alone: bool) -> None:
     for line in sys.stdin:
         request = json.loads(line)
         name, arguments = request["tool"], request["arguments"]
@@ -80,7 +80,7 @@ def _answer(answer: Mapping[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def _work(setting: Setting, name: str, arguments: Mapping[str, Any]) -> Callable[[], None]:
+def _work(setting: WorkerSetting, name: str, arguments: Mapping[str, Any]) -> Callable[[], None]:
     """What the child is to do.
 
     Tools of our own run in a child too: a query may never end, a file may exceed its limit.
@@ -92,7 +92,7 @@ def _work(setting: Setting, name: str, arguments: Mapping[str, Any]) -> Callable
     return partial(_own, setting, name, arguments)
 
 
-def _own(setting: Setting, name: str, arguments: Mapping[str, Any]) -> None:
+def _own(setting: WorkerSetting, name: str, arguments: Mapping[str, Any]) -> None:
     try:
         text = TOOLS[name](setting.root, arguments)
     except ToolError as error:
@@ -102,7 +102,7 @@ def _own(setting: Setting, name: str, arguments: Mapping[str, Any]) -> None:
     sys.stdout.write(text)
 
 
-def _ran(setting: Setting, alone: bool, work: Callable[[], None]) -> dict[str, Any]:
+def _ran(setting: WorkerSetting, alone: bool, work: Callable[[], None]) -> dict[str, Any]:
     ended = _child(setting, alone, work)
     if ended.code is None:
         seconds = f"{setting.seconds:g}"
@@ -112,7 +112,7 @@ def _ran(setting: Setting, alone: bool, work: Callable[[], None]) -> dict[str, A
     return {"text": ended.text or "[no output]"}
 
 
-def _child(setting: Setting, alone: bool, work: Callable[[], None]) -> Ended:
+def _child(setting: WorkerSetting, alone: bool, work: Callable[[], None]) -> Ended:
     """Run `work` in a process group of its own; nothing of it is left when this returns."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -128,7 +128,7 @@ def _child(setting: Setting, alone: bool, work: Callable[[], None]) -> Ended:
     return Ended(text, code)
 
 
-def _become(setting: Setting, alone: bool, writing: int) -> None:
+def _become(setting: WorkerSetting, alone: bool, writing: int) -> None:
     os.setpgid(0, 0)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -201,7 +201,7 @@ def _clear(child: int, alone: bool) -> None:
             pass
 
 
-def _shell(setting: Setting, command: str) -> None:
+def _shell(setting: WorkerSetting, command: str) -> None:
     os.execve("/bin/sh", ["sh", "-c", command], dict(setting.environment))
 
 

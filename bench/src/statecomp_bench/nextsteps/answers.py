@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from statecomp.llm.answer import json_object
-from statecomp_bench.nextsteps.folder import Folder, Page
+from statecomp_bench.nextsteps.folder import MomentPage, NextFolder
 
 NO_JSON = "the answer is no JSON object"
 SCORES = (0, 1, 2)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class NextAnswer:
     """A reader's next action; an answer without form is an action with a `problem`."""
 
     action: str
@@ -31,15 +31,15 @@ class Verdict:
     why: str = ""
 
 
-def answer_of(text: str) -> Answer:
+def answer_of(text: str) -> NextAnswer:
     try:
         said = json_object(text)
     except ValueError:
-        return Answer(text.strip(), problem=NO_JSON)
+        return NextAnswer(text.strip(), problem=NO_JSON)
     action = said.get("action")
     if not isinstance(action, str) or not action.strip():
         action = str(action or "")
-    return Answer(action, _listed(said.get("missing")), _listed(said.get("misleading")))
+    return NextAnswer(action, _listed(said.get("missing")), _listed(said.get("misleading")))
 
 
 def verdicts_of(text: str, letters: Mapping[str, str]) -> tuple[dict[str, Verdict], str]:
@@ -73,7 +73,7 @@ def written(path: Path) -> str | None:
         return None
 
 
-def answered(folder: Folder) -> Iterator[tuple[Page, Answer]]:
+def answered(folder: NextFolder) -> Iterator[tuple[MomentPage, NextAnswer]]:
     for page in folder.require():
         text = written(folder.answer_file(page.name))
         if text is not None and text.strip():

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from statecomp_bench.nextsteps.folder import Folder
+from statecomp_bench.nextsteps.folder import NextFolder
 from statecomp_bench.readers.blind import dealt
 from statecomp_bench.readers.lines import append_line, read_lines
 
@@ -24,35 +24,37 @@ nothing up.
 
 
 @dataclass(frozen=True, slots=True)
-class Assignment:
+class NextAssignment:
     who: str
     names: tuple[str, ...]
 
 
-def readers(folder: Folder, most: int) -> list[Assignment]:
+def readers(folder: NextFolder, most: int) -> list[NextAssignment]:
     """Assignments for all pages that have none."""
     return _dealt(folder, "reader", {p.name: p.moment for p in folder.require()}, most)
 
 
-def judges(folder: Folder, most: int) -> list[Assignment]:
+def judges(folder: NextFolder, most: int) -> list[NextAssignment]:
     """Assignments for all moments that can be judged and have none."""
     return _dealt(folder, "judge", {moment: moment for moment in folder.letters()}, most)
 
 
-def _dealt(folder: Folder, kind: str, pages: Mapping[str, str], most: int) -> list[Assignment]:
+def _dealt(
+    folder: NextFolder, kind: str, pages: Mapping[str, str], most: int
+) -> list[NextAssignment]:
     file = folder.path / f"{kind}s.jsonl"
     earlier = [*read_lines(file)]
     taken = {name for line in earlier for name in line["names"]}
     left = {name: subject for name, subject in pages.items() if name not in taken}
     made = []
     for number, names in enumerate(dealt(left, most), start=len(earlier) + 1):
-        made.append(Assignment(f"{kind}-{number:02d}", names))
+        made.append(NextAssignment(f"{kind}-{number:02d}", names))
         append_line(file, {"who": made[-1].who, "names": list(names)})
     return made
 
 
 def instructions(
-    folder: Folder,
+    folder: NextFolder,
     names: Sequence[str],
     page: Callable[[str], Path],
     answer: Callable[[str], Path],

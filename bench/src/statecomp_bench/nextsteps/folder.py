@@ -1,6 +1,6 @@
 """What a study of next actions is on disk.
 
-key.jsonl                one `Page` a line: what stands behind each name; not for readers
+key.jsonl                one `MomentPage` a line: what stands behind each name; not for readers
 moments/MOMENT.json      the recorded next step and what it uses; not for readers
 pages/NAME.md            the question: a view, and what is wanted
 answers/NAME.json        the reader's answer, expected beside it
@@ -23,7 +23,7 @@ from statecomp_bench.readers.lines import append_line, read_lines
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class MomentPage:
     """One moment as one strategy shows it."""
 
     name: str
@@ -37,25 +37,25 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Folder:
+class NextFolder:
     path: Path
 
-    def pages(self) -> list[Page]:
-        return [Page(**line) for line in read_lines(self.path / "key.jsonl")]
+    def pages(self) -> list[MomentPage]:
+        return [MomentPage(**line) for line in read_lines(self.path / "key.jsonl")]
 
-    def require(self) -> list[Page]:
+    def require(self) -> list[MomentPage]:
         found = self.pages()
         if not found:
             raise BadInput("holds no moments; make some with `prepare`", file=str(self.path))
         return found
 
-    def by_moment(self) -> dict[str, list[Page]]:
-        groups: dict[str, list[Page]] = {}
+    def by_moment(self) -> dict[str, list[MomentPage]]:
+        groups: dict[str, list[MomentPage]] = {}
         for page in self.require():
             groups.setdefault(page.moment, []).append(page)
         return groups
 
-    def add(self, page: Page) -> None:
+    def add(self, page: MomentPage) -> None:
         append_line(self.path / "key.jsonl", asdict(page))
 
     def page_file(self, name: str) -> Path:

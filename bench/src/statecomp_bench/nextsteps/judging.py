@@ -6,13 +6,13 @@ from random import Random
 from string import ascii_uppercase
 
 from statecomp_bench.desk.question import fenced
-from statecomp_bench.nextsteps.answers import Answer, answered, verdicts_of, written
-from statecomp_bench.nextsteps.folder import Folder, put
+from statecomp_bench.nextsteps.answers import NextAnswer, answered, verdicts_of, written
+from statecomp_bench.nextsteps.folder import NextFolder, put
 from statecomp_bench.nextsteps.prepare import template
 from statecomp_bench.readers.lines import append_line
 
 
-def judging_pages(folder: Folder) -> list[str]:
+def judging_pages(folder: NextFolder) -> list[str]:
     """A page for each moment whose readers have all answered; those that were made stay."""
     answers = {page.name: answer for page, answer in answered(folder)}
     known, made = folder.letters(), []
@@ -28,7 +28,9 @@ def judging_pages(folder: Folder) -> list[str]:
     return made
 
 
-def _page(folder: Folder, moment: str, letters: dict[str, str], answers: dict[str, Answer]) -> str:
+def _page(
+    folder: NextFolder, moment: str, letters: dict[str, str], answers: dict[str, NextAnswer]
+) -> str:
     facts = folder.facts(moment)
     shown = (f"## {letter}\n\n{fenced(answers[name].action)}" for letter, name in letters.items())
     return template("judge.md").substitute(
@@ -40,7 +42,7 @@ def _page(folder: Folder, moment: str, letters: dict[str, str], answers: dict[st
     )
 
 
-def unjudged(folder: Folder) -> list[str]:
+def unjudged(folder: NextFolder) -> list[str]:
     """Moments with a page for judges and no usable verdict."""
     return [
         moment

@@ -11,7 +11,7 @@ from string import Template
 from statecomp.history.interaction import JsonObject
 from statecomp.strategy import StrategyFactory
 from statecomp.wire.providers import wire_named
-from statecomp_bench.nextsteps.folder import Folder, Page, put
+from statecomp_bench.nextsteps.folder import MomentPage, NextFolder, put
 from statecomp_bench.nextsteps.moments import Moment
 from statecomp_bench.readers.blind import opaque
 from statecomp_bench.readers.views import before, page, shown_after
@@ -21,14 +21,14 @@ ANSWERING = ("tool", "function", "user")
 
 
 @dataclass(frozen=True)
-class Study:
+class NextStudy:
     """Where pages go, and which are there."""
 
-    folder: Folder
-    known: Mapping[tuple[str, int, str], Page]
+    folder: NextFolder
+    known: Mapping[tuple[str, int, str], MomentPage]
 
     @classmethod
-    def at(cls, folder: Folder) -> Study:
+    def at(cls, folder: NextFolder) -> NextStudy:
         return cls(folder, {(p.run, p.number, p.strategy): p for p in folder.pages()})
 
     def name_of(self, moment: Moment) -> str:
@@ -38,8 +38,8 @@ class Study:
 
 
 def prepared(
-    study: Study, moment: Moment, factories: Mapping[str, StrategyFactory]
-) -> Iterator[Page]:
+    study: NextStudy, moment: Moment, factories: Mapping[str, StrategyFactory]
+) -> Iterator[MomentPage]:
     """A page for each strategy that has none of this moment yet."""
     name = study.name_of(moment)
     run, wire = moment.run, wire_named(moment.run.protocol)
@@ -56,7 +56,7 @@ def prepared(
         if (run.id, moment.number, spec) in study.known:
             continue
         shown = shown_after(prefix, factory(run, wire), wire)
-        made = Page(
+        made = MomentPage(
             opaque(), name, run.id, run.domain, moment.number, spec, shown.tokens, shown.raw
         )
         put(study.folder.page_file(made.name), question(shown.messages))

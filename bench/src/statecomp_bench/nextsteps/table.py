@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from statecomp_bench.nextsteps.answers import Answer, Verdict, answered, verdicts_of, written
-from statecomp_bench.nextsteps.folder import Folder, Page
+from statecomp_bench.nextsteps.answers import NextAnswer, Verdict, answered, verdicts_of, written
+from statecomp_bench.nextsteps.folder import MomentPage, NextFolder
 
 
 @dataclass(frozen=True)
-class Line:
+class NextLine:
     """One strategy over the moments that have been judged."""
 
     strategy: str
@@ -30,17 +30,17 @@ class Line:
         return (2 * self.good + self.less) / self.count if self.count else 0.0
 
 
-def lines(folder: Folder) -> list[Line]:
+def lines(folder: NextFolder) -> list[NextLine]:
     answers = {page.name: answer for page, answer in answered(folder)}
     verdicts = judged(folder)
-    groups: dict[str, list[Page]] = {}
+    groups: dict[str, list[MomentPage]] = {}
     for page in folder.require():
         if page.name in verdicts:
             groups.setdefault(page.strategy, []).append(page)
     return [_line(spec, pages, answers, verdicts) for spec, pages in groups.items()]
 
 
-def judged(folder: Folder) -> dict[str, Verdict]:
+def judged(folder: NextFolder) -> dict[str, Verdict]:
     """Verdicts by page, of the moments in which every page has one: pairs must be whole."""
     found: dict[str, Verdict] = {}
     for moment, letters in folder.letters().items():
@@ -50,7 +50,7 @@ def judged(folder: Folder) -> dict[str, Verdict]:
     return found
 
 
-def problems(folder: Folder) -> Iterator[str]:
+def problems(folder: NextFolder) -> Iterator[str]:
     """What was answered or judged and cannot be used as it should."""
     for page, answer in answered(folder):
         if answer.problem:
@@ -63,13 +63,13 @@ def problems(folder: Folder) -> Iterator[str]:
 
 def _line(
     strategy: str,
-    pages: Sequence[Page],
-    answers: Mapping[str, Answer],
+    pages: Sequence[MomentPage],
+    answers: Mapping[str, NextAnswer],
     verdicts: Mapping[str, Verdict],
-) -> Line:
+) -> NextLine:
     scores = [verdicts[page.name].score for page in pages]
     given = [answers[page.name] for page in pages]
-    return Line(
+    return NextLine(
         strategy,
         len(pages),
         fmean(page.tokens for page in pages),

@@ -26,9 +26,9 @@ from statecomp_bench.asking import (
     tries,
 )
 from statecomp_bench.meaning import thinness
-from statecomp_bench.plan import Fact, Rule, Step
-from statecomp_bench.scripted.hands import Called, Hands
-from statecomp_bench.sight import AIM, Sight, mentions
+from statecomp_bench.plan import Fact, Norm, Step
+from statecomp_bench.scripted.hands import Called, ScriptedHands
+from statecomp_bench.sight import AIM, PlanSight, mentions
 
 LONGEST_STATED = 100
 FEWEST_LETTERS = 5
@@ -40,7 +40,7 @@ Words: TypeAlias = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class ScriptedMove:
     """What it says and calls next; no calls end the run."""
 
     said: str
@@ -59,12 +59,16 @@ class Lookup:
 
 @dataclass(frozen=True)
 class Fetching:
-    hands: Hands
+    hands: ScriptedHands
     policy: tuple[Use, ...] = ()
 
     def move(
-        self, goal: Step, later: Sequence[Step], sight: Sight, offered: Mapping[str, frozenset[str]]
-    ) -> Move | None:
+        self,
+        goal: Step,
+        later: Sequence[Step],
+        sight: PlanSight,
+        offered: Mapping[str, frozenset[str]],
+    ) -> ScriptedMove | None:
         """Whatever the goal misses, and beside it what the steps behind it will."""
         tried = tries(sight, f"{AIM} {goal.title}")
         found = [*self._lookups(goal, sight, offered, tried)]
@@ -79,7 +83,7 @@ class Fetching:
         chosen = _each_once(found)[: self.hands.habits.batch]
         return self._said(goal, sight, tried, chosen, self._calls(chosen, sight))
 
-    def _calls(self, chosen: Sequence[Lookup], sight: Sight) -> tuple[Called, ...]:
+    def _calls(self, chosen: Sequence[Lookup], sight: PlanSight) -> tuple[Called, ...]:
         """Files of which some lines are wanted are searched in one call, the rest is read whole."""
         lines = [one for one in chosen if one.sought]
         whole = [one.step for one in chosen if one.step is not None and not one.sought]
@@ -92,7 +96,9 @@ class Fetching:
             calls.append(("shell", {"command": f"grep -hF {wanted} -- {files}"}))
         return tuple(calls)
 
-    def _sought(self, step: Step, source: Step, sight: Sight, tried: Mapping[str, int]) -> Words:
+    def _sought(
+        self, step: Step, source: Step, sight: PlanSight, tried: Mapping[str, int]
+    ) -> Words:
         """The words beside each value that is missed of a file; none where they do not suffice."""
         plan = self.hands.plan
         facts = [plan.fact[name] for name in self.hands.missing(step, sight)]
@@ -105,18 +111,18 @@ class Fetching:
     def _said(
         self,
         goal: Step,
-        sight: Sight,
+        sight: PlanSight,
         tried: Mapping[str, int],
         chosen: Sequence[Lookup],
         calls: tuple[Called, ...],
-    ) -> Move:
+    ) -> ScriptedMove:
         words = "\n".join(one.said for one in chosen)
-        return Move(f"{self._carried(goal, sight)}{tried_note(tried)}{words}", calls)
+        return ScriptedMove(f"{self._carried(goal, sight)}{tried_note(tried)}{words}", calls)
 
     def _lookups(
         self,
         step: Step,
-        sight: Sight,
+        sight: PlanSight,
         offered: Mapping[str, frozenset[str]],
         tried: Mapping[str, int],
     ) -> Iterator[Lookup]:
@@ -126,7 +132,7 @@ class Fetching:
             if found is not None:
                 yield found
 
-    def _soon(self, step: Step, sight: Sight) -> Iterator[Lookup]:
+    def _soon(self, step: Step, sight: PlanSight) -> Iterator[Lookup]:
         """What a step to come misses, in words that do not make it the goal."""
         plan, said = self.hands.plan, [turn.said for turn in sight.turns]
         for rule in self._out_of_sight(step, sight):
@@ -140,11 +146,11 @@ class Fetching:
                 words = f"Soon I need the {plan.fact[name].label}, so I {source.title}."
                 yield Lookup(words, source, sought=self._sought(step, source, sight, {}))
 
-    def _out_of_sight(self, step: Step, sight: Sight) -> Iterator[Rule]:
+    def _out_of_sight(self, step: Step, sight: PlanSight) -> Iterator[Norm]:
         rules = (self.hands.plan.rule.get(name) for name in step.names)
         return (rule for rule in rules if rule and rule.source and rule.name not in sight.rules)
 
-    def _rules(self, goal: Step, sight: Sight, tried: Mapping[str, int]) -> Iterator[Lookup]:
+    def _rules(self, goal: Step, sight: PlanSight, tried: Mapping[str, int]) -> Iterator[Lookup]:
         said = [turn.said for turn in sight.turns]
         for rule in self._out_of_sight(goal, sight):
             source = self.hands.plan.step[rule.source]
@@ -153,7 +159,7 @@ class Fetching:
             if allowed and not mentions(said, words) and self._rechecked(rule, goal, sight):
                 yield Lookup(words, source)
 
-    def _rechecked(self, rule: Rule, goal: Step, sight: Sight) -> bool:
+    def _rechecked(self, rule: Norm, goal: Step, sight: PlanSight) -> bool:
         habits = self.hands.habits
         if not habits.weighs:
             return self.hands.drawn("recheck", f"{rule.source} {goal.id}") < habits.recheck
@@ -167,7 +173,7 @@ class Fetching:
         self,
         step: Step,
         fact: Fact,
-        sight: Sight,
+        sight: PlanSight,
         offered: Mapping[str, frozenset[str]],
         tried: Mapping[str, int],
         purpose: str,
@@ -190,7 +196,7 @@ class Fetching:
         return Lookup(f"{aim} {AGAIN} I {source.title}.", source, sought=sought)
 
     def _asked(
-        self, fact: Fact, sight: Sight, offered: Mapping[str, frozenset[str]]
+        self, fact: Fact, sight: PlanSight, offered: Mapping[str, frozenset[str]]
     ) -> Called | None:
         """A memory tool's turn, unless it is in sight that it was asked for this value."""
         said = [turn.said for turn in sight.turns]
@@ -202,7 +208,7 @@ class Fetching:
                     return use.tool, arguments
         return None
 
-    def _carried(self, goal: Step, sight: Sight) -> str:
+    def _carried(self, goal: Step, sight: PlanSight) -> str:
         """Values collected for a goal, repeated so that the next ones do not push them out."""
         if not self.hands.habits.carries:
             return ""

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from statecomp_bench.habits import Habits, draw
 from statecomp_bench.plan import LINES, PLACE, Plan, Step
-from statecomp_bench.sight import Sight
+from statecomp_bench.sight import PlanSight
 
 UNKNOWN = "unknown"
 
@@ -17,7 +17,7 @@ Called: TypeAlias = tuple[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class Hands:
+class ScriptedHands:
     plan: Plan
     habits: Habits
     seed: int
@@ -25,7 +25,7 @@ class Hands:
     def drawn(self, habit: str, name: str) -> float:
         return draw(self.seed, habit, name)
 
-    def needs(self, step: Step, sight: Sight) -> list[str]:
+    def needs(self, step: Step, sight: PlanSight) -> list[str]:
         """Facts that the step's arguments ask for, through its rules as they stand."""
         found: list[str] = []
         for name in step.names:
@@ -37,13 +37,13 @@ class Hands:
                 found.append(name)
         return list(dict.fromkeys(found))
 
-    def missing(self, step: Step, sight: Sight) -> list[str]:
+    def missing(self, step: Step, sight: PlanSight) -> list[str]:
         return [name for name in self.needs(step, sight) if name not in sight.values]
 
-    def call(self, step: Step, sight: Sight) -> Called:
+    def call(self, step: Step, sight: PlanSight) -> Called:
         return step.tool, {k: self.rendered(t, step, sight) for k, t in step.arguments.items()}
 
-    def rendered(self, template: str, step: Step, sight: Sight) -> str:
+    def rendered(self, template: str, step: Step, sight: PlanSight) -> str:
         low, high = self.habits.lines
 
         def value(match: re.Match[str]) -> str:

@@ -12,7 +12,7 @@ from statecomp.wire.openai_chat.wire import calls_of
 from statecomp_bench.acting import ScriptedModel
 from statecomp_bench.habits import Habits
 from statecomp_bench.models import ModelFailed, Reply
-from statecomp_bench.sessions.session import Errand, Session
+from statecomp_bench.sessions.session import Errand, WorkSession
 
 # It looks at several things at once, and at less of each than the bench's own habits would.
 HABITS = Habits(parallel=0.9, lines=(20, 50))
@@ -28,7 +28,7 @@ class SessionModel:
     """
 
     def __init__(
-        self, session: Session, seed: int, habits: Habits = HABITS, policy: Sequence[Use] = ()
+        self, session: WorkSession, seed: int, habits: Habits = HABITS, policy: Sequence[Use] = ()
     ) -> None:
         self._models = [
             (errand, ScriptedModel(errand.case.plan, habits, seed, policy))

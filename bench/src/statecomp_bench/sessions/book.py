@@ -9,7 +9,7 @@ from random import Random
 
 from statecomp.errors import BadInput
 from statecomp_bench.sessions.notes import GIVEN, Memory, chosen, correction, memories, note
-from statecomp_bench.sessions.session import Errand, Session
+from statecomp_bench.sessions.session import Errand, WorkSession
 from statecomp_bench.task import LEVELS, Case
 from statecomp_bench.tasks import task_named
 
@@ -28,7 +28,7 @@ ASKED, IN_THE_EVENING = 5, 3
 
 
 @dataclass(frozen=True)
-class Entry:
+class BookEntry:
     """One of the book: tasks in their order."""
 
     id: str
@@ -38,14 +38,14 @@ class Entry:
     def title(self) -> str:
         return ", ".join(self.tasks)
 
-    def session(self, seed: int = 0, level: int = 1) -> Session:
+    def session(self, seed: int = 0, level: int = 1) -> WorkSession:
         if level not in LEVELS:
             raise BadInput(f"must be one of {', '.join(map(str, LEVELS))}", field="level")
         return _session(self, seed, level)
 
 
 BOOK = tuple(
-    Entry(f"session-{name}", tasks)
+    BookEntry(f"session-{name}", tasks)
     for name, tasks in {
         "orders": ("office-approvals", "code-release", "web-offers"),
         "keys": ("security-keys", "web-newsletter", "office-payroll"),
@@ -63,7 +63,7 @@ BOOK = tuple(
 )
 
 
-def sessions_like(patterns: tuple[str, ...] = ()) -> tuple[Entry, ...]:
+def sessions_like(patterns: tuple[str, ...] = ()) -> tuple[BookEntry, ...]:
     """Entries whose id matches one of the patterns; all of them for none."""
     wanted = patterns or ("*",)
     found = tuple(entry for entry in BOOK if any(fnmatch(entry.id, p) for p in wanted))
@@ -72,11 +72,11 @@ def sessions_like(patterns: tuple[str, ...] = ()) -> tuple[Entry, ...]:
     return found
 
 
-def session_named(name: str) -> Entry:
+def session_named(name: str) -> BookEntry:
     return next(entry for entry in BOOK if entry.id == name)
 
 
-def _session(entry: Entry, seed: int, level: int) -> Session:
+def _session(entry: BookEntry, seed: int, level: int) -> WorkSession:
     """Two tasks, a note about the first, a task, a correction, perhaps a task, the evening."""
     rng = Random(f"{entry.id}/{seed}/{level}")
     cases = [task_named(name).case(seed, level) for name in entry.tasks]
@@ -99,7 +99,7 @@ def _session(entry: Entry, seed: int, level: int) -> Session:
         Errand("evening", EVENING, note("evening", evening, second, {"notes/first.md": corrected}),
                looks_back=True),
     ]  # fmt: skip
-    return Session(entry.id, tuple(errands))
+    return WorkSession(entry.id, tuple(errands))
 
 
 def _known(number: int, cases: list[Case]) -> list[Memory]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from statecomp_bench.plan import Fact, Plan
-from statecomp_bench.sessions.session import Errand, Session
+from statecomp_bench.sessions.session import Errand, WorkSession
 from statecomp_bench.steps import shell, write
 from statecomp_bench.task import Artefacts, Case, Score, grade, part
 from statecomp_bench.tasks import task_named
@@ -30,12 +30,12 @@ CONTENT = (
 )
 
 
-def day() -> Session:
+def day() -> WorkSession:
     tariffs = task_named("code-tariffs").case(SEED)
     timeline = task_named("security-timeline").case(SEED)
     payroll = task_named("office-payroll").case(SEED)
     events = task_named("web-events").case(SEED)
-    return Session(
+    return WorkSession(
         "session",
         (
             Errand("tariffs", "Good morning! The parcels first.", tariffs),

@@ -15,7 +15,7 @@ from random import Random
 
 from statecomp_bench.plan import Fact, Plan, Step
 from statecomp_bench.steps import edit, read, shell, write
-from statecomp_bench.task import Artefacts, Case, Question, Score, grade, part
+from statecomp_bench.task import Artefacts, Case, Score, TaskQuestion, grade, part
 
 HEAD = "notes begin with `ref {ref}`"
 GIVEN = HEAD + " on a line of its own, until I say otherwise."
@@ -164,7 +164,7 @@ def _checked(path: str, lines: Sequence[str], kept: Mapping[str, str], left: Art
     def found() -> list[str]:
         return left.text(path).splitlines()
 
-    def stands(line: str) -> Question:
+    def stands(line: str) -> TaskQuestion:
         return part(line.partition(":")[0], 1, lambda: line in found())
 
     return grade(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from statecomp.history.interaction import JsonObject
-from statecomp_bench.sessions.session import Held, Session
+from statecomp_bench.sessions.session import Held, WorkSession
 
 
-def as_sample(session: Session, held: Held) -> JsonObject:
+def as_sample(session: WorkSession, held: Held) -> JsonObject:
     """One run in the layout of `samples/`; `outcome` is what the checkers said."""
     rewards: dict[str, Any] = dict(held.rewards)
     return {

@@ -9,11 +9,11 @@ from statecomp.errors import BadInput, StateCompError
 from statecomp.strategy import Strategy
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.providers import wire_named
-from statecomp_bench.agent import Agent, Run
+from statecomp_bench.agent import Agent, AgentRun
 from statecomp_bench.environment import Environment
 from statecomp_bench.models import Model
-from statecomp_bench.outside import Outside
-from statecomp_bench.sandbox import Limits, Sandbox
+from statecomp_bench.outside import OutsideWorld
+from statecomp_bench.sandbox import Sandbox, SandboxLimits
 from statecomp_bench.suite import PROTOCOL, checked
 from statecomp_bench.task import Case, Score
 
@@ -36,7 +36,7 @@ class Errand:
 
 
 @dataclass(frozen=True)
-class Session:
+class WorkSession:
     name: str
     errands: tuple[Errand, ...]
 
@@ -51,7 +51,7 @@ class Session:
 class Held:
     """A session as it was held; `scores` are of each errand when it was done."""
 
-    run: Run = field(default_factory=lambda: Run([]))
+    run: AgentRun = field(default_factory=lambda: AgentRun([]))
     scores: dict[str, Score] = field(default_factory=dict)
     reasons: dict[str, str] = field(
         default_factory=dict
@@ -64,12 +64,12 @@ class Held:
 
 
 def hold(
-    session: Session,
+    session: WorkSession,
     model: Model,
     strategy: Strategy,
     *,
     count: TokenCounter = ESTIMATE,
-    limits: Limits | None = None,
+    limits: SandboxLimits | None = None,
     unprotected: bool = False,
     max_steps: int = 0,
     held: Held | None = None,
@@ -83,7 +83,7 @@ def hold(
     with Sandbox(limits, unprotected=unprotected) as sandbox:
         held.protection = str(sandbox.protection)
         scenes = [scene for errand in session.errands for scene in errand.case.scenes]
-        environment = Environment(sandbox, Outside(scenes))
+        environment = Environment(sandbox, OutsideWorld(scenes))
         agent = Agent(model, strategy, environment, wire_named(PROTOCOL), count)
         agent.begin(held.run)
         for errand in session.errands:

@@ -13,16 +13,16 @@ from statecomp.wire.providers import wire_named
 from statecomp_bench.models import Model
 from statecomp_bench.results import Result
 from statecomp_bench.sessions.book import MIXED, session_named
-from statecomp_bench.sessions.session import Held, Session, hold
+from statecomp_bench.sessions.session import Held, WorkSession, hold
 from statecomp_bench.sessions.truth import true_labels
-from statecomp_bench.suite import PROTOCOL, Attempt, Conditions, Order, recorded
+from statecomp_bench.suite import PROTOCOL, Attempt, Conditions, RunOrder, recorded
 from statecomp_bench.task import Part, Score
 
-OpenSession: TypeAlias = Callable[[Session, int, Strategy], Model]
+OpenSession: TypeAlias = Callable[[WorkSession, int, Strategy], Model]
 
 
 def run_session(
-    order: Order,
+    order: RunOrder,
     factory: StrategyFactory,
     open_model: OpenSession,
     conditions: Conditions,

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from statecomp.annotation.labels import Label
 from statecomp.history.interaction import JsonObject
 from statecomp_bench.plan import PLACE, Plan, Step
-from statecomp_bench.sessions.session import Errand, Session
+from statecomp_bench.sessions.session import Errand, WorkSession
 from statecomp_bench.sight import Eye
 
 ANNOTATOR = "plan"
 
 
 @dataclass(frozen=True)
-class Part:
+class TruthPart:
     """An errand in the messages: its request, and its interactions by number."""
 
     errand: Errand
@@ -27,7 +27,7 @@ class Part:
     interactions: Mapping[int, Sequence[JsonObject]]
 
 
-def true_labels(name: str, session: Session, messages: Sequence[JsonObject]) -> list[Label]:
+def true_labels(name: str, session: WorkSession, messages: Sequence[JsonObject]) -> list[Label]:
     """One label for each interaction of a session that was held without compression."""
     parts = [*_parts(session, messages)]
     every = {number: said for one in parts for number, said in one.interactions.items()}
@@ -52,7 +52,7 @@ def true_labels(name: str, session: Session, messages: Sequence[JsonObject]) -> 
     ]
 
 
-def _parts(session: Session, messages: Sequence[JsonObject]) -> Iterator[Part]:
+def _parts(session: WorkSession, messages: Sequence[JsonObject]) -> Iterator[TruthPart]:
     requests = [n for n, message in enumerate(messages) if message["role"] == "user"]
     number = 0
     stops = (*requests[1:], len(messages))
@@ -63,10 +63,12 @@ def _parts(session: Session, messages: Sequence[JsonObject]) -> Iterator[Part]:
                 number += 1
                 found[number] = []
             found[number].append(message)
-        yield Part(errand, messages[start], found)
+        yield TruthPart(errand, messages[start], found)
 
 
-def _uses(one: Part, known: Mapping[int, Sequence[JsonObject]]) -> Iterator[tuple[int, int, str]]:
+def _uses(
+    one: TruthPart, known: Mapping[int, Sequence[JsonObject]]
+) -> Iterator[tuple[int, int, str]]:
     """Who held what a step took, at which interaction it was taken, and what it was."""
     plan, eye = one.errand.case.plan, Eye(one.errand.case.plan)
     told = eye.look([one.request]).rules

@@ -21,7 +21,7 @@ from statecomp.router.pairs import Floats, Pairs
 
 
 @dataclass(frozen=True)
-class Judgement:
+class KeptJudgement:
     """What a table needs of one row: its numbers, and a score for every pair (NaN: not tested)."""
 
     row: Mapping[str, Any]
@@ -34,16 +34,16 @@ class Kept:
 
     folder: Path | None = None
 
-    def find(self, name: str) -> Judgement | None:
+    def find(self, name: str) -> KeptJudgement | None:
         if self.folder is None:
             return None
         try:
             with np.load(self.folder / f"{name}.npz", allow_pickle=False) as found:
-                return Judgement(json.loads(str(found["row"])), found["scores"])
+                return KeptJudgement(json.loads(str(found["row"])), found["scores"])
         except (OSError, ValueError, KeyError, EOFError, BadZipFile):
             return None  # not judged yet, or stopped while it was written
 
-    def put(self, name: str, judgement: Judgement) -> None:
+    def put(self, name: str, judgement: KeptJudgement) -> None:
         if self.folder is None:
             return
         self.folder.mkdir(parents=True, exist_ok=True)

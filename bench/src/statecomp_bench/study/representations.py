@@ -24,7 +24,7 @@ from statecomp.vectors import blocks
 from statecomp.vectors.shelf import Vectors
 from statecomp_bench.study.compress import CompressedSettings
 from statecomp_bench.study.kept import FORGETS, Kept
-from statecomp_bench.study.table import Entry, Progress, Row, judge_rows
+from statecomp_bench.study.table import Progress, StudyEntry, StudyRow, judge_rows
 
 PAPER: Sequence[tuple[str, str, str, str]] = (
     ("Full Context", "full", "", "0.7000"),
@@ -76,7 +76,7 @@ class Study:
     def pairs(self, *parts: Features) -> Pairs:
         return blocks.labelled(self.any, self.labels, parts)
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[StudyEntry]:
         """The paper's rows for which there are vectors, then ours."""
         paper = [
             self._entry(name, construction, aggregation, f1)
@@ -85,7 +85,7 @@ class Study:
         ]
         return [*paper, *self._ours()]
 
-    def _entry(self, name: str, construction: str, aggregation: str, f1: str = "") -> Entry:
+    def _entry(self, name: str, construction: str, aggregation: str, f1: str = "") -> StudyEntry:
         vectors = self.vectors[construction]
         recurrent = "gru" in aggregation
         learners = networks(self.seed)
@@ -97,9 +97,9 @@ class Study:
             parts += [blocks.top_mean(vectors)] if "top" in aggregation else []
             return self.pairs(*([blocks.state_column(vectors)] if recurrent else []), *parts)
 
-        return Entry(name, pairs, learners, {**costs(vectors), "paper's F1": f1})
+        return StudyEntry(name, pairs, learners, {**costs(vectors), "paper's F1": f1})
 
-    def _ours(self) -> list[Entry]:
+    def _ours(self) -> list[StudyEntry]:
         @cache
         def evidence() -> Features:
             return blocks.evidence_of(self.any)
@@ -112,9 +112,9 @@ class Study:
 
         trees: dict[str, Learner] = {"trees": SHIPPED}
         rows = [
-            Entry("Age alone", age, networks(self.seed), NO_MODEL),
-            Entry("Evidence", alone, networks(self.seed), NO_MODEL),
-            Entry("Evidence, boosted trees (the shipped recipe)", alone, trees, NO_MODEL),
+            StudyEntry("Age alone", age, networks(self.seed), NO_MODEL),
+            StudyEntry("Evidence", alone, networks(self.seed), NO_MODEL),
+            StudyEntry("Evidence, boosted trees (the shipped recipe)", alone, trees, NO_MODEL),
         ]
         if "once" in self.vectors:
             rows[:0] = [
@@ -124,7 +124,7 @@ class Study:
             rows += self._once_beside(evidence)
         return rows
 
-    def _once_beside(self, evidence: Callable[[], Features]) -> list[Entry]:
+    def _once_beside(self, evidence: Callable[[], Features]) -> list[StudyEntry]:
         once = self.vectors["once"]
 
         def both() -> Pairs:
@@ -139,10 +139,12 @@ class Study:
         name = "Once + evidence"
         squeezed = CompressedSettings(SHIPPED, 2 * once.candidate.shape[1])
         return [
-            Entry(name, both, networks(self.seed), costs(once)),
-            Entry(f"{name}, boosted trees", both, {"trees": squeezed}, costs(once)),
-            Entry("Once, products and differences", crossed, networks(self.seed), costs(once)),
-            Entry("Evidence + similarity, boosted trees", similar, {"trees": SHIPPED}, costs(once)),
+            StudyEntry(name, both, networks(self.seed), costs(once)),
+            StudyEntry(f"{name}, boosted trees", both, {"trees": squeezed}, costs(once)),
+            StudyEntry("Once, products and differences", crossed, networks(self.seed), costs(once)),
+            StudyEntry(
+                "Evidence + similarity, boosted trees", similar, {"trees": SHIPPED}, costs(once)
+            ),
         ]
 
 
@@ -170,7 +172,7 @@ def judge_representations(
     progress: Progress = lambda row, fold, stage: None,
     kept: Kept = FORGETS,
     chosen: Collection[str] = (),
-) -> list[Row]:
+) -> list[StudyRow]:
     """All rows, or those `chosen` by name."""
     entries = [entry for entry in study.entries() if not chosen or entry.name in chosen]
     if not entries:
@@ -186,10 +188,10 @@ def judge_layers(
     folds: Sequence[Fold],
     seed: int = 0,
     progress: Progress = lambda row, fold, stage: None,
-) -> list[Row]:
+) -> list[StudyRow]:
     """One row for each layer and readout of `once`: candidate and current state."""
     entries = [
-        Entry(
+        StudyEntry(
             f"layer {layer}, {readout}",
             partial(_states, vectors, labels),
             networks(seed),

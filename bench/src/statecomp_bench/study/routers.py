@@ -20,7 +20,7 @@ from statecomp.router.threshold import LossWeights
 from statecomp.router.train import TrainSettings
 from statecomp.router.trees import SHIPPED
 from statecomp_bench.study.kept import FORGETS, Kept
-from statecomp_bench.study.table import Entry, Progress, Row, judge_rows
+from statecomp_bench.study.table import Progress, StudyEntry, StudyRow, judge_rows
 
 WIDE = 2048
 SHARES = (0.1, 0.2, 0.35, 0.5, 0.65, 0.8)
@@ -64,17 +64,19 @@ def paper_rows(batch: int, seed: int) -> Sequence[tuple[str, bool, Mapping[str, 
     )
 
 
-def entries(inputs: Inputs, batch: int, seed: int = 0) -> list[Entry]:
+def entries(inputs: Inputs, batch: int, seed: int = 0) -> list[StudyEntry]:
     paper = [
-        Entry(name, inputs.with_top if top else inputs.plain, learners, {"paper's PR READY": pr})
+        StudyEntry(
+            name, inputs.with_top if top else inputs.plain, learners, {"paper's PR READY": pr}
+        )
         for name, top, learners, pr in paper_rows(batch, seed)
     ]
     rare = TrainSettings(
         hidden=128, batch=batch, seed=seed, loss=WeightedBce(LossWeights(keep=5.0))
     )
     ours = [
-        Entry("ours: MLP 128, weighted BCE (w_0 = 5)", inputs.plain, {"": rare}),
-        Entry("ours: boosted trees", inputs.plain, {"": SHIPPED}),
+        StudyEntry("ours: MLP 128, weighted BCE (w_0 = 5)", inputs.plain, {"": rare}),
+        StudyEntry("ours: boosted trees", inputs.plain, {"": SHIPPED}),
     ]
     return [*paper, *ours]
 
@@ -86,6 +88,6 @@ def judge_routers(
     seed: int = 0,
     progress: Progress = lambda row, fold, stage: None,
     kept: Kept = FORGETS,
-) -> list[Row]:
+) -> list[StudyRow]:
     rows = entries(inputs, batch, seed)
     return judge_rows(rows, folds, progress=progress, against=("BCE baseline",), kept=kept)

@@ -17,7 +17,7 @@ from statecomp.router.folds import Fold
 from statecomp.router.metrics import auroc
 from statecomp.router.paired import Difference, difference
 from statecomp.router.pairs import Floats, Pairs
-from statecomp_bench.study.kept import FORGETS, Judgement, Kept, name_of
+from statecomp_bench.study.kept import FORGETS, Kept, KeptJudgement, name_of
 
 COLUMNS: Mapping[str, str] = {
     "auroc": "AUROC",
@@ -36,7 +36,7 @@ Notes = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Entry:
+class StudyEntry:
     """A row to be judged; `notes` are further columns, such as what its features cost."""
 
     name: str
@@ -55,7 +55,7 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Row:
+class StudyRow:
     """What an entry reached on pairs with k >= i+2; `pooled` are all test pairs together."""
 
     name: str
@@ -66,12 +66,12 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class StudyTable:
     """Rows with what a reader must know about them."""
 
     title: str
     caption: str
-    rows: tuple[Row, ...]
+    rows: tuple[StudyRow, ...]
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -81,22 +81,22 @@ Progress = Callable[[str, int, str], None]
 
 
 def judge_rows(
-    entries: Iterable[Entry],
+    entries: Iterable[StudyEntry],
     folds: Sequence[Fold],
     choice: Choice = DEFAULT,
     progress: Progress = lambda row, fold, stage: None,
     against: Sequence[str] = (),
     kept: Kept = FORGETS,
-) -> list[Row]:
+) -> list[StudyRow]:
     """Each entry cross-validated; `progress` hears (row, fold, "choose" or "judge").
 
     Two names for one configuration on the same pairs are judged once.  Rows get, for each row named
     in `against`, how far their AUROC lies from its, on the same pairs with tasks drawn anew; all
     entries must then be of the same pairs.  What is `kept` is not judged again.
     """
-    rows: list[Row] = []
+    rows: list[StudyRow] = []
     scores: dict[str, Floats] = {}
-    known: dict[tuple[object, ...], Judgement] = {}
+    known: dict[tuple[object, ...], KeptJudgement] = {}
     pairs: Pairs | None = None
     for entry in entries:
         pairs, same = entry.pairs(), (entry.pairs, *entry.learners.items())
@@ -116,19 +116,19 @@ def judge_rows(
 
 
 def _judged(
-    entry: Entry,
+    entry: StudyEntry,
     pairs: Pairs,
     folds: Sequence[Fold],
     choice: Choice,
     hear: Callable[[int, str], None],
     kept: Kept,
-) -> Judgement:
+) -> KeptJudgement:
     # Without a folder nothing is named, and no label is read before its time.
     name = name_of(pairs, folds, entry.learners) if kept.folder else ""
     if (known := kept.find(name)) is not None:
         return known
     result = cross_validate(pairs, folds, entry.learners, choice, hear)
-    judged = Judgement(asdict(row_of(entry.name, result, entry.notes)), result.scores)
+    judged = KeptJudgement(asdict(row_of(entry.name, result, entry.notes)), result.scores)
     kept.put(name, judged)
     return judged
 
@@ -156,9 +156,9 @@ def words(gap: Difference | None) -> str:
     return f"**{said}**" if gap.low > 0 or gap.high < 0 else said
 
 
-def row_of(name: str, result: CrossValidated, notes: Notes) -> Row:
+def row_of(name: str, result: CrossValidated, notes: Notes) -> StudyRow:
     parts = [judged.metrics[SETTLED] for judged in result.folds]
-    return Row(
+    return StudyRow(
         name=name,
         numbers={key: spread([part.get(key) for part in parts]) for key in COLUMNS},
         pooled=result.metrics[SETTLED],
@@ -172,13 +172,15 @@ def spread(values: Sequence[float | None]) -> Spread | None:
     return Spread(fmean(known), pstdev(known), len(known)) if known else None
 
 
-def from_json(record: Mapping[str, Any]) -> Table:
+def from_json(record: Mapping[str, Any]) -> StudyTable:
     """What `as_json` wrote."""
-    return Table(record["title"], record["caption"], tuple(_row(row) for row in record["rows"]))
+    return StudyTable(
+        record["title"], record["caption"], tuple(_row(row) for row in record["rows"])
+    )
 
 
-def _row(record: Mapping[str, Any]) -> Row:
-    return Row(
+def _row(record: Mapping[str, Any]) -> StudyRow:
+    return StudyRow(
         name=record["name"],
         numbers={k: Spread(**v) if v else None for k, v in record["numbers"].items()},
         pooled=record["pooled"],

@@ -11,14 +11,14 @@ from typing import TypeVar
 from statecomp.annotation.labels import Labels
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
-from statecomp.router.folds import Run, rotations
+from statecomp.router.folds import FoldRun, rotations
 from statecomp.router.pairs import Pairs
 from statecomp.vectors import blocks
 from statecomp.vectors.sample import ALL, Sample
 from statecomp.vectors.shelf import StudyCard, Vectors, bare, cards, finished, load
 from statecomp_bench.study import representations, routers
 from statecomp_bench.study.kept import FORGETS, Kept
-from statecomp_bench.study.table import Progress, Table
+from statecomp_bench.study.table import Progress, StudyTable
 
 Runs = Mapping[str, Trajectory]
 Key = TypeVar("Key")
@@ -50,7 +50,7 @@ def representation_table(
     progress: Progress = quiet,
     kept: Kept = FORGETS,
     chosen: Collection[str] = (),
-) -> Table:
+) -> StudyTable:
     """All rows for which there are vectors of one layer, readout and sample."""
     wanted = [
         (folder, card)
@@ -64,7 +64,7 @@ def representation_table(
     folds = rotations(_catalogue(study.any), seed=seed)
     rows = representations.judge_representations(study, folds, progress, kept, chosen)
     caption = f"{_of_pairs(study.any, labels)} {_of_card(group[0][1])} {PROTOCOL} {COSTS}"
-    return Table("Representations", caption, tuple(rows))
+    return StudyTable("Representations", caption, tuple(rows))
 
 
 COSTS = (
@@ -81,7 +81,7 @@ def layer_table(
     *,
     seed: int = 0,
     progress: Progress = quiet,
-) -> Table:
+) -> StudyTable:
     """Layers and readouts of `once`, on the runs that have most of them."""
     wanted = [(folder, card) for folder, card in cards(folders) if card.construction == "once"]
     group = _largest(wanted, lambda card: (card.recipe.encoder, card.sample))
@@ -96,7 +96,7 @@ def layer_table(
     reading = f"`once`, {first.recipe.encoder}, candidate and current state; {first.sample}."
     seconds = "Layers extracted together share one pass, and its seconds."
     caption = f"{_of_pairs(any_of, labels)} {reading} {PROTOCOL} {seconds}"
-    return Table("Layers and readouts", caption, tuple(rows))
+    return StudyTable("Layers and readouts", caption, tuple(rows))
 
 
 def router_table(
@@ -109,7 +109,7 @@ def router_table(
     seed: int = 0,
     progress: Progress = quiet,
     kept: Kept = FORGETS,
-) -> Table:
+) -> StudyTable:
     """The router rows on the paper's own representation."""
     wanted = [
         (folder, card)
@@ -132,7 +132,7 @@ def router_table(
     inputs = routers.Inputs(plain, with_top)
     rows = routers.judge_routers(inputs, folds, SMALL, seed, progress, kept)
     caption = f"{_of_pairs(vectors, labels)} {construction}; {_of_card(card)} {PROTOCOL} {PAPER_PR}"
-    return Table(f"Routers on {construction}", caption, tuple(rows))
+    return StudyTable(f"Routers on {construction}", caption, tuple(rows))
 
 
 PAPER_PR = "The paper's PR-AUC is of its own data, where READY is 6.4 % of the pairs."
@@ -146,7 +146,7 @@ def evidence_router_table(
     seed: int = 0,
     progress: Progress = quiet,
     kept: Kept = FORGETS,
-) -> Table:
+) -> StudyTable:
     """The router rows on evidence features, at sampled checkpoints of every labelled run."""
     vectors = _unread(runs, labels, sample)
 
@@ -159,7 +159,7 @@ def evidence_router_table(
     rows = routers.judge_routers(routers.Inputs(pairs, pairs), folds, batch, seed, progress, kept)
     note = "Evidence has no vectors to average, so Top4 rows read evidence alone."
     caption = f"{_of_pairs(vectors, labels)} Evidence features; {sample}. {note} {PROTOCOL}"
-    return Table("Routers on evidence", f"{caption} {PAPER_PR}", tuple(rows))
+    return StudyTable("Routers on evidence", f"{caption} {PAPER_PR}", tuple(rows))
 
 
 def evidence_pairs(runs: Runs, labels: Labels, sample: Sample = ALL) -> Pairs:
@@ -196,8 +196,8 @@ def _read_by_all(group: Sequence[tuple[Path, StudyCard]], runs: Runs) -> list[st
     return [name for name in done[0] if name in common]
 
 
-def _catalogue(vectors: Vectors) -> list[Run]:
-    return [Run(reading.id, reading.group, reading.domain) for reading in vectors.readings]
+def _catalogue(vectors: Vectors) -> list[FoldRun]:
+    return [FoldRun(reading.id, reading.group, reading.domain) for reading in vectors.readings]
 
 
 def _of_pairs(vectors: Vectors, labels: Labels) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from statecomp_bench.study.table import COLUMNS, Row, Spread, Table
+from statecomp_bench.study.table import COLUMNS, Spread, StudyRow, StudyTable
 
 LATEX = str.maketrans(
     {character: f"\\{character}" for character in "%&_#$"}
@@ -16,7 +16,7 @@ ENOUGH = 200
 """Fewer tested pairs of the rarer class than this cannot tell the rows of a table apart."""
 
 
-def warning(table: Table) -> str:
+def warning(table: StudyTable) -> str:
     """A sentence where the sample is too small to rank rows; else nothing."""
     tested = [(row.pooled["pairs"], row.pooled["ready"]) for row in table.rows]
     rare = min((min(ready, pairs - ready) for pairs, ready in tested), default=0)
@@ -28,16 +28,16 @@ def warning(table: Table) -> str:
     )
 
 
-def header(table: Table, columns: Sequence[str]) -> list[str]:
+def header(table: StudyTable, columns: Sequence[str]) -> list[str]:
     return ["", *(COLUMNS[key] for key in columns), *noted(table)]
 
 
-def noted(table: Table) -> list[str]:
+def noted(table: StudyTable) -> list[str]:
     """Further columns, in the order in which rows bring them."""
     return list(dict.fromkeys(name for row in table.rows for name in row.notes))
 
 
-def cells(table: Table, row: Row, columns: Sequence[str]) -> list[str]:
+def cells(table: StudyTable, row: StudyRow, columns: Sequence[str]) -> list[str]:
     numbers = [cell(row.numbers.get(key)) for key in columns]
     return [row.name, *numbers, *(row.notes.get(name, "") for name in noted(table))]
 
@@ -46,7 +46,7 @@ def cell(number: Spread | None) -> str:
     return "n/a" if number is None else f"{number.mean:.3f} ± {number.deviation:.3f}"
 
 
-def markdown(table: Table, columns: Sequence[str]) -> str:
+def markdown(table: StudyTable, columns: Sequence[str]) -> str:
     head = header(table, columns)
     lines = [
         f"| {' | '.join(head)} |",
@@ -57,7 +57,7 @@ def markdown(table: Table, columns: Sequence[str]) -> str:
     return "\n".join([*above, *lines]) + "\n"
 
 
-def latex(table: Table, columns: Sequence[str]) -> str:
+def latex(table: StudyTable, columns: Sequence[str]) -> str:
     head = header(table, columns)
     lines = [
         r"\begin{table}[htbp]",

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from random import Random
 from typing import TypeVar
 
-from statecomp_bench.plan import Fact, Rule
-from statecomp_bench.task import Question, part
+from statecomp_bench.plan import Fact, Norm
+from statecomp_bench.task import TaskQuestion, part
 from statecomp_bench.tasks.filler.output import mixed
 
 Item = TypeVar("Item")
@@ -65,14 +65,14 @@ def named(template: str, name: str) -> str:
     return template.replace("_NAME}", f"_{name}}}").replace("NAME", name)
 
 
-def rules_of(source: str, *rows: tuple[str, str, str, str, str]) -> tuple[Rule, ...]:
+def rules_of(source: str, *rows: tuple[str, str, str, str, str]) -> tuple[Norm, ...]:
     """Rules of one document: name, label, pattern, then, otherwise."""
-    return tuple(Rule(*row, source) for row in rows)
+    return tuple(Norm(*row, source) for row in rows)
 
 
 def each(
     name: str, weight: float, items: Iterable[Item], holds: Callable[[Item], object]
-) -> Question:
+) -> TaskQuestion:
     """The share of items for which something holds; a missing file costs its own item."""
     every = list(items)
 

@@ -19,7 +19,7 @@ _BY_SUBSET = {domain.subset: domain.name for domain in DOMAINS}
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ArmOutcome:
     """One task: rewards and tokens are the mean over its attempts."""
 
     task: str
@@ -46,7 +46,7 @@ class Outcome:
 class ArmResults:
     """An arm as it was found; no outcome, no run."""
 
-    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
+    outcomes: Mapping[str, ArmOutcome] = field(default_factory=dict)
 
     @property
     def trials(self) -> list[Trial]:
@@ -67,7 +67,7 @@ def read_arm(results: Path, jobs: str, report: Report) -> ArmResults:
                 continue
             found.setdefault(trial.task, (domain, []))[1].append(trial)
     return ArmResults(
-        {task: Outcome(task, domain, tuple(trials)) for task, (domain, trials) in found.items()}
+        {task: ArmOutcome(task, domain, tuple(trials)) for task, (domain, trials) in found.items()}
     )
 
 

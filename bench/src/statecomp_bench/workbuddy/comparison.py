@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from statecomp_bench.workbuddy.arms import ArmResults, Outcome
+from statecomp_bench.workbuddy.arms import ArmOutcome, ArmResults
 from statecomp_bench.workbuddy.tasks import DOMAINS, eval40, eval40_domains
 
 TOTAL = "Total"
 
 
 @dataclass(frozen=True)
-class Score:
+class ArmScore:
     """One arm in one domain; `reward` is None where nothing of the arm was found at all."""
 
     reward: float | None
@@ -26,7 +26,7 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Spent:
+class ArmSpent:
     """Tokens of the tasks measured in both arms; `summary` is None without a ledger."""
 
     measured: int
@@ -46,14 +46,14 @@ class Spent:
 
 
 @dataclass(frozen=True)
-class Row:
+class ArmRow:
     """A domain, or the total."""
 
     domain: str
     tasks: int
-    baseline: Score
-    statecomp: Score
-    spent: Spent
+    baseline: ArmScore
+    statecomp: ArmScore
+    spent: ArmSpent
 
     @property
     def difference(self) -> float | None:
@@ -63,11 +63,11 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ArmComparison:
     """Two arms on one task set."""
 
     name: str
-    rows: tuple[Row, ...]
+    rows: tuple[ArmRow, ...]
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Arms:
         return Arms(_only(self.baseline, listed), _only(self.statecomp, listed), self.shares)
 
 
-def compare(arms: Arms) -> Iterator[Comparison]:
+def compare(arms: Arms) -> Iterator[ArmComparison]:
     """Full260 where anything but Eval40 was run, and Eval40."""
     found = arms.baseline.outcomes.keys() | arms.statecomp.outcomes.keys()
     if found - eval40_domains().keys():
@@ -93,20 +93,20 @@ def compare(arms: Arms) -> Iterator[Comparison]:
         yield _compared("Eval40", sizes, arms.on_eval40())
 
 
-def _compared(name: str, sizes: Mapping[str, int], arms: Arms) -> Comparison:
+def _compared(name: str, sizes: Mapping[str, int], arms: Arms) -> ArmComparison:
     rows = [_row(domain, size, arms, (domain,)) for domain, size in sizes.items()]
     total = _row(TOTAL, sum(row.tasks for row in rows), arms, tuple(sizes))
-    return Comparison(name, (*rows, total))
+    return ArmComparison(name, (*rows, total))
 
 
-def _row(name: str, size: int, arms: Arms, domains: Sequence[str]) -> Row:
+def _row(name: str, size: int, arms: Arms, domains: Sequence[str]) -> ArmRow:
     before, after = (
         {task: o for task, o in arm.outcomes.items() if o.domain in domains}
         for arm in (arms.baseline, arms.statecomp)
     )
     # More tasks than the benchmark has would be a later version of it: all of them count.
     tasks = max(size, len(before), len(after))
-    return Row(
+    return ArmRow(
         name,
         tasks,
         _score(before, tasks, arms.baseline),
@@ -115,20 +115,22 @@ def _row(name: str, size: int, arms: Arms, domains: Sequence[str]) -> Row:
     )
 
 
-def _score(outcomes: Mapping[str, Outcome], tasks: int, arm: ArmResults) -> Score:
+def _score(outcomes: Mapping[str, ArmOutcome], tasks: int, arm: ArmResults) -> ArmScore:
     failed = sum(outcome.failed for outcome in outcomes.values())
     reward = sum(outcome.reward for outcome in outcomes.values()) / tasks
-    return Score(reward if arm.outcomes else None, failed, tasks - len(outcomes))
+    return ArmScore(reward if arm.outcomes else None, failed, tasks - len(outcomes))
 
 
-def _spent(before: Mapping[str, Outcome], after: Mapping[str, Outcome], arms: Arms) -> Spent:
+def _spent(
+    before: Mapping[str, ArmOutcome], after: Mapping[str, ArmOutcome], arms: Arms
+) -> ArmSpent:
     known = [{t for t, o in one.items() if o.tokens is not None} for one in (before, after)]
     has = (bool(arms.baseline.outcomes), bool(arms.statecomp.outcomes))
     tasks = known[0] & known[1] if all(has) else known[0] | known[1]
     summary = None
     if has[1] and arms.shares is not None:
         summary = round(sum(_shared(after[task], arms.shares) for task in tasks))
-    return Spent(
+    return ArmSpent(
         len(tasks),
         round(sum(before[task].tokens or 0 for task in tasks)) if has[0] else None,
         round(sum(after[task].tokens or 0 for task in tasks)) if has[1] else None,
@@ -136,7 +138,7 @@ def _spent(before: Mapping[str, Outcome], after: Mapping[str, Outcome], arms: Ar
     )
 
 
-def _shared(outcome: Outcome, shares: Mapping[str, float]) -> float:
+def _shared(outcome: ArmOutcome, shares: Mapping[str, float]) -> float:
     """A mean over attempts, as the agent's tokens are."""
     return sum(shares.get(trial.folder, 0.0) for trial in outcome.trials) / len(outcome.trials)
 

@@ -21,7 +21,7 @@ LEDGER = "ledger.sqlite"
 
 
 @dataclass(frozen=True)
-class Plan:
+class JobPlan:
     """What both arms have in common; they differ in the address of the model and nothing else.
 
     Inferred, because the paper does not say: one attempt a task (its 2.69M tokens a task agree with
@@ -76,7 +76,7 @@ class Plan:
 _CHAT = re.compile(r"chat:(?:openai|anthropic):[^@\s'\"]+")
 
 
-def written(plan: Plan) -> Mapping[str, str]:
+def written(plan: JobPlan) -> Mapping[str, str]:
     """Every file by its path in the folder; those under `configs` go into the framework's."""
     files = {"env.example": _environment(plan)}
     for arm in ARMS:
@@ -86,7 +86,7 @@ def written(plan: Plan) -> Mapping[str, str]:
     return files
 
 
-def serving(plan: Plan) -> Iterator[str]:
+def serving(plan: JobPlan) -> Iterator[str]:
     """The commands that stand between the framework and the model in the StateComp arm."""
     records, common = plan.records, ("--upstream", plan.upstream, "--store", LEDGER)
     if plan.asks:
@@ -106,12 +106,12 @@ def _variable(arm: Arm) -> str:
     return f"WORKBUDDY_{arm.upper()}_BASE_URL"
 
 
-def _environment(plan: Plan) -> str:
+def _environment(plan: JobPlan) -> str:
     lines = [f"{_variable(arm)}={plan.address(arm)}" for arm in ARMS]
     return "\n".join(["# Append to the framework's .env and fill in the key.", *lines, f"{KEY}=\n"])
 
 
-def _model(plan: Plan, arm: Arm) -> str:
+def _model(plan: JobPlan, arm: Arm) -> str:
     return (
         "model:\n"
         f"  name: {_text(plan.model)}\n"
@@ -121,7 +121,7 @@ def _model(plan: Plan, arm: Arm) -> str:
     )
 
 
-def _job(plan: Plan, arm: Arm, domain: Domain) -> str:
+def _job(plan: JobPlan, arm: Arm, domain: Domain) -> str:
     lines = [
         f"model: {_text(f'{plan.slug}-{arm}')}",
         f"harness: {plan.harness}",

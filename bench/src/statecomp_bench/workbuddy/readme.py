@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from statecomp_bench.workbuddy.jobs import ARMS, KEY, LEDGER, Plan, serving
+from statecomp_bench.workbuddy.jobs import ARMS, KEY, LEDGER, JobPlan, serving
 from statecomp_bench.workbuddy.tasks import DOMAINS, EVAL40
 
 _TEXT = """\
@@ -62,7 +62,7 @@ _ASKED = (
 )
 
 
-def readme(plan: Plan) -> str:
+def readme(plan: JobPlan) -> str:
     jobs = {
         arm: "\n".join(
             f"    uv run ./scripts/run.sh --job {plan.job(arm, domain)}" for domain in DOMAINS

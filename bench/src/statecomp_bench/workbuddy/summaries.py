@@ -22,7 +22,7 @@ NOTHING = Tokens()
 
 
 @dataclass(frozen=True)
-class Account:
+class ArmAccount:
     """The ledger's part in an arm; `shares` are summary tokens by the folder of a trial."""
 
     agent_requests: int = 0
@@ -42,7 +42,7 @@ class Account:
         return 1 - self.sent_tokens / self.raw_tokens if self.raw_tokens else 0.0
 
 
-def read_account(ledger: Kept, trials: Sequence[Trial]) -> Account:
+def read_account(ledger: Kept, trials: Sequence[Trial]) -> ArmAccount:
     agent: list[Request] = []
     summary: list[Request] = []
     shares: dict[str, float] = {}
@@ -63,7 +63,7 @@ def read_account(ledger: Kept, trials: Sequence[Trial]) -> Account:
         if ours:
             commits += session.totals.commits
             regrets += session.totals.regrets
-    return Account(
+    return ArmAccount(
         agent_requests=len(agent),
         agent=sum(map(_tokens, agent), NOTHING),
         raw_tokens=sum(request.raw_tokens for request in agent),

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from statecomp_bench.workbuddy.comparison import Comparison, Row, Score
-from statecomp_bench.workbuddy.summaries import Account
+from statecomp_bench.workbuddy.comparison import ArmComparison, ArmRow, ArmScore
+from statecomp_bench.workbuddy.summaries import ArmAccount
 
 NONE = "-"
 _REWARDS = ("Domain", "Tasks", "Baseline", "StateComp", "Difference", "Failed", "Missing")
 _TOKENS = ("Domain", "Measured", "Baseline", "Agent", "Summary", "Combined", "Reduction")
 
 
-def markdown(comparisons: Sequence[Comparison], notes: Sequence[str]) -> str:
+def markdown(comparisons: Sequence[ArmComparison], notes: Sequence[str]) -> str:
     parts = [part for comparison in comparisons for part in _tables(comparison)]
     if notes:
         parts.append("\n".join(f"- {note}" for note in notes))
@@ -22,10 +22,10 @@ def markdown(comparisons: Sequence[Comparison], notes: Sequence[str]) -> str:
 
 
 def as_json(
-    comparisons: Sequence[Comparison],
+    comparisons: Sequence[ArmComparison],
     notes: Sequence[str],
     problems: Sequence[str],
-    account: Account | None,
+    account: ArmAccount | None,
 ) -> dict[str, Any]:
     return {
         "sets": [
@@ -38,7 +38,7 @@ def as_json(
     }
 
 
-def _tables(comparison: Comparison) -> Iterator[str]:
+def _tables(comparison: ArmComparison) -> Iterator[str]:
     yield f"### {comparison.name}: mean reward, 0 to 1"
     yield _table(_REWARDS, [_reward_cells(row) for row in comparison.rows])
     yield f"### {comparison.name}: tokens, input and output"
@@ -50,7 +50,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def _reward_cells(row: Row) -> tuple[str, ...]:
+def _reward_cells(row: ArmRow) -> tuple[str, ...]:
     arms = (row.baseline, row.statecomp)
     return (
         row.domain,
@@ -62,7 +62,7 @@ def _reward_cells(row: Row) -> tuple[str, ...]:
     )
 
 
-def _token_cells(row: Row) -> tuple[str, ...]:
+def _token_cells(row: ArmRow) -> tuple[str, ...]:
     spent = row.spent
     return (
         row.domain,
@@ -76,7 +76,7 @@ def _reward(value: float | None) -> str:
     return NONE if value is None else f"{value:.4f}"
 
 
-def _count(arm: Score, count: int) -> str:
+def _count(arm: ArmScore, count: int) -> str:
     return NONE if arm.reward is None else str(count)
 
 
@@ -84,11 +84,11 @@ def _whole(value: int | None) -> str:
     return NONE if value is None else f"{value:,}"
 
 
-def _object(row: Row) -> dict[str, Any]:
+def _object(row: ArmRow) -> dict[str, Any]:
     spent = {"combined": row.spent.combined, "reduction": row.spent.reduction}
     return {**asdict(row), "difference": row.difference, "spent": {**asdict(row.spent), **spent}}
 
 
-def _ledger(account: Account) -> dict[str, Any]:
+def _ledger(account: ArmAccount) -> dict[str, Any]:
     told = {name: value for name, value in asdict(account).items() if name != "shares"}
     return {**told, "direct_saving": account.direct_saving}

@@ -54,14 +54,14 @@ def _says_nothing(path: tuple[str, ...]) -> bool:
 
 def pieces_of(data: Json, cut: Cut, label: str = "") -> Iterator[Piece]:
     """The fields of every object in the data; long texts inside it are cut by `cut`."""
-    yield from _Reader(cut).read(data, (), Owner(label), 0)
+    yield from _ObjectReader(cut).read(data, (), Owner(label), 0)
 
 
 _INSIDE = frozenset({("id",)})
 """Told of things inside a row of a table: what their own ids are nobody asks."""
 
 
-class _Reader:
+class _ObjectReader:
     """Reads one thing; what a table says of it already (`told`) is not said again."""
 
     def __init__(self, cut: Cut, told: frozenset[Path] = frozenset()) -> None:
@@ -132,7 +132,7 @@ class _Reader:
             # What each of many has three of says little of any.
             table = tabled(value) if len(value) >= MANY or not self._told else None
             yield from rows_of(table, outer)
-            reader = _Reader(self._cut, table.told if table else self._told and _INSIDE)
+            reader = _ObjectReader(self._cut, table.told if table else self._told and _INSIDE)
             for inner in value:
                 own = identity(inner) if isinstance(inner, dict) else ""
                 label = "; ".join(part for part in (outer, own) if part)

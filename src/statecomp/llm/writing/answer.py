@@ -49,14 +49,14 @@ ENTRIES: dict[str, Any] = _object(
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenRecords:
     """The steps that should stay, each with the reason, and records by first and last step."""
 
     keep: Mapping[int, str] = field(default_factory=dict)
     records: Mapping[tuple[int, int], Record] = field(default_factory=dict)
 
 
-def parse_written(answer: str, steps: Sequence[int], *, alone: bool = True) -> Written:
+def parse_written(answer: str, steps: Sequence[int], *, alone: bool = True) -> WrittenRecords:
     """What an answer says of these steps; a record without numbers is one of all of them.
 
     A step that is none of these cannot be kept, and neither can all of them: that is a refusal to
@@ -65,7 +65,7 @@ def parse_written(answer: str, steps: Sequence[int], *, alone: bool = True) -> W
     """
     value = _object_in(answer)
     if "records" not in value and alone:
-        return Written(records={(steps[0], steps[-1]): _record(value)})
+        return WrittenRecords(records={(steps[0], steps[-1]): _record(value)})
     keep = _kept(value.get("again", []), frozenset(steps))
     if len(keep) == len(steps):
         raise SummaryFailed("the writer wants every step kept")
@@ -75,13 +75,13 @@ def parse_written(answer: str, steps: Sequence[int], *, alone: bool = True) -> W
     runs = runs_without(steps, keep)
     if alone and len(given) == len(runs) == 1:
         # With one record for one run the numbers can only mean that.
-        return Written(keep, {runs[0]: _record(given[0])})
+        return WrittenRecords(keep, {runs[0]: _record(given[0])})
     by_numbers = {(str(one.get("first")), str(one.get("last"))): one for one in given}
     named = {run: by_numbers.get((str(run[0]), str(run[1]))) for run in runs}
     found = {run: _record(one) for run, one in named.items() if one is not None}
     if not found:
         raise SummaryFailed("the summary is of other steps than it was asked for")
-    return Written(keep, found)
+    return WrittenRecords(keep, found)
 
 
 def runs_without(steps: Sequence[int], keep: Mapping[int, str]) -> list[tuple[int, int]]:

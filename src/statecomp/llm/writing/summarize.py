@@ -18,7 +18,7 @@ from statecomp.llm.verify import inventions, mended
 from statecomp.llm.writing.answer import (
     ENTRIES,
     RECORDS,
-    Written,
+    WrittenRecords,
     parse_entries,
     parse_written,
 )
@@ -65,7 +65,7 @@ class ChatSummarizer:
         self._count = count
         self._limit_chars = limit_chars
         self._on_side_call = on_side_call
-        self._written: dict[tuple[str, ...], Written] = {}  # not asked for yet
+        self._written: dict[tuple[str, ...], WrittenRecords] = {}  # not asked for yet
 
     def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
         """What the model says of the span, if it is shorter than the span itself."""
@@ -97,7 +97,7 @@ class ChatSummarizer:
             together.insert(0, other)
         return together
 
-    def _write(self, span: Span, situation: Situation) -> Written:
+    def _write(self, span: Span, situation: Situation) -> WrittenRecords:
         """One question for all that is asked at once; what is not this span's is kept for later."""
         spans = self.asked_about(span, situation)
         asked = question(spans, situation, limit_chars=self._limit_chars)

@@ -41,7 +41,7 @@ class Opening:
 
 
 @dataclass(frozen=True)
-class Question:
+class StateQuestion:
     """A state to be judged at this moment; without one, only scores are asked for."""
 
     engine: Engine
@@ -65,7 +65,7 @@ class Refusing:
 
 
 @dataclass(frozen=True)
-class Judged:
+class SentJudgement:
     """A judgement whose view has no history: that is `order`, places in the question, and news."""
 
     judgement: Judgement
@@ -78,6 +78,6 @@ class Failed:
 
 
 @dataclass(frozen=True)
-class Answer:
-    found: Judged | Mapping[str, float] | Failed
+class AnsweredState:
+    found: SentJudgement | Mapping[str, float] | Failed
     memory_bytes: int

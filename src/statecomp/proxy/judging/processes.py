@@ -23,14 +23,14 @@ from statecomp.errors import ScoringFailed, StateCompError
 from statecomp.history.history import History
 from statecomp.history.interaction import Pinned, Summary
 from statecomp.proxy.judging.asked import (
-    Answer,
+    AnsweredState,
     Engine,
     Failed,
-    Judged,
     Missing,
     Opening,
-    Question,
     Refusing,
+    SentJudgement,
+    StateQuestion,
     name_of,
 )
 from statecomp.proxy.judging.worker import work
@@ -72,7 +72,7 @@ class Process:
         with self._lock:
             return self._is_ready(self._started(), patience_s)
 
-    def ask(self, question: Question, history: History, refused: Refused) -> Answer:
+    def ask(self, question: StateQuestion, history: History, refused: Refused) -> AnsweredState:
         """Raises JudgingFailed, and _Nowhere where there is no process that could be asked."""
         with self._lock:
             pipe = self._started()
@@ -123,11 +123,13 @@ class Process:
         self._running, self._loaded = (process, ours), False
         return ours
 
-    def _answered(self, pipe: Connection[Any, Any], history: History, refused: Refused) -> Answer:
+    def _answered(
+        self, pipe: Connection[Any, Any], history: History, refused: Refused
+    ) -> AnsweredState:
         ends = monotonic() + self._limit_s
         while pipe.poll(max(0.0, ends - monotonic())):
             said = pipe.recv()
-            if isinstance(said, Answer):
+            if isinstance(said, AnsweredState):
                 return said
             if isinstance(said, Missing):
                 # One by one: others get their turn in between.
@@ -191,7 +193,7 @@ class Judges:
     def scorer(self, engine: Engine, here: Scorer) -> Scorer:
         return _ScoredAway(self, engine, here)
 
-    def ask(self, question: Question, history: History, refused: Refused) -> Answer:
+    def ask(self, question: StateQuestion, history: History, refused: Refused) -> AnsweredState:
         process = self.processes[crc32(_run(history).encode()) % len(self.processes)]
         return process.ask(question, history, refused)
 
@@ -227,12 +229,12 @@ class _JudgedAway:
         if summarizer is not None:
             return self.here.judged(history, now, refetches, refused, summarizer)
         names = tuple(map(name_of, history.segments))
-        question = Question(self.engine, names, now, refetches)
+        question = StateQuestion(self.engine, names, now, refetches)
         try:
             found = self.judges.ask(question, history, refused).found
         except _Nowhere:
             return self.here.judged(history, now, refetches, refused)
-        if not isinstance(found, Judged):
+        if not isinstance(found, SentJudgement):
             raise JudgingFailed(found.why if isinstance(found, Failed) else "it was not judged")
         segments = history.segments
         order = tuple(segments[s] if isinstance(s, int) else s for s in found.order)
@@ -253,13 +255,13 @@ class _ScoredAway:
         return str(getattr(self.here, "name", ""))
 
     def score(self, history: History) -> Mapping[str, float]:
-        question = Question(self.engine, tuple(map(name_of, history.segments)))
+        question = StateQuestion(self.engine, tuple(map(name_of, history.segments)))
         try:
             found = self.judges.ask(question, history, lambda sources: False).found
         except _Nowhere:
             return self.here.score(history)
         except JudgingFailed as error:
             raise ScoringFailed(str(error)) from error
-        if isinstance(found, Failed | Judged):
+        if isinstance(found, Failed | SentJudgement):
             raise ScoringFailed(found.why if isinstance(found, Failed) else "it was not scored")
         return found

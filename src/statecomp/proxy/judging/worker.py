@@ -19,15 +19,15 @@ from statecomp.history.interaction import Segment
 from statecomp.ledger.audit import LedgerFailed
 from statecomp.proxy.judging.asked import (
     READY,
-    Answer,
+    AnsweredState,
     Engine,
     Failed,
-    Judged,
     Missing,
     Name,
     Opening,
-    Question,
     Refusing,
+    SentJudgement,
+    StateQuestion,
 )
 from statecomp.recent import MEMORY, LruCache, Weighed
 
@@ -59,7 +59,7 @@ class Worker:
             SEGMENTS, lambda known: known[1]
         )
 
-    def answer(self, question: Question) -> None:
+    def answer(self, question: StateQuestion) -> None:
         try:
             found = self._found(question)
         except (EOFError, OSError):
@@ -67,9 +67,9 @@ class Worker:
         except Exception as error:  # noqa: BLE001  the service is told, whatever it is
             told = str(error) if isinstance(error, StateCompError) else type(error).__name__
             found = Failed(told)
-        self._pipe.send(Answer(found, MEMORY.bytes))
+        self._pipe.send(AnsweredState(found, MEMORY.bytes))
 
-    def _found(self, question: Question) -> Judged | dict[str, float] | Failed:
+    def _found(self, question: StateQuestion) -> SentJudgement | dict[str, float] | Failed:
         history = self._history(question)
         judge = self._engine(question.engine).judge
         assert isinstance(judge, Judging)
@@ -78,7 +78,7 @@ class Worker:
         found = judge.judged(history, question.now, question.refetches, self._refused)
         places = {id(segment): place for place, segment in enumerate(history.segments)}
         order = tuple(places.get(id(s), s) for s in found.view.history.segments)
-        return Judged(replace(found, view=replace(found.view, history=NOTHING)), order)
+        return SentJudgement(replace(found, view=replace(found.view, history=NOTHING)), order)
 
     def _engine(self, name: Engine) -> StateComp:
         known = self._engines.get(name)
@@ -88,7 +88,7 @@ class Worker:
             name, self._method.engine(name[1], mark_key=self._opening.mark_key)
         )
 
-    def _history(self, question: Question) -> History:
+    def _history(self, question: StateQuestion) -> History:
         names = [(question.engine, name) for name in question.names]
         known = self._segments.get_all(names)
         missing = [place for place, name in enumerate(names) if name not in known]

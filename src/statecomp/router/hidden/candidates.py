@@ -38,7 +38,7 @@ NEVER: Final[tuple[int, Floats]] = (0, np.zeros(0, np.float32))
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CandidateVectors:
     """The rows are in the order of the history; those of `stale` ids are of an earlier state.
 
     An interaction that there was no time for at all has no row.
@@ -51,7 +51,7 @@ class Found:
 
 
 class Candidates(Protocol):
-    def read(self, history: History, may_go_on: MayGoOn) -> Found:
+    def read(self, history: History, may_go_on: MayGoOn) -> CandidateVectors:
         """Raises TimeoutError where there was no time to learn what the current state is."""
         ...
 
@@ -69,9 +69,9 @@ class Growing:
         settings = ReaderSettings(budget.window, budget.overlap, REMEMBERED)
         self._reader = StateReader(encoder, settings)
 
-    def read(self, history: History, may_go_on: MayGoOn) -> Found:
+    def read(self, history: History, may_go_on: MayGoOn) -> CandidateVectors:
         found = self._reader.read(history, may_go_on)
-        return Found(found.ids, found.candidates, found.current)
+        return CandidateVectors(found.ids, found.candidates, found.current)
 
 
 class Alone:
@@ -81,7 +81,7 @@ class Alone:
         self._encoder, self._limit = encoder, budget.target
         self._vectors: Weighed[str, Floats] = Weighed(REMEMBERED, lambda vector: vector.nbytes)
 
-    def read(self, history: History, may_go_on: MayGoOn) -> Found:
+    def read(self, history: History, may_go_on: MayGoOn) -> CandidateVectors:
         known = {i.id: self._vectors.get(i.id) for i in history.interactions}
         unread = [i for i in reversed(history.interactions) if known[i.id] is None]
         for some in _chunks(unread):
@@ -94,7 +94,7 @@ class Alone:
         if current is None:
             raise TimeoutError
         rows = {name: vector for name, vector in known.items() if vector is not None}
-        return Found(tuple(rows), np.stack([*rows.values()]), current)
+        return CandidateVectors(tuple(rows), np.stack([*rows.values()]), current)
 
 
 class Behind:
@@ -112,7 +112,7 @@ class Behind:
         # Each vector with the state behind which it was read: it is fresh only there.
         self._vectors: Weighed[str, tuple[int, Floats]] = Weighed(REMEMBERED, _bytes_of)
 
-    def read(self, history: History, may_go_on: MayGoOn) -> Found:
+    def read(self, history: History, may_go_on: MayGoOn) -> CandidateVectors:
         base = view.state(history, self._tokens, self._budget.recent, self._budget.base).ids
         state, current = self._state(base, may_go_on)
         known = {i.id: self._vectors.get(i.id) or NEVER for i in history.interactions}
@@ -128,7 +128,7 @@ class Behind:
         rows = {name: vector for name, (_, vector) in known.items() if len(vector)}
         stale = frozenset(name for name in rows if known[name][0] != state)
         candidates = np.array([*rows.values()], np.float32).reshape(-1, len(current))  # (n, d)
-        return Found(tuple(rows), candidates, current, stale)
+        return CandidateVectors(tuple(rows), candidates, current, stale)
 
     def _state(self, base: Sequence[int], may_go_on: MayGoOn) -> tuple[int, Floats]:
         key = sha256(np.array(base, np.int64).tobytes()).digest()

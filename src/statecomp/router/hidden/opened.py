@@ -17,7 +17,7 @@ from statecomp.history.history import History
 from statecomp.router.hidden.spec import Encoder, Spec
 
 if TYPE_CHECKING:
-    from statecomp.router.hidden.candidates import Candidates, Found
+    from statecomp.router.hidden.candidates import Candidates, CandidateVectors
 
 MODELS = 2
 """Frozen models that a process holds at a time."""
@@ -69,7 +69,7 @@ class Shared:
         """Tokens the model was given so far."""
         return int(self._encoder.tokens_read) if self._encoder else 0
 
-    def read(self, history: History, limit_s: float | None = None) -> Found:
+    def read(self, history: History, limit_s: float | None = None) -> CandidateVectors:
         """Raises TimeoutError where the time is over before anything can be said."""
         asked = monotonic()
         if not self._lock.acquire(timeout=limit_s or -1):

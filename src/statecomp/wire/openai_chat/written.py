@@ -21,7 +21,7 @@ LONGEST = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Habit:
+class CallingHabit:
     """How one kind of agent writes; `further` is where the user speaks behind an answer."""
 
     called: re.Pattern[str]
@@ -31,7 +31,7 @@ class Habit:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenCalls:
     """What an assistant's words and the message behind them turned out to be."""
 
     said: str
@@ -39,7 +39,7 @@ class Written:
     locked: str
 
 
-def written(said: str, answer: str) -> Written | None:
+def written(said: str, answer: str) -> WrittenCalls | None:
     """The calls in an assistant's text where the next message answers them; None: it does not."""
     for habit in HABITS:
         answers = habit.answered.match(answer)
@@ -49,7 +49,7 @@ def written(said: str, answer: str) -> Written | None:
         calls = tuple(habit.calls(found[1]))
         if calls:
             locked = OWN_WORDS if habit.further.search(answer) else ""
-            return Written(said[: found.start()].rstrip(), calls, locked)
+            return WrittenCalls(said[: found.start()].rstrip(), calls, locked)
     return None
 
 
@@ -76,13 +76,13 @@ def _command(text: str) -> Iterator[Call]:
 
 
 HABITS = (
-    Habit(
+    CallingHabit(
         called=re.compile(r"^Calling tools:\n(\[\{.*\}\])\s*\Z", re.MULTILINE | re.DOTALL),
         answered=re.compile(r"Observation:\n|Call id: \S+\nError:\n"),
         further=re.compile(r"^New task:\n", re.MULTILINE),
         calls=_listed,
     ),
-    Habit(
+    CallingHabit(
         called=re.compile(r"^```mswea_bash_command\n(.*?)^```", re.MULTILINE | re.DOTALL),
         answered=re.compile(
             r"(?s)(?:<exception>.*?</exception>\s*)?<returncode>-?\d+</returncode>"

@@ -8,7 +8,7 @@ from random import Random
 
 from statecomp_bench.plan import Plan, Step
 from statecomp_bench.steps import python, read, shell
-from statecomp_bench.task import Artefacts, Case, Question, Score, Task, grade, part
+from statecomp_bench.task import Artefacts, Case, Score, Task, TaskQuestion, grade, part
 from statecomp_bench.tasks.filler.output import log
 from statecomp_bench.tasks.invented import hexadecimal, nouns, person
 from statecomp_bench.tasks.shared import (
@@ -154,7 +154,7 @@ def plan_of(names: list[str]) -> Plan:
 
 
 def check(services: list[Service], left: Artefacts) -> Score:
-    def line(name: str, weight: float, place: int) -> Question:
+    def line(name: str, weight: float, place: int) -> TaskQuestion:
         def holds(s: Service) -> bool:
             return left.text(f"releases/{s.name}.txt").splitlines()[place] == s.note[place]
 

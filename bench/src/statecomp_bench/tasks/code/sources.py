@@ -8,7 +8,7 @@ from importlib.resources import files
 from random import Random
 from typing import TypeVar
 
-from statecomp_bench.task import Artefacts, Question, part
+from statecomp_bench.task import Artefacts, TaskQuestion, part
 from statecomp_bench.tasks.invented import NOUNS
 
 VERBS = ("settle", "gather", "route", "weigh", "stamp", "sort", "trace", "merge", "split", "count")
@@ -62,7 +62,7 @@ def verdict(left: Artefacts, program: str, data: object) -> dict[str, object]:
 
 def each(
     name: str, weight: float, items: Iterable[T], holds: Callable[[T], float | bool]
-) -> Question:
+) -> TaskQuestion:
     """A part that is the share of items for which something holds; a missing file costs its own."""
     every = list(items)
 

@@ -9,7 +9,7 @@ from random import Random
 from statecomp_bench.outside import ASK, Scene
 from statecomp_bench.plan import Plan, Step
 from statecomp_bench.steps import ask, python, read, shell
-from statecomp_bench.task import Artefacts, Case, Question, Score, Task, grade, part
+from statecomp_bench.task import Artefacts, Case, Score, Task, TaskQuestion, grade, part
 from statecomp_bench.tasks.filler.words import sentence
 from statecomp_bench.tasks.invented import nouns, person
 from statecomp_bench.tasks.office.papers import money, retired
@@ -162,7 +162,7 @@ def check(wants: list[Want], left: Artefacts) -> Score:
     def order(w: Want) -> dict[str, object]:
         return dict(left.json(f"orders/{w.name}.json"))
 
-    def field(key: str, weight: float) -> Question:
+    def field(key: str, weight: float) -> TaskQuestion:
         return each(key, weight, wants, lambda w: order(w)[key] == w.order[key])
 
     def listed() -> list[str]:

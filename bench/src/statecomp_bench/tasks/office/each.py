@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from statecomp_bench.plan import Fact, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Step
 from statecomp_bench.steps import python, read, sql
 from statecomp_bench.tasks.office.papers import put
 
@@ -27,10 +27,10 @@ def rules_about(
     then: str,
     otherwise: str,
     source: str = "rules",
-) -> list[Rule]:
+) -> list[Norm]:
     """One rule of a document for each name, where what it asks for names facts of its own."""
     return [
-        Rule(
+        Norm(
             f"{key}_{name.lower()}",
             put(label, NAME=name),
             pattern,
@@ -42,9 +42,9 @@ def rules_about(
     ]
 
 
-def rules_of(source: str, *rows: tuple[str, str, str, str, str]) -> tuple[Rule, ...]:
+def rules_of(source: str, *rows: tuple[str, str, str, str, str]) -> tuple[Norm, ...]:
     """Rules of one document: name, label, pattern, then, otherwise."""
-    return tuple(Rule(*row, source) for row in rows)
+    return tuple(Norm(*row, source) for row in rows)
 
 
 def reads(kind: str, folder: str, names: Iterable[str], title: str, group: str = "") -> list[Step]:

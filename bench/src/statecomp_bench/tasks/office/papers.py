@@ -10,7 +10,7 @@ from contextlib import closing
 from decimal import Decimal
 from random import Random
 
-from statecomp_bench.task import Artefacts, Question, part, share
+from statecomp_bench.task import Artefacts, TaskQuestion, part, share
 from statecomp_bench.tasks.filler.output import mixed
 
 CENT = Decimal("0.01")
@@ -75,7 +75,7 @@ def column(
     rows: Callable[[], Sequence[Mapping[str, str]]],
     key: str,
     wanted: Mapping[str, str],
-) -> Question:
+) -> TaskQuestion:
     """A part: how many values of a column are right.  `name` is the column, `key` tells rows apart.
 
     A key that stands twice is a mistake: its first row counts, and every row too many costs.

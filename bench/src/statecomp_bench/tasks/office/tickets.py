@@ -9,7 +9,7 @@ from random import Random
 from statecomp_bench.outside import HTTP, Scene
 from statecomp_bench.plan import Plan, Step
 from statecomp_bench.steps import http, python, read, shell
-from statecomp_bench.task import Artefacts, Case, Question, Score, Task, grade, part
+from statecomp_bench.task import Artefacts, Case, Score, Task, TaskQuestion, grade, part
 from statecomp_bench.tasks.invented import hexadecimal, nouns, person
 from statecomp_bench.tasks.office.papers import comma, money, retired
 from statecomp_bench.tasks.shared import each, facts_for, named, paper, rules_of
@@ -144,7 +144,7 @@ def plan_of(names: list[str]) -> Plan:
 
 
 def check(tickets: list[Ticket], left: Artefacts) -> Score:
-    def line(name: str, weight: float, place: int) -> Question:
+    def line(name: str, weight: float, place: int) -> TaskQuestion:
         def holds(t: Ticket) -> bool:
             return left.text(f"replies/{t.name}.txt").splitlines()[place] == t.lines[place]
 

@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from functools import partial
 from random import Random
 
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import python, read, shell, sql
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part, share
 from statecomp_bench.tasks.invented import hexadecimal, inside, joined, nouns, people
@@ -186,15 +186,15 @@ def facts_of(accounts: list[Account]) -> list[Fact]:
 
 
 RULES = (
-    Rule("emergency", "emergency accounts stay", "recognised by the prefix eme-, stays", "",
+    Norm("emergency", "emergency accounts stay", "recognised by the prefix eme-, stays", "",
          " and False", "policy"),
-    Rule("words", "decisions are remove, lock and keep", "are written as remove, lock and keep",
+    Norm("words", "decisions are remove, lock and keep", "are written as remove, lock and keep",
          "dict(left='remove', paused='lock', idle='lock', active='keep', emergency='keep')",
          "dict(left='revoke', paused='lapse', idle='lapse', active='kept', emergency='kept')",
          "policy"),
-    Rule("signed", "the reviewer is signed with initials", "failed: reviewer_is_signed",
+    Norm("signed", "the reviewer is signed with initials", "failed: reviewer_is_signed",
          SIGNED, "'{reviewer}'", "attempt"),
-    Rule("by_group", "power is given as via and the group", "failed: power_is_a_group", "'via ' + ",
+    Norm("by_group", "power is given as via and the group", "failed: power_is_a_group", "'via ' + ",
          "", "second"),
 )  # fmt: skip
 

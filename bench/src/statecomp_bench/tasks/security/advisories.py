@@ -12,7 +12,7 @@ from functools import partial
 from random import Random
 from statistics import mean
 
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import python, read, shell, sql
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part, share
 from statecomp_bench.tasks.invented import hexadecimal, joined, nouns, people
@@ -246,11 +246,11 @@ def facts_of(packages: list[Package], uses: list[Use]) -> list[Fact]:
 
 
 RULES = (
-    Rule("defer", "frozen services defer low scores", "take updates only for a score of 7.0",
+    Norm("defer", "frozen services defer low scores", "take updates only for a score of 7.0",
          " and frozen and float(score) < 7", "", "policy"),
-    Rule("v", "reports write releases with a leading v", "write releases with a leading v",
+    Norm("v", "reports write releases with a leading v", "write releases with a leading v",
          "'v' + ", "", "policy"),
-    Rule("mirror", "resolved is the mirror path of the release", "resolved must be the mirror path",
+    Norm("mirror", "resolved is the mirror path of the release", "resolved must be the mirror path",
          "p['resolved'] = f\"mirror/{p['name']}/{new}.tgz\"", "pass", "attempt"),
 )  # fmt: skip
 

@@ -13,7 +13,7 @@ from functools import partial
 from random import Random
 from statistics import mean
 
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import python, read, shell
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part, share
 from statecomp_bench.tasks.invented import hexadecimal, joined, nouns, people
@@ -182,15 +182,15 @@ def facts_of(sets: list[Backup]) -> list[Fact]:
 
 
 RULES = (
-    Rule("damaged_out", "damaged generations do not count", "damaged generation does not count",
+    Norm("damaged_out", "damaged generations do not count", "damaged generation does not count",
          "good", "dates", "retention"),
-    Rule("oldest", "the oldest generation is kept too", "generation of a set is kept as well",
+    Norm("oldest", "the oldest generation is kept too", "generation of a set is kept as well",
          " | {d for d in dates[:1] if d in good}", "", "retention"),
-    Rule("held", "sets on hold lose nothing", "of a set on legal hold is pruned", "", " and False",
+    Norm("held", "sets on hold lose nothing", "of a set on legal hold is pruned", "", " and False",
          "retention"),
-    Rule("short", "digests are cut to the last ten digits", "shortened to their last ten", "[-10:]",
+    Norm("short", "digests are cut to the last ten digits", "shortened to their last ten", "[-10:]",
          "", "retention"),
-    Rule("number", "slots are reported by number", "reported by its number alone",
+    Norm("number", "slots are reported by number", "reported by its number alone",
          ".removeprefix('slot-')", "", "retention"),
 )  # fmt: skip
 

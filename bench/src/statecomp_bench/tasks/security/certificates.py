@@ -13,7 +13,7 @@ from functools import partial
 from random import Random
 from statistics import mean
 
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import python, read, shell
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part, share
 from statecomp_bench.tasks.invented import hexadecimal, joined, people
@@ -182,15 +182,15 @@ def facts_of(certs: list[Certificate]) -> list[Fact]:
 
 
 RULES = (
-    Rule("serial_form", "serial numbers have capitals and no colons", "capitals and without colons",
+    Norm("serial_form", "serial numbers have capitals and no colons", "capitals and without colons",
          ".replace(':', '').upper()", "", "policy"),
-    Rule("iso", "days are year-month-day", "Days are written as year-month-day",
+    Norm("iso", "days are year-month-day", "Days are written as year-month-day",
          "when.date()", "ends", "policy"),
-    Rule("tolerated", "2048 bits are tolerated in the old zone", "bits are tolerated until the",
+    Norm("tolerated", "2048 bits are tolerated in the old zone", "bits are tolerated until the",
          f" and not (zone == '{OLD}' and bits == '2048')", "", "policy"),
-    Rule("revoked_wins", "revoked certificates are called revoked", "is revoked, whatever else is",
+    Norm("revoked_wins", "revoked certificates are called revoked", "is revoked, whatever else is",
          "", " and False", "policy"),
-    Rule("early", "renewals are due before the end", "due as many days before the end", " - lead",
+    Norm("early", "renewals are due before the end", "due as many days before the end", " - lead",
          "", "policy"),
 )  # fmt: skip
 

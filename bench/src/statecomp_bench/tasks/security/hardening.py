@@ -12,7 +12,7 @@ from functools import partial
 from random import Random
 from statistics import mean
 
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import python, read, shell
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part, share
 from statecomp_bench.tasks.invented import inside, joined, people
@@ -186,13 +186,13 @@ def plan_of(all_hosts: list[Host], base: dict[str, int]) -> Plan:
         shell("proof", "head -n 40 audit/*", "read all reports again"),
     ]
     rules = (
-        Rule("in_force", "lapsed exceptions do not count", "whose last day is past does not count",
+        Norm("in_force", "lapsed exceptions do not count", "whose last day is past does not count",
              f" if row[4] >= '{TODAY}'", "", "baseline"),
-        Rule("remark", "corrected lines name the change", "with a remark that names the change",
+        Norm("remark", "corrected lines name the change", "with a remark that names the change",
              " + ' # {change}'", "", "baseline"),
-        Rule("rating", "hosts are rated red, amber or green", "two corrected settings or more is",
+        Norm("rating", "hosts are rated red, amber or green", "two corrected settings or more is",
              "('green', 'amber', 'red')", "('low', 'medium', 'high')", "baseline"),
-        Rule("capitals", "host names in reports are capitals", "names are written in capitals",
+        Norm("capitals", "host names in reports are capitals", "names are written in capitals",
              ".upper()", "", "baseline"),
     )  # fmt: skip
     return Plan(tuple(facts), rules, tuple(steps), "The audit is in audit/.")

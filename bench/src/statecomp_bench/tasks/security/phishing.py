@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from random import Random
 
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import python, read, shell
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part, share
 from statecomp_bench.tasks.invented import hexadecimal, inside, joined, nouns, outside, people
@@ -200,15 +200,15 @@ def facts_of(mails: list[Mail]) -> list[Fact]:
 
 
 RULES = (
-    Rule("strict", "foreign reply addresses are phishing", "whose Reply-To leads to another",
+    Norm("strict", "foreign reply addresses are phishing", "whose Reply-To leads to another",
          " and reply == sender", "", "triage"),
-    Rule("defang", "tickets are defanged", "every dot is written as", ".replace('.', '[.]')", "",
+    Norm("defang", "tickets are defanged", "every dot is written as", ".replace('.', '[.]')", "",
          "triage"),
-    Rule("digest_form", "digests begin with their kind", "is written as sha256. followed by its",
+    Norm("digest_form", "digests begin with their kind", "is written as sha256. followed by its",
          "'sha256:' + ", "", "triage"),
-    Rule("registered", "domains are listed as registered", "that is their last two labels",
+    Norm("registered", "domains are listed as registered", "that is their last two labels",
          "", " if False else v", "triage"),
-    Rule("whole", "hosts of the platform are listed in full", "are listed in full, because others",
+    Norm("whole", "hosts of the platform are listed in full", "are listed in full, because others",
          f"v if v.endswith('{PLATFORM}') else ", "", "triage"),
 )  # fmt: skip
 

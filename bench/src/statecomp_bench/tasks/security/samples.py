@@ -17,7 +17,7 @@ from functools import partial
 from itertools import cycle
 from random import Random
 
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import python, read, shell
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part, share
 from statecomp_bench.tasks.invented import hexadecimal, joined, nouns, people
@@ -201,13 +201,13 @@ def facts_of(samples: list[Sample]) -> list[Fact]:
 
 
 RULES = (
-    Rule("defang", "hosts are defanged", "each dot stands in square brackets",
+    Norm("defang", "hosts are defanged", "each dot stands in square brackets",
          ".replace('.', '[.]')", "", "handling"),
-    Rule("minutes", "intervals are whole minutes", "reported in whole minutes although",
+    Norm("minutes", "intervals are whole minutes", "reported in whole minutes although",
          " // 60", "", "handling"),
-    Rule("short", "digests are cut to twelve digits", "by its first twelve digits", "[:12]", "",
+    Norm("short", "digests are cut to twelve digits", "by its first twelve digits", "[:12]", "",
          "handling"),
-    Rule("capitals", "markers are written in capitals", "Markers are reported in capitals",
+    Norm("capitals", "markers are written in capitals", "Markers are reported in capitals",
          ".upper()", "", "handling"),
 )  # fmt: skip
 

@@ -16,7 +16,7 @@ from io import StringIO
 from random import Random
 from statistics import mean
 
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import edit, python, read, shell
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part
 from statecomp_bench.tasks.invented import hexadecimal, joined, nouns, people
@@ -185,13 +185,13 @@ def facts_of(found: list[Finding]) -> list[Fact]:
 
 
 RULES = (
-    Rule("scheme", "secrets become references to the vault", "is replaced by vault:// and the",
+    Norm("scheme", "secrets become references to the vault", "is replaced by vault:// and the",
          "vault://", "", "policy"),
-    Rule("fixture", "fixtures become the word placeholder", "by the word placeholder instead",
+    Norm("fixture", "fixtures become the word placeholder", "by the word placeholder instead",
          "placeholder", "removed", "policy"),
-    Rule("live", "live secrets are never waived", "but a waiver never covers a live secret",
+    Norm("live", "live secrets are never waived", "but a waiver never covers a live secret",
          " and not secret.startswith('live_')", "", "policy"),
-    Rule("hidden", "tables show four characters of a secret", "by its last four characters only",
+    Norm("hidden", "tables show four characters of a secret", "by its last four characters only",
          "[-4:]", "", "policy"),
 )  # fmt: skip
 

@@ -13,7 +13,7 @@ from functools import partial
 from random import Random
 from statistics import mean
 
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import python, read, shell
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part, share
 from statecomp_bench.tasks.invented import hexadecimal, joined, outside, people
@@ -180,13 +180,13 @@ def facts_of(found: list[Source]) -> list[Fact]:
 
 
 RULES = (
-    Rule("sign", "offsets are subtracted", "so it is subtracted from the stamp", "-", "+", "guide"),
-    Rule("local", "appliances write local time", "write local time, one hour ahead of UTC", "",
+    Norm("sign", "offsets are subtracted", "so it is subtracted from the stamp", "-", "+", "guide"),
+    Norm("local", "appliances write local time", "write local time, one hour ahead of UTC", "",
          " and False", "guide"),
-    Rule("zulu", "times end with a Z", "to the second, with a trailing Z", " + 'Z'", "", "guide"),
-    Rule("mask", "internal accounts are masked", "three characters, then three stars",
+    Norm("zulu", "times end with a Z", "to the second, with a trailing Z", " + 'Z'", "", "guide"),
+    Norm("mask", "internal accounts are masked", "three characters, then three stars",
          "[:3] + '***'", "", "guide"),
-    Rule("as_duration", "durations are whole minutes", "given in whole minutes, rounded down",
+    Norm("as_duration", "durations are whole minutes", "given in whole minutes, rounded down",
          "int(seconds // 60)", "seconds", "guide"),
 )  # fmt: skip
 

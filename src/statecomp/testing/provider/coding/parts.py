@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CodingPart:
     """A module of Python's library; `right` is a line of it that stands there as `wrong`.
 
     `symptom` and `cause` are what somebody says who has seen the test fail, then the code.
@@ -32,7 +32,7 @@ EXTRA = ("glob", "copy", "linecache", "filecmp")
 """Modules that are there and are in order."""
 
 PARTS = (
-    Part(
+    CodingPart(
         "fnmatch",
         "filter, fnmatch, fnmatchcase",
         "            if j < n and pat[j] == '!':",
@@ -50,7 +50,7 @@ PARTS = (
             ("filter", "filter(['a.py', 'b.txt', 'c.py'], '*.py')", "['a.py', 'c.py']"),
         ),
     ),
-    Part(
+    CodingPart(
         "getopt",
         "getopt, gnu_getopt",
         "            return shortopts.startswith(':', i+1)",
@@ -69,7 +69,7 @@ PARTS = (
             ("mixed", "gnu_getopt(['a', '-v', 'b'], 'v')", "([('-v', '')], ['a', 'b'])"),
         ),
     ),
-    Part(
+    CodingPart(
         "graphlib",
         "TopologicalSorter",
         "                if successor_info.npredecessors == 0:",
@@ -94,7 +94,7 @@ PARTS = (
             ("ready", "sorter({'b': 'a'}).get_ready()", "('a',)"),
         ),
     ),
-    Part(
+    CodingPart(
         "string",
         "Formatter, Template, capwords",
         "                ids.append(named)",
@@ -113,7 +113,7 @@ PARTS = (
             ("capwords", "capwords('two words')", "'Two Words'"),
         ),
     ),
-    Part(
+    CodingPart(
         "wsgiref/headers",
         "Headers",
         "        if quote or tspecials.search(value):",
@@ -135,7 +135,7 @@ PARTS = (
             ("special", "added('X', 'y', title='a b')", "'y; title=\"a b\"'"),
         ),
     ),
-    Part(
+    CodingPart(
         "urllib/robotparser",
         "RobotFileParser",
         '        useragent = useragent.split("/")[0].lower()',
@@ -157,7 +157,7 @@ PARTS = (
             ("delay_capitals", "parsed('User-agent: B\\nCrawl-delay: 3').crawl_delay('B')", "3"),
         ),
     ),
-    Part(
+    CodingPart(
         "netrc",
         "netrc",
         "                elif tt == 'login' or tt == 'user':",
@@ -174,7 +174,7 @@ PARTS = (
             ("quoted", "read('machine h login \"a b\"').hosts['h'][0]", "'a b'"),
         ),
     ),
-    Part(
+    CodingPart(
         "html/__init__",
         "escape, unescape",
         "        for x in range(len(s)-1, 1, -1):",
@@ -193,7 +193,7 @@ PARTS = (
             ("unknown", "unescape('&nosuch;')", "'&nosuch;'"),
         ),
     ),
-    Part(
+    CodingPart(
         "sched",
         "scheduler",
         "                if time > now:",
@@ -210,7 +210,7 @@ PARTS = (
             ("order", "ordered(3, 1, 2)", "[1, 2, 3]"),
         ),
     ),
-    Part(
+    CodingPart(
         "email/quoprimime",
         "body_encode, decode, header_decode, header_encode, quote, unquote",
         "                decoded += unquote(line[i:i+3])",
@@ -229,7 +229,7 @@ PARTS = (
             ("soft_break", "decode('a=\\nb')", "'ab'"),
         ),
     ),
-    Part(
+    CodingPart(
         "wsgiref/util",
         "application_uri, guess_scheme, is_hop_by_hop, request_uri, shift_path_info",
         "        url += path_info[1:]",
@@ -250,7 +250,7 @@ PARTS = (
             ("hop", "is_hop_by_hop('Connection')", "True"),
         ),
     ),
-    Part(
+    CodingPart(
         "queue",
         "LifoQueue, PriorityQueue, Queue",
         "            return 0 < self.maxsize <= self._qsize()",
@@ -268,7 +268,7 @@ PARTS = (
             ("unbounded", "filled(Queue, 0, 9).full()", "False"),
         ),
     ),
-    Part(
+    CodingPart(
         "shlex",
         "join, quote, split",
         """    return "'" + s.replace("'", "'\\"'\\"'") + "'\"""",
@@ -286,7 +286,7 @@ PARTS = (
             ("join", "join(['a', 'b c'])", "\"a 'b c'\""),
         ),
     ),
-    Part(
+    CodingPart(
         "colorsys",
         "hls_to_rgb, hsv_to_rgb, rgb_to_hls, rgb_to_hsv, rgb_to_yiq",
         "    if hue < TWO_THIRD:",
@@ -304,7 +304,7 @@ PARTS = (
             ("hsv", "hsv_to_rgb(0.0, 0.0, 0.3)", "(0.3, 0.3, 0.3)"),
         ),
     ),
-    Part(
+    CodingPart(
         "reprlib",
         "Repr, repr",
         "        if n > self.maxdict:",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import count, islice, zip_longest
 from typing import TypeAlias
 
-from statecomp.testing.provider.coding.parts import PARTS, Part
+from statecomp.testing.provider.coding.parts import PARTS, CodingPart
 from statecomp.testing.provider.coding.project import PACKAGE, line_of
 
 AROUND = 25
@@ -95,7 +95,7 @@ def _opening() -> Iterator[PlannedStep]:
     )
 
 
-def _by_the_test(part: Part, earlier: Part) -> Iterator[PlannedStep]:
+def _by_the_test(part: CodingPart, earlier: CodingPart) -> Iterator[PlannedStep]:
     yield _checks(part)
     yield PlannedStep(
         f"{_cap(part.symptom)}. I read the test, then the module.",
@@ -119,7 +119,7 @@ def _by_the_test(part: Part, earlier: Part) -> Iterator[PlannedStep]:
     )
 
 
-def _side_by_side(part: Part, earlier: Part) -> Iterator[PlannedStep]:
+def _side_by_side(part: CodingPart, earlier: CodingPart) -> Iterator[PlannedStep]:
     yield _checks(part)
     yield PlannedStep(
         f"{_cap(part.symptom)}. Test and module together.",
@@ -136,7 +136,7 @@ def _side_by_side(part: Part, earlier: Part) -> Iterator[PlannedStep]:
     yield _checks_again(part)
 
 
-def _by_the_code(part: Part, earlier: Part) -> Iterator[PlannedStep]:
+def _by_the_code(part: CodingPart, earlier: CodingPart) -> Iterator[PlannedStep]:
     yield _checks(part)
     yield _finds(part)
     yield PlannedStep(
@@ -163,7 +163,7 @@ def _by_the_code(part: Part, earlier: Part) -> Iterator[PlannedStep]:
     )
 
 
-def _the_long_way(part: Part, earlier: Part) -> Iterator[PlannedStep]:
+def _the_long_way(part: CodingPart, earlier: CodingPart) -> Iterator[PlannedStep]:
     yield PlannedStep(
         f"Next is {part.name}.",
         f"{part.name}: I remember that it was red. First the code this time.",
@@ -197,7 +197,7 @@ def _the_long_way(part: Part, earlier: Part) -> Iterator[PlannedStep]:
 _CHAPTERS = (_by_the_test, _side_by_side, _by_the_code, _the_long_way)
 
 
-def _review(part: Part, number: int) -> Iterator[PlannedStep]:
+def _review(part: CodingPart, number: int) -> Iterator[PlannedStep]:
     """Behind the last fault: each module once more, and what uses it."""
     yield PlannedStep(
         f"A last look at {part.name}.",
@@ -208,7 +208,7 @@ def _review(part: Part, number: int) -> Iterator[PlannedStep]:
     yield _checks_again(part)
 
 
-def _checks(part: Part) -> PlannedStep:
+def _checks(part: CodingPart) -> PlannedStep:
     return PlannedStep(
         f"Next: `{part.name}`.",
         f"{part.name} is next. Its own tests first, for the traceback.",
@@ -216,7 +216,7 @@ def _checks(part: Part) -> PlannedStep:
     )
 
 
-def _checks_again(part: Part) -> PlannedStep:
+def _checks_again(part: CodingPart) -> PlannedStep:
     return PlannedStep(
         "",
         f"Mended, I believe. The rules want `./check {part.name}` after each change.",
@@ -224,7 +224,7 @@ def _checks_again(part: Part) -> PlannedStep:
     )
 
 
-def _finds(part: Part) -> PlannedStep:
+def _finds(part: CodingPart) -> PlannedStep:
     name = part.names.split(",")[0]
     return PlannedStep(
         f"Who uses `{name}`?",
@@ -233,7 +233,7 @@ def _finds(part: Part) -> PlannedStep:
     )
 
 
-def _compares(part: Part) -> PlannedStep:
+def _compares(part: CodingPart) -> PlannedStep:
     return PlannedStep(
         f"I compare with how {part.beside}.py does it.",
         f"I suspect that {part.cause}. {part.beside}.py has to do something of the kind as well; "
@@ -242,7 +242,7 @@ def _compares(part: Part) -> PlannedStep:
     )
 
 
-def _mends(part: Part) -> PlannedStep:
+def _mends(part: CodingPart) -> PlannedStep:
     return PlannedStep(
         f"Found: {part.cause}. I change that one line.",
         f"{_cap(part.cause)}. That explains why {part.symptom}. The line is "
@@ -251,15 +251,15 @@ def _mends(part: Part) -> PlannedStep:
     )
 
 
-def _module(part: Part) -> Read:
+def _module(part: CodingPart) -> Read:
     return Read(f"{PACKAGE}/{part.name}.py")
 
 
-def _test(part: Part) -> Read:
+def _test(part: CodingPart) -> Read:
     return Read(f"tests/test_{part.name}.py")
 
 
-def _place(part: Part) -> Read:
+def _place(part: CodingPart) -> Read:
     """The lines around the fault; the same file in every run, so the number is known."""
     return Read(f"{PACKAGE}/{part.name}.py", max(1, line_of(part) - AROUND), 2 * AROUND)
 

@@ -7,7 +7,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from statecomp.testing.provider.coding.parts import EXTRA, PARTS, Part
+from statecomp.testing.provider.coding.parts import EXTRA, PARTS, CodingPart
 
 PACKAGE = "toolkit"
 TASK = (
@@ -175,12 +175,12 @@ def library(source: str) -> str:
     return (Path(sysconfig.get_paths()["stdlib"]) / f"{source}.py").read_text("utf-8")
 
 
-def line_of(part: Part) -> int:
+def line_of(part: CodingPart) -> int:
     """The number of the line that is wrong."""
     return library(part.source).splitlines().index(part.right) + 1
 
 
-def _test_of(part: Part) -> str:
+def _test_of(part: CodingPart) -> str:
     methods = "\n".join(
         _METHOD.format(check=check, expression=expression, expected=expected)
         for check, expression, expected in part.checks

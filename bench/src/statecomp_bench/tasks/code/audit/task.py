@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import python, read, shell
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part, share
 from statecomp_bench.tasks.code.audit.data import DUE, Estate, estate, lock, notice
@@ -73,7 +73,7 @@ SUMMARY = """
     print(json.dumps(summary), open('audit/constraints.txt').read())
 """
 RULES = (
-    Rule(
+    Norm(
         "below",
         "versions are compared number by number",
         "compared number by number",
@@ -81,7 +81,7 @@ RULES = (
         "version < fixed",
         "policy",
     ),
-    Rule(
+    Norm(
         "developers",
         "dev packages count only if critical",
         "finding only if\\s+the severity is critical",
@@ -89,7 +89,7 @@ RULES = (
         "",
         "policy",
     ),
-    Rule(
+    Norm(
         "expiry",
         "expired waivers silence nothing",
         "has expired silences nothing",
@@ -97,7 +97,7 @@ RULES = (
         "",
         "policy",
     ),
-    Rule(
+    Norm(
         "days",
         "findings are due after 3, 20, 45 or 120 days",
         "critical finding is due 3 days after",

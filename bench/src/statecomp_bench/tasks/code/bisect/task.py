@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import timedelta
 from random import Random
 
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import python, read, shell
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, share
 from statecomp_bench.tasks.code.bisect.data import PROBES, START, Break, Story, diff, log, story
@@ -101,7 +101,7 @@ def facts_of(found: Break) -> list[Fact]:
 
 
 RULES = (
-    Rule(
+    Norm(
         "counts",
         "only an AssertionError counts as a failure",
         "counts only if its cause is an AssertionError",
@@ -109,7 +109,7 @@ RULES = (
         "",
         "guide",
     ),
-    Rule(
+    Norm(
         "mark",
         "a restored line names the commit that broke it",
         r"comment `# restored, broken by COMMIT`",
@@ -117,7 +117,7 @@ RULES = (
         "",
         "guide",
     ),
-    Rule(
+    Norm(
         "person",
         "the deputy is told when the author is away",
         r"If the author is away, it names the",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import python, read, shell
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part, share
 from statecomp_bench.tasks.code.catalogs.data import AREAS, NOTES, Desk, House, house, module, sheet
@@ -72,7 +72,7 @@ for name, area in DATA.items():
         found[name] = repr(error)
 """
 RULES = (
-    Rule(
+    Norm(
         "key",
         "keys are made of area code, module and number",
         "the short code of the area from",
@@ -80,7 +80,7 @@ RULES = (
         "f'{name}.{number}'",
         "guide",
     ),
-    Rule(
+    Norm(
         "places",
         "places for values are numbered in catalogues",
         r"Catalogues number them",
@@ -88,7 +88,7 @@ RULES = (
         "chosen",
         "guide",
     ),
-    Rule(
+    Norm(
         "abroad",
         "texts with a product stay English",
         "contains the name of a product",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import python, read, shell
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part
 from statecomp_bench.tasks.code.flags.data import (
@@ -79,7 +79,7 @@ print(f"{len(found)} flags are asked for")
 sys.exit(len(found) > 4)
 '''
 RULES = (
-    Rule(
+    Norm(
         "ages",
         "flags go after 90 days on or 180 days off",
         "on for at least 90 days",
@@ -87,7 +87,7 @@ RULES = (
         "{'on': 30, 'off': 30}",
         "policy",
     ),
-    Rule(
+    Norm(
         "trace",
         "a comment names the flag that was there",
         r"stands the comment `# was NAME, TICKET`",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from random import Random
 
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import python, read, shell
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part
 from statecomp_bench.tasks.code.migration.data import (
@@ -112,7 +112,7 @@ def facts_of(module: Module) -> list[Fact]:
 
 
 RULES = (
-    Rule(
+    Norm(
         "scale",
         "times become milliseconds, but not those of stream_ calls",
         "Times are whole milliseconds in version 3",
@@ -120,7 +120,7 @@ RULES = (
         "",
         "overview",
     ),
-    Rule(
+    Norm(
         "header",
         "the first line names client and ticket",
         r"first line is the comment `# client: v3, TICKET`",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import python, read, shell
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part
 from statecomp_bench.tasks.code.parsers.data import Format, formats, page, record
@@ -114,7 +114,7 @@ except Exception as error:
     found['registry'] = repr(error)
 """
 RULES = (
-    Rule(
+    Norm(
         "frozen",
         "dataclasses are frozen",
         r"declared with `@dataclass\(frozen=True\)`",
@@ -122,7 +122,7 @@ RULES = (
         "",
         "style",
     ),
-    Rule(
+    Norm(
         "decimal",
         "numbers are Decimal",
         "`Decimal` for numbers",
@@ -130,7 +130,7 @@ RULES = (
         "float(part)",
         "style",
     ),
-    Rule(
+    Norm(
         "refused",
         "every error is a MalformedRecord that begins with the mark",
         "Its text begins with the record",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import python, read, shell
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part
 from statecomp_bench.tasks.code.release.data import (
@@ -76,7 +76,7 @@ TABLE = """
     print(open('RELEASE.csv').read())
 """
 RULES = (
-    Rule(
+    Norm(
         "stable",
         "below version 1 a removal raises the second number",
         "there a removal raises the second number",
@@ -84,7 +84,7 @@ RULES = (
         "",
         "guide",
     ),
-    Rule(
+    Norm(
         "chained",
         "a removal in a required package raises at least the second number",
         "raises at least its second",
@@ -92,7 +92,7 @@ RULES = (
         "",
         "guide",
     ),
-    Rule(
+    Norm(
         "more",
         "internal changes are not listed",
         "kind internal is not listed",
@@ -100,7 +100,7 @@ RULES = (
         ", 'Internal'",
         "guide",
     ),
-    Rule(
+    Norm(
         "credit",
         "entries thank whoever made the change",
         "thanks to HANDLE",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import python, read, shell, sql
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part, share
 from statecomp_bench.tasks.code.schema.data import Table, database, page, tables
@@ -76,7 +76,7 @@ for name in DATA:
         found[name] = {'error': str(error)}
 """
 RULES = (
-    Rule(
+    Norm(
         "codes",
         "codes are trimmed and in capitals",
         "Codes are trimmed and written in capital letters",
@@ -84,8 +84,8 @@ RULES = (
         "code",
         "guide",
     ),
-    Rule("days", "days are YYYY-MM-DD", "Days are written as YYYY-MM-DD", ISO, "day", "guide"),
-    Rule(
+    Norm("days", "days are YYYY-MM-DD", "Days are written as YYYY-MM-DD", ISO, "day", "guide"),
+    Norm(
         "latest",
         "of rows with one code the latest is right",
         "the one with the latest day is right",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from random import Random
 
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import python, read, shell
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part
 from statecomp_bench.tasks.code.sources import document, each, listed
@@ -95,7 +95,7 @@ REPORT = """
     print(open('reports/tuning.csv').read())
 """
 RULES = (
-    Rule(
+    Norm(
         "nights",
         "a baseline is the median of seven nights",
         "median of the last seven nights",
@@ -103,7 +103,7 @@ RULES = (
         "1",
         "guide",
     ),
-    Rule(
+    Norm(
         "usable",
         "interactive components use 80 percent of their ceiling",
         "only 80 percent of",
@@ -111,7 +111,7 @@ RULES = (
         "",
         "guide",
     ),
-    Rule(
+    Norm(
         "worth",
         "a size changes only for 5 percent or more",
         "at least 5 percent below the baseline",
@@ -119,7 +119,7 @@ RULES = (
         "",
         "guide",
     ),
-    Rule(
+    Norm(
         "remark",
         "a changed line tells cost and baseline",
         r"comment `# cost COST, was BASELINE`",

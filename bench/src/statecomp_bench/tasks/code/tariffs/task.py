@@ -6,9 +6,9 @@ import json
 from importlib.resources import files
 from random import Random
 
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import edit, python, read, shell, write
-from statecomp_bench.task import Artefacts, Case, Question, Score, Task, grade, part
+from statecomp_bench.task import Artefacts, Case, Score, Task, TaskQuestion, grade, part
 from statecomp_bench.tasks.code.tariffs.data import Package, Tariff, files_of, package
 
 INSTRUCTION = (
@@ -108,7 +108,7 @@ def facts_of(tariff: Tariff) -> list[Fact]:
 
 
 RULES = (
-    Rule(
+    Norm(
         "kind",
         "constants are Decimal, never float",
         r"written as Decimal\('\.\.\.'\)",
@@ -116,7 +116,7 @@ RULES = (
         "float",
         "rules",
     ),
-    Rule(
+    Norm(
         "mark",
         "a changed line ends with a comment naming its issue",
         r"comment `# see #NUMBER`",
@@ -124,7 +124,7 @@ RULES = (
         "  # corrected, issue ",
         "rules",
     ),
-    Rule(
+    Norm(
         "closes",
         "changelog entries say what they close",
         r"\(closes #NUMBER, OWNER\)",
@@ -132,7 +132,7 @@ RULES = (
         "issue ",
         "rules",
     ),
-    Rule(
+    Norm(
         "bump",
         "the version goes up by one for every changed module",
         "up by one for every module",
@@ -202,9 +202,9 @@ def plan_of(made: Package) -> Plan:
     return Plan(tuple(facts), tuple(rules), tuple(steps), "All issues are fixed and tested.")
 
 
-def _counted(count: int) -> Rule:
+def _counted(count: int) -> Norm:
     last = RULES[3]
-    return Rule(last.name, last.label, last.pattern, str(count), last.otherwise, last.source)
+    return Norm(last.name, last.label, last.pattern, str(count), last.otherwise, last.source)
 
 
 def check(made: Package, left: Artefacts) -> Score:
@@ -220,7 +220,7 @@ def check(made: Package, left: Artefacts) -> Score:
     passed = json.loads(verdict) if "RESULT " in printed else {}
     count = len(made.tariffs)
 
-    def every(name: str, weight: float, holds: object) -> Question:
+    def every(name: str, weight: float, holds: object) -> TaskQuestion:
         assert callable(holds)
         return part(name, weight, lambda: sum(map(holds, made.tariffs)) / count)
 

@@ -6,9 +6,9 @@ from decimal import Decimal
 from importlib.resources import files
 from random import Random
 
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import python, read, shell, sql
-from statecomp_bench.task import Artefacts, Case, Question, Score, Task, grade, part, share
+from statecomp_bench.task import Artefacts, Case, Score, Task, TaskQuestion, grade, part, share
 from statecomp_bench.tasks.invented import joined, people
 from statecomp_bench.tasks.office.invoices.data import (
     Closing,
@@ -106,8 +106,8 @@ def facts_of(invoice: Invoice) -> list[Fact]:
 
 
 RULES = (
-    Rule("limit", "differences up to 40 euros are accepted", "up to 40 euros", "40", "1", "policy"),
-    Rule(
+    Norm("limit", "differences up to 40 euros are accepted", "up to 40 euros", "40", "1", "policy"),
+    Norm(
         "held",
         "invoices without approval code are held",
         "without an approval code is decided as",
@@ -115,7 +115,7 @@ RULES = (
         "False",
         "policy",
     ),
-    Rule(
+    Norm(
         "comma",
         "amounts are written with a decimal comma",
         "with a decimal comma",
@@ -123,7 +123,7 @@ RULES = (
         "",
         "policy",
     ),
-    Rule(
+    Norm(
         "days",
         "dates are written day first",
         "written day first",
@@ -134,10 +134,10 @@ RULES = (
 )
 
 
-def numbered(names: list[str]) -> tuple[Rule, ...]:
+def numbered(names: list[str]) -> tuple[Norm, ...]:
     """Reports name a supplier by number; out of habit one would write its name."""
     return tuple(
-        Rule(
+        Norm(
             f"who_{name.lower()}",
             f"reports name {name} by creditor number",
             "named by its creditor number in reports",
@@ -220,7 +220,7 @@ def check(month: Closing, left: Artefacts) -> Score:
     def rows() -> list[list[str]]:
         return [line.split(";") for line in left.text("out/closing.csv").splitlines()]
 
-    def column(name: str, weight: float, place: int, wanted: dict[str, str]) -> Question:
+    def column(name: str, weight: float, place: int, wanted: dict[str, str]) -> TaskQuestion:
         def answer() -> float:
             # A row entered twice is a mistake: the first one counts, and all must be different.
             found = {row[1]: row[place] for row in reversed(rows())}
@@ -228,7 +228,7 @@ def check(month: Closing, left: Artefacts) -> Score:
 
         return part(name, weight, answer)
 
-    def letter(invoice: Invoice) -> Question:
+    def letter(invoice: Invoice) -> TaskQuestion:
         return part(f"letter to {invoice.supplier}", 1, lambda: written(invoice))
 
     def written(invoice: Invoice) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import python, read, shell, write
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part
 from statecomp_bench.tasks.office.each import (
@@ -100,7 +100,7 @@ RULES = rules_of(
 )
 
 
-def own_rules(names: list[str]) -> list[Rule]:
+def own_rules(names: list[str]) -> list[Norm]:
     """Rules whose application to a customer names facts of that customer."""
     rows = (
         (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from random import Random
 
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import python, read, shell
 from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part, share
 from statecomp_bench.tasks.filler.words import sentence
@@ -161,7 +161,7 @@ def invite(meeting: Meeting) -> Step:
 def plan_of(week: Week) -> Plan:
     meetings = week.meetings
     extension = tuple(
-        Rule(
+        Norm(
             f"extension_{m.name}",
             f"the invitation to {m.name} ends with an extension",
             "ends with the extension of the organiser",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import python, read, shell
 from statecomp_bench.tasks.security.intrusion.data import Hop, Story
 
@@ -130,7 +130,7 @@ def report(number: int, host: str) -> Step:
 
 
 RULES = (
-    Rule(
+    Norm(
         "to_utc",
         "times in reports are UTC",
         "Times in reports are UTC",
@@ -138,7 +138,7 @@ RULES = (
         "",
         "runbook",
     ),
-    Rule(
+    Norm(
         "defang",
         "external addresses and domains are defanged",
         r"every dot becomes \[\.\]",
@@ -146,7 +146,7 @@ RULES = (
         "",
         "runbook",
     ),
-    Rule(
+    Norm(
         "shorten",
         "digests are shortened to sixteen digits",
         "shortened to the first sixteen",
@@ -154,7 +154,7 @@ RULES = (
         "",
         "runbook",
     ),
-    Rule(
+    Norm(
         "rating",
         "tier 1 is rated critical, tier 2 high, tier 3 moderate",
         "tier 1 is rated critical, tier 2 is rated high",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from random import Random
 
-from statecomp_bench.task import Artefacts, Case, Question, Score, Task, grade, part, share
+from statecomp_bench.task import Artefacts, Case, Score, Task, TaskQuestion, grade, part, share
 from statecomp_bench.tasks.security.intrusion.data import (
     LOCAL,
     STAMP,
@@ -68,7 +68,7 @@ def summary_of(told: Story) -> dict[str, object]:
 
 
 def check(told: Story, left: Artefacts) -> Score:
-    def report(number: int) -> Question:
+    def report(number: int) -> TaskQuestion:
         name = f"findings/{told.hops[number].host}.json"
         wanted = report_of(told, number)
         return part(f"report {number}", 2, lambda: share(left.json(name), wanted))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import inspect, python, read, shell
 from statecomp_bench.tasks.shared import named, rules_of
 
@@ -91,7 +91,7 @@ def facts_of(name: str) -> list[Fact]:
     ]
 
 
-def own_rules(name: str) -> tuple[Rule, ...]:
+def own_rules(name: str) -> tuple[Norm, ...]:
     """Those whose wording names the page's own values."""
     field = f'id="{{field_{name}}}"'
     label = (

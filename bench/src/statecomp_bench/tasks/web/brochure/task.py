@@ -6,9 +6,9 @@ from importlib.resources import files
 from random import Random
 
 from statecomp_bench.inside.html_view import elements
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import inspect, read, shell, write
-from statecomp_bench.task import Artefacts, Case, Question, Score, Task, grade, part
+from statecomp_bench.task import Artefacts, Case, Score, Task, TaskQuestion, grade, part
 from statecomp_bench.tasks.web.brochure.data import (
     LINT,
     Page,
@@ -70,8 +70,8 @@ def facts_of(page: Page) -> list[Fact]:
     ]
 
 
-def rule(name: str, label: str, pattern: str, then: str, otherwise: str) -> Rule:
-    return Rule(name, label, pattern, then, otherwise, "guide")
+def rule(name: str, label: str, pattern: str, then: str, otherwise: str) -> Norm:
+    return Norm(name, label, pattern, then, otherwise, "guide")
 
 
 RULES = (
@@ -142,7 +142,7 @@ def plan_of(made: Site) -> Plan:
 def check(made: Site, left: Artefacts) -> Score:
     texts = {page.name: _text(left, f"site/{page.name}.html") for page in made.pages}
 
-    def every(name: str, weight: float, holds: object) -> Question:
+    def every(name: str, weight: float, holds: object) -> TaskQuestion:
         assert callable(holds)
         return part(
             name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import python, read, shell
 from statecomp_bench.tasks.shared import rules_of
 from statecomp_bench.tasks.web.events.data import VENUES, Event
@@ -97,11 +97,11 @@ def facts_of(events: list[Event]) -> Iterator[Fact]:
             yield Fact(f"{source}_{name}", f"{source} new time of {name}", text, source)
 
 
-def own_rules(event: Event) -> Iterator[Rule]:
+def own_rules(event: Event) -> Iterator[Norm]:
     """What a bulletin says holds as long as somebody remembers it."""
     name = event.name
     floor = f" ({{level_{name}}})"
-    yield Rule(
+    yield Norm(
         f"floor_{name}",
         f"the floor of {name} is shown",
         "then its floor in brackets",
@@ -113,7 +113,7 @@ def own_rules(event: Event) -> Iterator[Rule]:
     if event.moved:
         last, before = known[len(event.moved)], known[len(event.moved) - 1]
         text = rf"event {name} was moved {'again' if len(event.moved) > 1 else 'once'}, to \d+"
-        yield Rule(
+        yield Norm(
             f"when_{name}",
             f"{name} has another time now",
             text,
@@ -122,7 +122,7 @@ def own_rules(event: Event) -> Iterator[Rule]:
             last,
         )
     if event.off:
-        yield Rule(
+        yield Norm(
             f"off_{name}",
             f"{name} does not take place",
             f"event {name} was called off",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import python, read, shell
 from statecomp_bench.tasks.shared import rules_of
 from statecomp_bench.tasks.web.navigation.data import MINUTES, Page, Tree
@@ -76,12 +76,12 @@ def facts_of(page: Page) -> list[Fact]:
     return [*found, moved] if page.moved else found
 
 
-def order_rule(page: Page) -> Rule:
+def order_rule(page: Page) -> Norm:
     """What was agreed overrides the front matter, as long as somebody remembers it."""
     name = page.name
     text = rf"Agreed: {name} gets the weight \d+"
     then, before = f"{{moved_{name}}}", f"{{weight_{name}}}"
-    return Rule(f"order_{name}", f"{name} has another weight now", text, then, before, "minutes")
+    return Norm(f"order_{name}", f"{name} has another weight now", text, then, before, "minutes")
 
 
 RULES = rules_of(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import python, read, shell
 from statecomp_bench.tasks.shared import named, rules_of
 from statecomp_bench.tasks.web.newsletter.data import EDITIONS, SLOTS, Issue
@@ -128,10 +128,10 @@ RULES = rules_of(
 )
 
 
-def late_rule(edition: str, slot: int) -> Rule:
+def late_rule(edition: str, slot: int) -> Norm:
     text = rf"late change, {edition} slot {slot} is given to \w+"
     label = f"slot {slot} of {edition} was given away"
-    return Rule(
+    return Norm(
         f"now_{edition}", label, text, f"{{late_{edition}}}", f"{{{edition}_{slot}}}", "late"
     )
 

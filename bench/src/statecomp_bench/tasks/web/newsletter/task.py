@@ -7,7 +7,7 @@ from random import Random
 from textwrap import shorten
 
 from statecomp_bench.inside.html_view import elements
-from statecomp_bench.task import Artefacts, Case, Question, Score, Task, grade, part
+from statecomp_bench.task import Artefacts, Case, Score, Task, TaskQuestion, grade, part
 from statecomp_bench.tasks.shared import each
 from statecomp_bench.tasks.web.newsletter.data import (
     EDITIONS,
@@ -24,7 +24,7 @@ from statecomp_bench.tasks.web.pages import guide, instruction, prose, text_of
 LIMIT = 640
 
 
-def block_parts(issue: Issue, blocks: dict[str, str]) -> Iterator[Question]:
+def block_parts(issue: Issue, blocks: dict[str, str]) -> Iterator[TaskQuestion]:
     cut = {s.name: shorten(s.teaser, 110, placeholder=" ...") for s in issue.stories}
 
     def light(s: Story) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from statecomp_bench.plan import Fact, Plan, Rule, Step
+from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.steps import python, read, shell, sql
 from statecomp_bench.tasks.shared import named, rules_of
 from statecomp_bench.tasks.web.translation.data import TAGS, Order
@@ -60,8 +60,8 @@ def facts_of(order: Order) -> list[Fact]:
     return facts
 
 
-def amended_rule(term: str) -> Rule:
-    return Rule(
+def amended_rule(term: str) -> Norm:
+    return Norm(
         f"word_{term}",
         f"another word is used for {term} now",
         rf"\b{term} becomes \w+",
