@@ -17,11 +17,11 @@ from statecomp.config.methods import method_of
 from statecomp.errors import BadInput
 from statecomp.ledger.audit import Ledger, Request, Session, Totals
 from statecomp.ledger.open import open_ledger
-from statecomp.llm.client import open_chat
 from statecomp.options import Options, Settings
 from statecomp.testing.provider.app import ScriptedUpstream
 from statecomp.testing.provider.turns import Turn
 from statecomp.tokens.usage import Usage
+from statecomp.wire.chats import open_chat
 from statecomp_bench.workbuddy.arms import ArmOutcome, ArmResults, read_arm
 from statecomp_bench.workbuddy.comparison import ArmComparison, ArmRow, Arms, compare
 from statecomp_bench.workbuddy.jobs import ARMS, JobPlan, serving, written

@@ -16,8 +16,8 @@ from statecomp.annotation.pipeline import Annotated, annotate
 from statecomp.annotation.records import Reading
 from statecomp.controller.prices import shipped_prices
 from statecomp.llm.chat import ChatFailed, ChatUsage
-from statecomp.llm.client import open_chat
 from statecomp.testing.chat import Asked, ScriptedChat
+from statecomp.wire.chats import open_chat
 from tests.annotation.test_records import READING, reading_of
 from tests.model_server import model_server
 

@@ -24,8 +24,8 @@ from statecomp.annotation.judge import JudgeAnswer
 from statecomp.annotation.records import Reading
 from statecomp.history.trajectory import Trajectory
 from statecomp.llm.chat import ChatFailed, ChatUsage
-from statecomp.llm.client import open_chat
 from statecomp.testing.chat import Asked, ScriptedChat
+from statecomp.wire.chats import open_chat
 from tests.annotation.test_records import READING, reading_of
 from tests.model_server import model_server
 

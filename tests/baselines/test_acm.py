@@ -10,7 +10,7 @@ import pytest
 from statecomp.baselines.acm import CARD, POLICY, AgenticContextManagement
 from statecomp.errors import BadInput
 from statecomp.history.history import History
-from statecomp.llm.client import ChatFailed, ChatUsage
+from statecomp.llm.chat import ChatFailed, ChatUsage
 from statecomp.testing.chat import Asked, Reply, ScriptedChat
 from tests.baselines.steps import (
     TASK,

@@ -10,7 +10,7 @@ from statecomp.baselines.comem import sifted
 from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.interaction import Pinned
-from statecomp.llm.client import ChatFailed, ChatUsage
+from statecomp.llm.chat import ChatFailed, ChatUsage
 from statecomp.testing.chat import Asked, Reply, ScriptedChat
 from statecomp.testing.words import history_of
 from tests.baselines.steps import built, bulky, growing, history, run_of, sent, step

@@ -22,7 +22,7 @@ from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.interaction import Call, Pinned
 from statecomp.history.trajectory import Trajectory
-from statecomp.llm.client import ChatFailed, ChatUsage
+from statecomp.llm.chat import ChatFailed, ChatUsage
 from statecomp.strategy import Strategy, View
 from statecomp.testing.chat import Asked, Reply, ScriptedChat
 from statecomp.testing.words import chat_of

@@ -16,7 +16,7 @@ from statecomp.config import Settings, strategy_factory
 from statecomp.errors import BadInput
 from statecomp.history.interaction import Call
 from statecomp.history.trajectory import Trajectory
-from statecomp.llm.client import ChatFailed, ChatUsage
+from statecomp.llm.chat import ChatFailed, ChatUsage
 from statecomp.strategy import Strategy
 from statecomp.testing.chat import ScriptedChat
 from tests.baselines.steps import WIRE, bulky, growing, history, run_of, step

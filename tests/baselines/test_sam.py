@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from statecomp.baselines.sam import CARD, StateAdaptiveMemory, chunks, paged
 from statecomp.errors import BadInput
 from statecomp.history.interaction import Interaction, Observation
-from statecomp.llm.client import ChatFailed, ChatUsage
+from statecomp.llm.chat import ChatFailed, ChatUsage
 from statecomp.testing.chat import Asked, Reply, ScriptedChat
 from statecomp.tokens import ESTIMATE
 from tests.baselines.steps import built, bulky, call, growing, history, run_of, sent, step

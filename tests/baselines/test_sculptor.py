@@ -13,7 +13,7 @@ from statecomp.baselines.sculptor import CARD, Sculptor
 from statecomp.baselines.sculptor_tools import POLICY
 from statecomp.history.history import History
 from statecomp.history.interaction import JsonObject
-from statecomp.llm.client import ChatFailed, ChatUsage
+from statecomp.llm.chat import ChatFailed, ChatUsage
 from statecomp.testing.chat import ScriptedChat
 from tests.baselines.steps import (
     TASK,

@@ -10,7 +10,7 @@ from statecomp.baselines.selfgc import is_log, masked, pointer
 from statecomp.config import Settings, strategy_factory
 from statecomp.history.interaction import Call
 from statecomp.history.trajectory import Trajectory
-from statecomp.llm.client import ChatFailed, ChatUsage
+from statecomp.llm.chat import ChatFailed, ChatUsage
 from statecomp.strategy import Strategy
 from statecomp.testing.chat import ScriptedChat
 from tests.baselines.steps import WIRE, bulky, growing, history, run_of, step

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from statecomp.history.interaction import Interaction, Observation
 from statecomp.history.situation import Situation
-from statecomp.llm.client import ChatFailed
+from statecomp.llm.chat import ChatFailed
 from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.side import SideAccount
 from statecomp.llm.writing.credit import (

@@ -18,13 +18,14 @@ from hypothesis import strategies as st
 from statecomp.errors import SummaryFailed
 from statecomp.history.interaction import Call, Interaction, Observation
 from statecomp.history.situation import Situation
-from statecomp.llm.client import ChatFailed, ChatUsage, Completion, CompletionsChat
+from statecomp.llm.chat import ChatFailed, ChatUsage, Completion
 from statecomp.llm.record import Record
 from statecomp.llm.transcript import cut, transcript, without_media
 from statecomp.llm.writing.answer import RECORDS, parse_record
 from statecomp.llm.writing.summarize import ChatSummarizer
 from statecomp.strategy import Summarizer
 from statecomp.testing.chat import Reply, ScriptedChat
+from statecomp.wire.openai_chat.chat import CompletionsChat
 
 
 def step(

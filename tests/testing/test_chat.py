@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from statecomp.llm.client import Chat, ChatFailed, ChatUsage, Completion
+from statecomp.llm.chat import Chat, ChatFailed, ChatUsage, Completion
 from statecomp.testing.chat import Asked, ScriptBroken, ScriptedChat
 
 

@@ -85,3 +85,9 @@ def test_nobody_but_the_providers_asks_which_one_it_is() -> None:
 def test_a_path_says_whose_history_comes_with_it(path: str, protocol: str, counts: bool) -> None:
     route = route_of(path)
     assert (route.protocol, route.counts) == (protocol, counts)
+
+
+def test_whoever_is_sent_requests_can_be_asked_questions_too() -> None:
+    """Records are written by the client's own upstream, whichever that is."""
+    assert all(provider.chat is not None for provider in PROVIDERS if provider.paths)
+    assert all(provider.chat is not None for provider in PROVIDERS if provider.chat_name)

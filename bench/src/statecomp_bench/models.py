@@ -14,8 +14,9 @@ from typing import Any, Protocol, cast
 from statecomp.errors import BadInput, StateCompError
 from statecomp.history.interaction import JsonObject
 from statecomp.llm.chat import NOTHING_USED, ChatUsage, Completion
-from statecomp.llm.client import CompletionsChat, open_chat
-from statecomp.llm.http import Json, mapping
+from statecomp.llm.replies import Json, mapping
+from statecomp.wire.chats import open_chat
+from statecomp.wire.openai_chat.chat import CompletionsChat
 
 MOST_OUTPUT_TOKENS = 8192
 DEADLINE_S = 300.0

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from statecomp.errors import BadInput
-from statecomp.llm.client import CompletionsChat
 from statecomp.testing.provider.serving import free_port
+from statecomp.wire.openai_chat.chat import CompletionsChat
 from statecomp_bench.cli.app import app
 from statecomp_bench.desk.question import DeskQuestion
 from statecomp_bench.desk.queue import Queue

@@ -12,9 +12,12 @@ from typing import Any
 import httpx
 import pytest
 
-from statecomp.llm.client import AnthropicChat, ChatFailed, CompletionsChat, ResponsesChat
+from statecomp.llm.chat import ChatFailed
 from statecomp.testing.provider.serving import serving
 from statecomp.tokens import ESTIMATE
+from statecomp.wire.anthropic.chat import AnthropicChat
+from statecomp.wire.openai_chat.chat import CompletionsChat
+from statecomp.wire.openai_responses.chat import ResponsesChat
 from statecomp_bench.desk.queue import Queue
 from statecomp_bench.desk.server import build_app
 from statecomp_bench.models import RemoteModel

@@ -25,7 +25,7 @@ from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Observation, Segment
 from statecomp.history.trajectory import Trajectory
-from statecomp.llm.client import Chat
+from statecomp.llm.chat import Chat
 from statecomp.llm.record import Record
 from statecomp.llm.side import SideAccount, SideChannel
 from statecomp.options import Options, Settings, chat_of

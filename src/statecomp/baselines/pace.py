@@ -50,7 +50,7 @@ from statecomp.history.kinds import kind_of
 from statecomp.history.situation import Situation
 from statecomp.history.trajectory import Trajectory
 from statecomp.llm.answer import json_object
-from statecomp.llm.client import ChatFailed
+from statecomp.llm.chat import ChatFailed
 from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.side import SideAccount, SideChannel
 from statecomp.llm.transcript import cut

@@ -54,7 +54,7 @@ from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
 from statecomp.history.identity import digest
 from statecomp.history.interaction import Call, Interaction, JsonObject, Segment
-from statecomp.llm.client import ChatFailed
+from statecomp.llm.chat import ChatFailed
 from statecomp.llm.side import SideAccount, SideChannel, channel_of
 from statecomp.llm.transcript import transcript
 from statecomp.options import Options, Settings, chat_of

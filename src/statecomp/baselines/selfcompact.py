@@ -37,7 +37,7 @@ from statecomp.history.interaction import Call, Interaction, JsonObject, Pinned
 from statecomp.history.kinds import failed
 from statecomp.history.trajectory import Trajectory
 from statecomp.llm.answer import json_object
-from statecomp.llm.client import Chat, ChatFailed
+from statecomp.llm.chat import Chat, ChatFailed
 from statecomp.llm.side import SideAccount, SideChannel
 from statecomp.llm.writing.answer import SCHEMA as RECORD_SCHEMA
 from statecomp.llm.writing.answer import parse_record

@@ -28,7 +28,7 @@ from statecomp.history.history import History
 from statecomp.history.interaction import Call, Interaction, JsonObject, Pinned, Segment
 from statecomp.history.kinds import failed, kind_of
 from statecomp.history.trajectory import Trajectory
-from statecomp.llm.client import ChatFailed
+from statecomp.llm.chat import ChatFailed
 from statecomp.llm.side import SideAccount, SideChannel
 from statecomp.llm.transcript import cut
 from statecomp.options import Options, Settings, chat_of

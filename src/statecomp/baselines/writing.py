@@ -12,7 +12,7 @@ from statecomp.errors import SummaryFailed
 from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Call, Interaction, JsonObject
 from statecomp.history.situation import Situation
-from statecomp.llm.client import NOTHING_USED, ChatFailed
+from statecomp.llm.chat import NOTHING_USED, ChatFailed
 from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.record import Record
 from statecomp.llm.side import SideChannel

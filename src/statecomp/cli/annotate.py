@@ -21,9 +21,9 @@ from statecomp.cli.terminal import show, warn, watched
 from statecomp.controller.prices import Prices, shipped_prices
 from statecomp.errors import BadInput, StateCompError
 from statecomp.history.trajectory import Trajectory
-from statecomp.llm.client import open_chat
 from statecomp.pipelines.annotating import CONCURRENCY, WINDOW, by_chat, by_dataflow
 from statecomp.pipelines.runs import ChosenRuns
+from statecomp.wire.chats import open_chat
 from statecomp.workers.engine import Engine
 
 

@@ -17,7 +17,7 @@ from statecomp.cli.annotate import prices_of, readings_of, show_expected
 from statecomp.cli.files import read_chosen, write_lines
 from statecomp.cli.terminal import show, warn, watched
 from statecomp.errors import BadInput, StateCompError
-from statecomp.llm.client import open_chat
+from statecomp.wire.chats import open_chat
 
 
 @click.command()

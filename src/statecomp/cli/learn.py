@@ -21,7 +21,7 @@ from statecomp.cli.terminal import show, warn
 from statecomp.config.places import data_folder
 from statecomp.errors import needing
 from statecomp.learning.sessions import sessions_of
-from statecomp.llm.client import open_chat
+from statecomp.wire.chats import open_chat
 
 if TYPE_CHECKING:
     from statecomp.learning.routers import Routers

@@ -7,24 +7,20 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Set
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 from random import Random
-from socket import SHUT_RDWR, socket
-from threading import Lock
-from typing import Any, TypeAlias
+from typing import Any
 from urllib.parse import urlsplit
 
 from statecomp.errors import BadInput
 from statecomp.llm.chat import ChatFailed, Completion
+from statecomp.llm.deadline import Clock, Sockets
+from statecomp.llm.replies import Json, parsed, reason_in, retry_after_s
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 8.0
 LARGEST_REPLY_BYTES = 8_000_000
 LONGEST_REASON = 300
 SHORTEST_SECRET = 8
-
-Json: TypeAlias = dict[str, Any]
 
 _FORMAT_FIELDS = ("response_format", "output_config", "text")
 _FORMAT_WORDS = {
@@ -39,18 +35,6 @@ LIMIT_FIELD = "max_completion_tokens"
 _FIELD_WORDS = _FORMAT_WORDS | {LIMIT_FIELD}
 
 
-@dataclass(frozen=True, slots=True)
-class _Clock:
-    """One deadline for all that a call does: attempts, pauses, every byte read."""
-
-    seconds: float
-    ends: float
-
-    @property
-    def left_s(self) -> float:
-        return max(0.0, self.ends - time.monotonic())
-
-
 class _Rejected(ChatFailed):
     """An HTTP status that is no success; `blames` are the fields of the request it names."""
 
@@ -60,39 +44,9 @@ class _Rejected(ChatFailed):
         self.retry_after_s = retry_after_s
 
 
-class _Wires:
-    """The sockets of one call, to be cut from another thread.
-
-    The timeout of a single read never ends a server that trickles; shutting its socket does.
-    Duplicates are held because starting TLS takes the first descriptor away.
-    """
-
-    def __init__(self) -> None:
-        self._held: list[socket] = []
-        self._is_cut = False
-        self._lock = Lock()
-
-    def watch(self, event: str, info: Mapping[str, Any]) -> None:
-        """The `trace` hook of httpx."""
-        if event == "connection.connect_tcp.complete":
-            with self._lock:
-                self._held.append(info["return_value"].get_extra_info("socket").dup())
-            if self._is_cut:
-                self.cut()
-
-    def cut(self) -> None:
-        with self._lock:
-            self._is_cut = True
-            held, self._held = self._held, []
-        for wire in held:
-            with suppress(OSError):
-                wire.shutdown(SHUT_RDWR)
-            wire.close()
-
-
 @dataclass(frozen=True, slots=True)
 class HttpChat:
-    """What the two protocols share: from `ask` down to `_send`, each step adds one concern.
+    """What all protocols share: from `ask` down to `_send`, each step adds one concern.
 
     `schema_in_prompt` spares servers known to refuse structured output the first attempt;
     `trust_env` lets httpx take proxies and certificates from the environment.  With a `target` that
@@ -100,7 +54,7 @@ class HttpChat:
     """
 
     model: str
-    base_url: str
+    base_url: str = ""
     api_key: str = field(default="", repr=False)
     deadline_s: float = 60.0
     retries: int = 2
@@ -135,7 +89,7 @@ class HttpChat:
         deadline_s: float | None = None,
     ) -> Completion:
         seconds = self.deadline_s if deadline_s is None else deadline_s
-        clock = _Clock(seconds, time.monotonic() + seconds)
+        clock = Clock(seconds, time.monotonic() + seconds)
         enforced = None if self.schema_in_prompt else schema
         body = self._body(system, prompt, max_tokens, enforced)
         if schema is not None and enforced is None:
@@ -149,34 +103,34 @@ class HttpChat:
                     raise
                 body = amended
 
-    def _post(self, body: Json, clock: _Clock) -> Json:
+    def _post(self, body: Json, clock: Clock) -> Json:
         """The JSON object the server answers; the caller's thread never outstays the clock."""
         # Escaped to ASCII: a lone surrogate in a tool's output must not stop the call.
         content = json.dumps(body).encode("ascii")
-        wires = _Wires()
+        sockets = Sockets()
         pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="statecomp-chat")
         try:
-            waiting = pool.submit(self._persist, content, clock, wires)
+            waiting = pool.submit(self._persist, content, clock, sockets)
             answer, kind = waiting.result(timeout=clock.left_s)
         except TimeoutError:
             raise self._late(clock) from None
         finally:
-            wires.cut()
+            sockets.cut()
             pool.shutdown(wait=False)
-        value = _parsed(answer)
+        value = parsed(answer)
         if not isinstance(value, dict):
             shown = self._masked(kind) or "something"
             raise ChatFailed(f"{self._host} answered with {shown}, no JSON object")
         if value.get("error"):
-            raise ChatFailed(f"{self._host} reported an error: {self._masked(_reason(answer))}")
+            raise ChatFailed(f"{self._host} reported an error: {self._masked(reason_in(answer))}")
         return value
 
-    def _persist(self, content: bytes, clock: _Clock, wires: _Wires) -> tuple[bytes, str]:
+    def _persist(self, content: bytes, clock: Clock, sockets: Sockets) -> tuple[bytes, str]:
         # Seeded by content: the same call pauses the same, different clients spread out.
         jitter = Random(content)
         for attempt in range(self.retries):
             try:
-                return self._send(content, clock, wires)
+                return self._send(content, clock, sockets)
             except ChatFailed as error:
                 if not error.retryable:
                     raise
@@ -188,16 +142,16 @@ class HttpChat:
                     problem = f"{error}; another try does not fit into {clock.seconds:g} s"
                     raise ChatFailed(problem, retryable=True) from error
             self.sleep(pause_s)
-        return self._send(content, clock, wires)
+        return self._send(content, clock, sockets)
 
-    def _send(self, content: bytes, clock: _Clock, wires: _Wires) -> tuple[bytes, str]:
+    def _send(self, content: bytes, clock: Clock, sockets: Sockets) -> tuple[bytes, str]:
         """One attempt: the bytes of a success, and the content type it claims."""
         import httpx  # an optional extra: only who opens a connection needs it
 
         url, headers = self._address()
         if self.target:
             url, headers = self.target, {**headers, **self.opening}
-        extensions = {"trace": wires.watch}
+        extensions = {"trace": sockets.watch}
         try:
             # A client of its own per attempt: no connection outlives the call it was cut for.
             with (
@@ -218,13 +172,13 @@ class HttpChat:
             ) from error
         if response.is_success:
             return answer, response.headers.get("content-type", "")
-        reason = self._masked(_reason(answer))
+        reason = self._masked(reason_in(answer))
         problem = f"{self._host} answered {response.status_code}" + (reason and f": {reason}")
-        wait_s = _retry_after_s(response.headers.get("retry-after", ""))
+        wait_s = retry_after_s(response.headers.get("retry-after", ""))
         blamed = {word for word in _FIELD_WORDS if word.encode() in answer.lower()}
         raise _Rejected(problem, response.status_code, blamed, wait_s)
 
-    def _read(self, chunks: Iterable[bytes], clock: _Clock) -> bytes:
+    def _read(self, chunks: Iterable[bytes], clock: Clock) -> bytes:
         answer = bytearray()
         for chunk in chunks:
             answer += chunk
@@ -234,7 +188,7 @@ class HttpChat:
                 raise ChatFailed(f"{self._host} sent more than {LARGEST_REPLY_BYTES:,} bytes")
         return bytes(answer)
 
-    def _late(self, clock: _Clock) -> ChatFailed:
+    def _late(self, clock: Clock) -> ChatFailed:
         problem = f"{self._host} gave no whole answer within {clock.seconds:g} s"
         return ChatFailed(problem, retryable=True)
 
@@ -272,38 +226,6 @@ def _with_schema(body: Json, schema: Mapping[str, Any]) -> Json:
     wish = "Answer with one JSON object and nothing else. It fits this JSON Schema:"
     content = f"{last['content']}\n\n{wish}\n{json.dumps(dict(schema))}"
     return {**body, field: [*before, {**last, "content": content}]}
-
-
-def _parsed(answer: bytes) -> Any:
-    try:
-        return json.loads(answer)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _reason(answer: bytes) -> str:
-    """What an error body says, in one line."""
-    body = mapping(_parsed(answer))
-    error = body.get("error")
-    told = string(mapping(error).get("message")) or string(error) or string(body.get("message"))
-    return " ".join((told or answer.decode("utf-8", "replace")).split())
-
-
-def _retry_after_s(header: str) -> float:
-    """Seconds to wait by a Retry-After header, which is a number or a date."""
-    with suppress(ValueError):
-        return max(0.0, float(header))
-    with suppress(ValueError):
-        return max(0.0, parsedate_to_datetime(header).timestamp() - time.time())
-    return 0.0
-
-
-def mapping(value: object) -> Json:
-    return value if isinstance(value, dict) else {}
-
-
-def string(value: object) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _check_address(base_url: str, api_key: str) -> None:

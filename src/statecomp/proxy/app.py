@@ -72,6 +72,20 @@ def _remember(metrics: Metrics, limits: Limits, judges: Judges | None) -> None:
     metrics.gauge("statecomp_judges_lost", lambda: away.lost)
 
 
+def _endpoint(
+    settings: ProxySettings,
+    decider: Decider,
+    ledger: Ledger,
+    accountant: Accountant,
+    metrics: Metrics,
+) -> ProxyEndpoint:
+    """The steps of a request, one behind the other; what prepares and what sends rest together."""
+    backoff = Backoff()
+    preparer = Preparer(settings, decider.reader, decider, backoff, metrics)
+    sender = Sender(settings, ledger, backoff, metrics)
+    return ProxyEndpoint(settings, preparer, sender, accountant, metrics)
+
+
 def build_app(
     settings: ProxySettings,
     ledger: Ledger,
@@ -100,11 +114,8 @@ def build_app(
     engines = TenantCompressors(settings, decides, ledger, failed, judges)
     reader = RequestReader(settings, engines)
     decider = Decider(settings, reader, background, book, Horizons(ledger))
-    backoff = Backoff()
-    preparer = Preparer(settings, reader, decider, backoff, metrics)
-    sender = Sender(settings, ledger, backoff, metrics)
     accountant = Accountant(ledger, metrics, book, most_waiting=limits.records, count=decides.count)
-    endpoint = ProxyEndpoint(settings, preparer, sender, accountant, metrics)
+    endpoint = _endpoint(settings, decider, ledger, accountant, metrics)
     metrics.gauge("statecomp_open_requests", lambda: endpoint.open_requests)
     metrics.gauge("statecomp_decisions_waiting", lambda: background.waiting)
     metrics.gauge("statecomp_records_waiting", lambda: accountant.waiting)
@@ -112,9 +123,9 @@ def build_app(
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        _ = sender.client  # certificates are read now, not with the first request
+        _ = endpoint.sender.client  # certificates are read now, not with the first request
         yield
-        await sender.close()
+        await endpoint.sender.close()
         reader.close()
         await asyncio.to_thread(background.close, limits.drain_s)
         await asyncio.to_thread(accountant.close, limits.drain_s)

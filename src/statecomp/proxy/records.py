@@ -12,13 +12,12 @@ from threading import Lock
 from urllib.parse import urlsplit
 
 from statecomp.llm.chat import Chat
-from statecomp.llm.client import AnthropicChat, CompletionsChat, ResponsesChat
-from statecomp.llm.http import HttpChat
 from statecomp.llm.side import SideAccount
 from statecomp.llm.writing.credit import Breaker, Credit, Purse
 from statecomp.llm.writing.writer import ModelWriter
 from statecomp.recent import LruCache
 from statecomp.records import ModelRecords
+from statecomp.wire.providers import provider_named
 
 OPENS = frozenset(
     [
@@ -40,11 +39,6 @@ OPENS = frozenset(
 )
 """The headers by which an upstream knows who asks, and for what."""
 
-CHATS: Mapping[str, type[HttpChat]] = {
-    "openai-chat": CompletionsChat,
-    "openai-responses": ResponsesChat,
-    "anthropic": AnthropicChat,
-}
 DEADLINE_S = 60.0
 
 
@@ -63,7 +57,9 @@ class Caller:
 
     def chat(self, model: str, *, trust_env: bool = True) -> Chat:
         parts = urlsplit(self.url)
-        return CHATS[self.protocol](
+        asked = provider_named(self.protocol).chat
+        assert asked is not None  # every provider that serves a path can be asked; a test holds it
+        return asked(
             model,
             f"{parts.scheme}://{parts.netloc}",
             deadline_s=DEADLINE_S,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from statecomp.llm.client import ChatUsage, Completion
+from statecomp.llm.chat import ChatUsage, Completion
 
 Reply: TypeAlias = str | Completion | Exception
 """A text, a completion with its own usage, or an error to raise."""

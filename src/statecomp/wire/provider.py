@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from statecomp.history.interaction import JsonObject
+from statecomp.llm.http import HttpChat
 from statecomp.tokens.usage import Usage
 from statecomp.wire.pairing import RecordedMessage
 from statecomp.wire.protocol import Adapted, Placement, Wire
@@ -74,6 +75,11 @@ class Provider:
     raises InvalidHistory where the client forbids it."""
     usage: Callable[[Json], Usage | None] = _unread
     """What a `usage` object says, or None where it is not of this provider's shape."""
+
+    chat: type[HttpChat] | None = None
+    """How a question of our own is asked, about labels or for records; None: it cannot be."""
+    chat_name: str = ""
+    """What people write before a model's name to have it asked so; one name a company."""
 
     tells: Callable[[JsonObject], bool] = _never
     """Whether a message can only be of this protocol."""

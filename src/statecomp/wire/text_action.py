@@ -6,32 +6,27 @@ speaking, and must never be taken for tool output.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from statecomp.history.interaction import JsonObject, Observation
-from statecomp.history.validity import Violation
-from statecomp.wire.content import edited_content, strip_markers
+from statecomp.wire.content import strip_markers
 from statecomp.wire.openai_chat.pairing import paired
 from statecomp.wire.openai_chat.wire import OpenAIChat
-from statecomp.wire.protocol import Adapted, Edit, Group, Placement
+from statecomp.wire.protocol import Group
 from statecomp.wire.provider import Provider
 
 
 @dataclass(frozen=True, slots=True)
-class TextAction:
-    placement: Placement = Placement()
-    name: str = "text-action"
-    key: str = "messages"
+class TextAction(OpenAIChat):
+    """Chat messages, of which other groups belong together."""
 
-    def preamble(self, body: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-        return ()
+    name: str = "text-action"
 
     def groups(self, messages: Sequence[JsonObject], start: int = 0) -> Iterator[Group]:
-        """Chat groups, where the user message behind an unanswered action joins it."""
+        """As in a chat, but the user message behind an unanswered action joins it."""
         waiting: Group | None = None
-        for group in OpenAIChat().groups(messages, start):
+        for group in OpenAIChat(self.placement).groups(messages, start):
             if waiting is not None and group.role == "user":
                 yield _answered(waiting, group)
                 waiting = None
@@ -43,27 +38,6 @@ class TextAction:
                 yield group
         if waiting is not None:
             yield waiting
-
-    def check(self, messages: Sequence[JsonObject], *, opening: bool = True) -> list[Violation]:
-        return OpenAIChat().check(messages, opening=opening)
-
-    def write_summary(self, text: str) -> tuple[JsonObject, ...]:
-        return ({"role": self.placement.role, "content": text},)
-
-    def lead_in(self, before: JsonObject) -> tuple[JsonObject, ...]:
-        return ()
-
-    def edit_observations(self, messages: Sequence[JsonObject], edit: Edit) -> list[JsonObject]:
-        return [
-            message if message.get("role") == "assistant" else edited_content(message, edit)
-            for message in messages
-        ]
-
-    def untouchable(self, body: Mapping[str, Any]) -> str:
-        return ""
-
-    def adapt(self, body: Mapping[str, Any], messages: Sequence[JsonObject], first: int) -> Adapted:
-        return Adapted({**body, self.key: list(messages)})
 
 
 def _answered(action: Group, answer: Group) -> Group:

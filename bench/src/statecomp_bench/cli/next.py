@@ -16,7 +16,7 @@ from statecomp.cli.terminal import show, warn, watched
 from statecomp.config import Settings, strategy_factory
 from statecomp.errors import BadInput, StateCompError
 from statecomp.llm.chat import Chat
-from statecomp.llm.client import open_chat
+from statecomp.wire.chats import open_chat
 from statecomp.workers.local import map_runs
 from statecomp_bench.nextsteps.answers import written
 from statecomp_bench.nextsteps.assigning import NextAssignment, instructions, judges, readers

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from statecomp.errors import BadInput
-from statecomp.llm.http import mapping, string
+from statecomp.llm.replies import mapping, string
 from statecomp.testing.provider.refusals import bare, digest
 from statecomp.testing.provider.turns import ScriptedCall, Turn
 

@@ -21,7 +21,7 @@ from tempfile import NamedTemporaryFile
 from typing import Literal
 
 from statecomp.errors import BadInput
-from statecomp.llm.http import mapping, string
+from statecomp.llm.replies import mapping, string
 from statecomp.testing.provider.turns import Turn
 from statecomp_bench.desk.question import DeskQuestion, answered, readable
 

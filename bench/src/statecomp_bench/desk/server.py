@@ -19,7 +19,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from statecomp.errors import BadInput
-from statecomp.llm.http import mapping
+from statecomp.llm.replies import mapping
 from statecomp.proxy.security import Guard
 from statecomp.proxy.settings import ProxySettings
 from statecomp.testing.provider.dialects import CHAT, MESSAGES, RESPONSES, Dialect

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from statecomp.errors import SummaryFailed
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
-from statecomp.llm.client import NOTHING_USED, Chat, ChatFailed, ChatUsage
+from statecomp.llm.chat import NOTHING_USED, Chat, ChatFailed, ChatUsage
 from statecomp.llm.record import Objection, Record
 from statecomp.llm.verify import inventions, mended
 from statecomp.llm.writing.answer import (

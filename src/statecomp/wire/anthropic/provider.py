@@ -7,6 +7,7 @@ from typing import Any
 
 from statecomp.history.interaction import JsonObject
 from statecomp.tokens.usage import Usage, counted
+from statecomp.wire.anthropic.chat import AnthropicChat
 from statecomp.wire.anthropic.pairing import paired
 from statecomp.wire.anthropic.thinking import allow_stale_thinking
 from statecomp.wire.anthropic.wire import Anthropic
@@ -77,6 +78,8 @@ ANTHROPIC = Provider(
     caches_unasked=False,
     drop_stale=allow_stale_thinking,
     usage=_usage,
+    chat=AnthropicChat,
+    chat_name="anthropic",
     tells=_tells,
     asks=_asks,
     answer=_answer,

@@ -7,6 +7,7 @@ from typing import Any
 
 from statecomp.history.interaction import JsonObject
 from statecomp.tokens.usage import Usage, counted
+from statecomp.wire.openai_chat.chat import CompletionsChat
 from statecomp.wire.openai_chat.pairing import paired
 from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp.wire.provider import Errors, Provider
@@ -71,6 +72,8 @@ OPENAI_CHAT = Provider(
     home=OPENAI_HOME,
     errors=OPENAI_ERRORS,
     usage=_usage,
+    chat=CompletionsChat,
+    chat_name="openai",
     tells=_tells,
     answer=_answer,
     paired=paired,

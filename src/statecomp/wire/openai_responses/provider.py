@@ -9,6 +9,7 @@ from statecomp.history.interaction import JsonObject
 from statecomp.tokens.usage import Usage, counted
 from statecomp.wire.content import block_kinds
 from statecomp.wire.openai_chat.provider import OPENAI_ERRORS, OPENAI_HOME
+from statecomp.wire.openai_responses.chat import ResponsesChat
 from statecomp.wire.openai_responses.items import Maker, maker_of
 from statecomp.wire.openai_responses.pairing import paired
 from statecomp.wire.openai_responses.wire import OpenAIResponses
@@ -50,6 +51,7 @@ OPENAI_RESPONSES = Provider(
     home=OPENAI_HOME,
     errors=OPENAI_ERRORS,
     usage=_usage,
+    chat=ResponsesChat,
     tells=_tells,
     asks=_asks,
     answer=_answer,

@@ -16,15 +16,11 @@ from typing import Any, TypeAlias
 import pytest
 
 from statecomp.errors import BadInput
-from statecomp.llm.client import (
-    LARGEST_REPLY_BYTES,
-    AnthropicChat,
-    Chat,
-    ChatFailed,
-    ChatUsage,
-    CompletionsChat,
-    open_chat,
-)
+from statecomp.llm.chat import Chat, ChatFailed, ChatUsage
+from statecomp.llm.http import LARGEST_REPLY_BYTES
+from statecomp.wire.anthropic.chat import AnthropicChat
+from statecomp.wire.chats import open_chat
+from statecomp.wire.openai_chat.chat import CompletionsChat
 
 KEY = "sk-very-secret-0123456789"
 SCHEMA = {"type": "object", "properties": {"colour": {"type": "string"}}}
