@@ -28,9 +28,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from statecomp.annotation.labels import Labels, read_labels
-from statecomp.compressor import OBJECTION_STEPS, StateComp
+from statecomp.compressor import StateComp
 from statecomp.config.scorers import scoring
 from statecomp.controller.prices import shipped_prices
+from statecomp.decisions import OBJECTION_STEPS
 from statecomp.errors import BadInput, SummaryFailed
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction

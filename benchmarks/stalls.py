@@ -27,9 +27,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from statecomp import StateComp
-from statecomp.cli.serve import COLLECT, SWITCH_S
+from statecomp.cli.server import COLLECT, SWITCH_S
 from statecomp.ledger.pages import Pages
-from statecomp.proxy.bodies.documents import Documents
+from statecomp.proxy.bodies.remembered import Documents
 from statecomp.traces.secrets import Masker
 from tests.shapes import conversation, shapes
 

@@ -19,7 +19,8 @@ LAYERS = [
     ["config"],
     ["proxy", "dashboard", "replays", "exam", "learning", "testing"],
     ["method"],
-    ["compressor", "checkpoint"],
+    ["compressor"],
+    ["checkpoint", "decisions"],
     ["recipes", "records", "explain", "options", "baselines"],
     ["controller", "annotation", "router", "traces", "workers", "vectors"],
     ["features", "llm", "wire", "ledger", "strategy"],
@@ -27,7 +28,7 @@ LAYERS = [
     ["errors", "recent"],
 ]
 # One file a method, a verb, a learner, a framework: rooms that grow with what the product can do.
-CATALOGUES = {"baselines": 24, "cli": 32, "router": 20, "adapters": 24}
+CATALOGUES = {"baselines": 26, "cli": 32, "router": 20, "adapters": 24}
 HOUSE = House(PACKAGE, LAYERS, CATALOGUES)
 
 

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 from statecomp.checkpoint import Checkpoint, Pins, as_it_came, first_change
 from statecomp.controller.circumstances import JUST_AFTER, Circumstances
-from statecomp.controller.controller import Controller, chain_to, decided_at, last_seen, tip
-from statecomp.controller.holds import NO_HOLDS, holds_of
+from statecomp.controller.controller import Controller, decided_at, last_seen
 from statecomp.controller.judging import Judge, Judging
 from statecomp.controller.prices import PriceBook
-from statecomp.controller.replaying import Replayer, claimed_and_kept
+from statecomp.controller.replaying import Replayer
 from statecomp.controller.spans import Rule
+from statecomp.decisions import Decisions, Secrets, always, locked, none_secret
 from statecomp.errors import InvalidHistory, StateCompError
 from statecomp.history.history import History
-from statecomp.history.interaction import Interaction, JsonObject
+from statecomp.history.interaction import JsonObject
 from statecomp.history.referrals import pointed_to
 from statecomp.ledger.commits import Commit, CommitLog, MemoryLog
 from statecomp.llm.side import SideAccount
-from statecomp.recent import LruCache, Weighed
 from statecomp.recipes import DEFAULT, Recipe, recipe_named, shipped_scorer
-from statecomp.strategy import Card, Refusal, Scorer, Strategy, Summarizer, View
+from statecomp.strategy import Card, Scorer, Strategy, Summarizer, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.incremental import ConversationCache, IncrementalReader
 from statecomp.wire.placement import lead_in_tokens, rehome_markers, render
@@ -38,26 +37,12 @@ CARD = Card(
     calls="one summary a span; records=extract (the default) makes none",
     source="the StateComp paper, algorithm 1",
 )
-NOTHING = History(())
-SECRET = "its summary would hold a secret"
-OBJECTION_STEPS = 10
-"""For so many steps nobody is asked again about what a record's writer wanted kept."""
 KEPT = "the caller wants one of its messages kept"
 Keep: TypeAlias = Callable[[JsonObject], object]
-Secrets: TypeAlias = Callable[[Iterable[str]], Callable[[str], bool]]
-"""From the texts of a conversation to whether a text holds one of its secrets."""
-
-
-def _always() -> bool:
-    return True
 
 
 def _here(judge: Judge) -> Judge:
     return judge
-
-
-def _none_secret(conversation: Iterable[str]) -> Callable[[str], bool]:
-    return lambda text: False
 
 
 class StateComp(Strategy):
@@ -92,7 +77,7 @@ class StateComp(Strategy):
         log: CommitLog | None = None,
         account: SideAccount | None = None,
         shelf: ConversationCache | None = None,
-        secrets: Secrets = _none_secret,
+        secrets: Secrets = none_secret,
         mark_key: bytes = b"",
         judged_by: Callable[[Judge], Judge] = _here,
     ) -> None:
@@ -100,9 +85,6 @@ class StateComp(Strategy):
         self.wire: Wire = wire_named(protocol, placement)
         self._log = log if log is not None else MemoryLog()
         self._pins = pins
-        self._secrets = secrets
-        self._holds = chosen.holds if holds is None else holds
-        self._window = window
         self._count = count
         self.account = account or SideAccount()
         self._reader = IncrementalReader(self.wire, count, shelf=shelf)
@@ -116,12 +98,14 @@ class StateComp(Strategy):
             mark_key,
         )
         self.judge = judged_by(Judging(controller))
-        # States at which nothing was worth doing: the same request sent again decides nothing new.
-        self._idle: Weighed[str, View] = Weighed(1024, lambda view: 1000 + 350 * len(view.scores))
-        # Interactions that put a secret into a summary: they stay, and those around them can go.
-        self._telling: LruCache[str, str] = LruCache(4096)
-        # What a record's writer wants kept, and until which step: then it may be asked again.
-        self._objected: LruCache[str, tuple[int, str]] = LruCache(4096)
+        self._decisions = Decisions(
+            self._log,
+            self._replayer,
+            self.judge,
+            holds=chosen.holds if holds is None else holds,
+            window=window,
+            secrets=secrets,
+        )
 
     def checkpoint(
         self,
@@ -167,7 +151,7 @@ class StateComp(Strategy):
     def _decided(self, raw: History, now: Circumstances) -> tuple[View, tuple[Commit, ...]]:
         """What is decided now; where that fails, what was committed before still stands."""
         try:
-            return self._decide(raw, now, _always)
+            return self._decisions.decide(raw, now)
         except Exception as error:  # noqa: BLE001  a broken scorer must not undo what was good
             view, applied, _ = self._standing(raw)
             return replace(view, note=_described(error)), applied
@@ -198,7 +182,7 @@ class StateComp(Strategy):
             body=body,
             raw=raw,
             applied=applied,
-            decided=known or self._idle.get(last_seen(raw)) is not None,
+            decided=known or self._decisions.idle_at(raw),
             sent=sent,
         )
         if not view.history.summaries:
@@ -221,7 +205,7 @@ class StateComp(Strategy):
         self,
         raw: History,
         now: Circumstances = JUST_AFTER,
-        wanted: Callable[[], bool] = _always,
+        wanted: Callable[[], bool] = always,
         summarizer: Summarizer | None = None,
     ) -> View:
         """Decide at this state and commit; nothing is committed once it is no longer `wanted`.
@@ -230,7 +214,7 @@ class StateComp(Strategy):
 
         The commits hold from the next request on whose history still contains this state.
         """
-        view, _ = self._decide(raw, now, wanted, summarizer)
+        view, _ = self._decisions.decide(raw, now, wanted, summarizer)
         return self._with_side_calls(view)
 
     def _with_side_calls(self, view: View) -> View:
@@ -271,115 +255,13 @@ class StateComp(Strategy):
         effective, applied = self._replayer.replay(raw, commits)
         return View(effective), applied, sent is not None
 
-    def _decide(
-        self,
-        raw: History,
-        now: Circumstances,
-        wanted: Callable[[], bool],
-        summarizer: Summarizer | None = None,
-    ) -> tuple[View, tuple[Commit, ...]]:
-        """What was committed before, then Algorithm 1 on what that leaves."""
-        seen = last_seen(raw)
-        ids = [segment.id for segment in raw.segments]
-        commits = self._log.find(ids)
-        effective, applied = self._replayer.replay(raw, commits)
-        if any(decided_at(commit, raw) for commit in commits):
-            return View(effective, note="decided before at this state"), applied
-        if (idle := self._idle.get(seen)) is not None:
-            return replace(idle, history=effective), applied
-        holds = holds_of(raw, applied) if self._holds else NO_HOLDS
-        stays = {**holds.reasons, **self._held(ids, effective.checkpoint)}
-        stays |= claimed_and_kept(commits, applied)
-        view = self._judged(_locked(effective, stays), now, holds.returns, summarizer)
-        view = self._without_secrets(view, effective, raw)
-        if not view.commits:
-            # A scorer that failed may work the next time; only an answer is worth remembering.
-            if view.scores:
-                self._idle.put(seen, replace(view, history=NOTHING))
-            return view, applied
-        if not wanted():
-            return View(effective, note="decided too late: nothing was committed"), applied
-        at = tip(raw)
-        if any(commit.at == at for commit in commits):
-            # Decided there before the user spoke again: this holds from the user's words on.
-            at = seen
-            view = replace(view, commits=tuple(replace(c, at=at) for c in view.commits))
-        accepted = tuple(self._log.append(at, view.commits, chain_to(at, raw)))
-        if accepted == view.commits:
-            return view, (*applied, *accepted)
-        # Another worker was first, here or over a source: its word stands, so that both send the
-        # same bytes.
-        theirs, applied = self._replayer.replay(raw, self._log.find(ids))
-        return replace(view, history=theirs, commits=()), applied
-
-    def _held(self, ids: Sequence[str], checkpoint: int) -> Mapping[str, str]:
-        held = self._log.held(ids)
-        told = {name: reason for name in ids if (reason := self._telling.get(name))}
-        for name in ids:
-            until, reason = self._objected.get(name) or (0, "")
-            if checkpoint < until:
-                told[name] = reason
-        return {**told, **held} if told else held
-
-    def _judged(
-        self,
-        effective: History,
-        now: Circumstances,
-        refetches: int,
-        summarizer: Summarizer | None = None,
-    ) -> View:
-        """Algorithm 1; what comes of it for later decisions is remembered."""
-        if now.window_tokens is None:
-            now = replace(now, window_tokens=self._window)
-        found = self.judge.judged(effective, now, refetches, self._log.refused, summarizer)
-        view, until = found.view, effective.checkpoint + OBJECTION_STEPS
-        for name, reason in found.objections.items():
-            self._objected.put(name, (until, reason))
-        taken = {commit.sources for commit in view.commits}
-        for sources, first, last in found.answered:
-            refused = [r for r in view.refusals if (r.first, r.last) == (first, last)]
-            # A summary that was good but did not pay yet may pay later.
-            if sources not in taken and all(r.kind != "economics" for r in refused):
-                self._log.refuse(sources, refused[0].reason if refused else view.note)
-        return view
-
-    def _without_secrets(self, view: View, effective: History, raw: History) -> View:
-        if not view.commits:
-            return view
-        secret = self._secrets(s.text for s in raw.segments)
-        fit = tuple(commit for commit in view.commits if not secret(commit.text))
-        if fit == view.commits:
-            return view
-        refusals = list(view.refusals)
-        for commit in (commit for commit in view.commits if commit not in fit):
-            refusals.append(Refusal(commit.first, commit.last, SECRET, "summary"))
-            self._log.refuse(commit.sources, SECRET)
-            for interaction in effective.interactions:
-                if interaction.id in commit.sources and secret(interaction.text):
-                    self._telling.put(interaction.id, SECRET)
-        history = self._replayer.replay(effective, fit)[0]
-        return replace(view, history=history, commits=fit, refusals=tuple(refusals))
-
     def _with_pins(self, raw: History, keep: Keep | None = None) -> History:
         held = dict(pointed_to(raw.interactions))
         if keep is not None:
             held |= {i.id: KEPT for i in raw.interactions if any(map(keep, i.messages))}
         if self._pins != Pins():
             held |= {i.id: "pinned by the user" for i in raw.interactions if self._pins.hold(i)}
-        return _locked(raw, held)
-
-
-def _locked(history: History, held: Mapping[str, str]) -> History:
-    if not held:
-        return history
-    return History(
-        tuple(
-            replace(segment, locked=segment.locked or held[segment.id])
-            if isinstance(segment, Interaction) and segment.id in held
-            else segment
-            for segment in history.segments
-        )
-    )
+        return locked(raw, held)
 
 
 def _described(error: Exception) -> str:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from statecomp.checkpoint import Pins
-from statecomp.compressor import Secrets, StateComp
+from statecomp.compressor import StateComp
 from statecomp.controller.judging import Judge
 from statecomp.controller.spans import Rule
+from statecomp.decisions import Secrets
 from statecomp.ledger.commits import CommitLog
 from statecomp.llm.side import SideAccount
 from statecomp.recipes import DEFAULT, RECIPES, shipped_scorer

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from statecomp.baselines.embedding import LexicalEmbedder, cosine, open_embedder
 from statecomp.baselines.pace import Forms as PaceForms
-from statecomp.baselines.pace import Level, by_rules, lowered, thresholds, weights
+from statecomp.baselines.pace import lowered, thresholds, weights
+from statecomp.baselines.pace_levels import Level, by_rules
 from statecomp.config import Settings, strategy_factory
 from statecomp.errors import BadInput
 from statecomp.history.interaction import Call

@@ -17,7 +17,8 @@ import httpx
 import pytest
 from click.testing import CliRunner
 
-from statecomp.cli.serve import listening, serve
+from statecomp.cli.serve import serve
+from statecomp.cli.server import listening
 from statecomp.errors import BadInput
 from statecomp.ledger.open import open_ledger
 from statecomp.testing.provider.serving import free_port, serving

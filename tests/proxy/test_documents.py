@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from statecomp.proxy.bodies.documents import Document, Documents, Unreadable, parsed, read, written
+from statecomp.proxy.bodies.documents import Document, Unreadable, parsed, read, written
+from statecomp.proxy.bodies.remembered import Documents
 from statecomp.proxy.request.outgoing import Outgoing, asking
 from statecomp.testing.words import chat_of
 from tests.proxy.small_upstream import KEY, running

@@ -19,7 +19,8 @@ from statecomp.features.evidence import EvidenceReader
 from statecomp.history import facts
 from statecomp.history.history import History
 from statecomp.ledger.pages import Pages
-from statecomp.proxy.bodies.documents import Documents, Unreadable
+from statecomp.proxy.bodies.documents import Unreadable
+from statecomp.proxy.bodies.remembered import Documents
 from statecomp.proxy.sessions import title_of
 from statecomp.recent import MemoryBudget, Weighed
 from statecomp.router.scorer import RouterScorer

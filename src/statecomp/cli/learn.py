@@ -16,7 +16,7 @@ from statecomp.annotation.chat import ChatAnnotator
 from statecomp.annotation.forecasts import Forecasts, read_forecasts
 from statecomp.annotation.journal import Journal
 from statecomp.cli.forecast import ask_all
-from statecomp.cli.ledger import opened, store_option
+from statecomp.cli.ledger_open import opened, store_option
 from statecomp.cli.terminal import show, warn
 from statecomp.config.places import data_folder
 from statecomp.errors import needing

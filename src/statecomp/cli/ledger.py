@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 
 from statecomp.cli.files import write_lines
 from statecomp.cli.ledger_export import keep_labels, run_record
+from statecomp.cli.ledger_open import ALL, entry_named, opened, session_named, store_option
 from statecomp.cli.ledger_views import (
     as_json,
     print_diff,
@@ -25,27 +23,10 @@ from statecomp.cli.ledger_views import (
     print_sessions,
 )
 from statecomp.cli.terminal import warn
-from statecomp.config.places import STORE, data_folder, open_store, store_url
 from statecomp.errors import BadInput
-from statecomp.ledger.audit import Entry, Session
-from statecomp.ledger.open import file_of
-from statecomp.ledger.own import Account, account_of
-from statecomp.proxy.sessions import salt_of, viewer_named
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 UNITS_S = {"h": 3600.0, "d": 86_400.0, "w": 7 * 86_400.0}
 LOGGED_SESSIONS = 10
-ALL = 1_000_000
-VIEW_TOKEN = "STATECOMP_VIEW_TOKEN"
-
-
-def store_option(function: Function) -> Function:
-    return click.option(
-        "--store",
-        default="",
-        metavar="URL",
-        help=f"The ledger: a file, or postgresql://...  [default: {STORE}, else your data folder]",
-    )(function)
 
 
 JSON = click.option("--json", "json_lines", is_flag=True, help="One JSON object a line.")
@@ -94,7 +75,7 @@ def log_command(session: str | None, store: str, json_lines: bool) -> None:
       statecomp log 3f9c
     """
     with opened(store) as ledger:
-        chosen = [_session(ledger, session)] if session else ledger.sessions(LOGGED_SESSIONS)
+        chosen = [session_named(ledger, session)] if session else ledger.sessions(LOGGED_SESSIONS)
         entries = [entry for one in chosen for entry in ledger.entries(one.id)]
         entries.sort(key=lambda entry: entry.when_s, reverse=True)
         if json_lines:
@@ -121,7 +102,7 @@ def show_command(commit: str, store: str, json_lines: bool) -> None:
       statecomp show 8c1fe02a
     """
     with opened(store) as ledger:
-        entry = _entry(ledger, commit)
+        entry = entry_named(ledger, commit)
         if json_lines:
             click.echo(as_json(entry))
             return
@@ -147,7 +128,7 @@ def diff_command(commit: str, store: str, side_by_side: bool | None) -> None:
       statecomp diff 8c1fe02a
     """
     with opened(store) as ledger:
-        entry = _entry(ledger, commit)
+        entry = entry_named(ledger, commit)
         session = ledger.session(entry.session) if entry.session else None
     if not entry.originals:
         warn("the original messages are no longer kept")
@@ -168,7 +149,7 @@ def undo_command(commit: str, store: str, reason: str) -> None:
       statecomp undo 8c1fe02a -m "it still needed the schema"
     """
     with opened(store) as ledger:
-        entry = _entry(ledger, commit)
+        entry = entry_named(ledger, commit)
         ledger.undo(entry.commit.id, reason)
     first, last = entry.commit.first, entry.commit.last
     click.echo(f"{entry.commit.id} is undone: steps {first}-{last} go out raw from now on")
@@ -204,7 +185,7 @@ def export_command(
       statecomp annotate runs.jsonl -o labels.jsonl
     """
     with opened(store) as ledger:
-        named = [_session(ledger, name) for name in sessions]
+        named = [session_named(ledger, name) for name in sessions]
         runs, exported = [], []
         for session in named or ledger.sessions(ALL):
             record = run_record(ledger, session)
@@ -246,7 +227,7 @@ def purge_command(
         raise BadInput("say what to delete: --session S, --older-than 30d or both, or --all")
     before_s = None if older_than is None else time.time() - seconds(older_than)
     with opened(store) as ledger:
-        name = _session(ledger, session).id if session else ""
+        name = session_named(ledger, session).id if session else ""
         _ask(yes, "everything in the ledger" if everything else "these sessions")
         count = ledger.purge(session=name, before_s=before_s)
     click.echo(f"{count} sessions deleted")
@@ -258,48 +239,6 @@ def seconds(age: str) -> float:
     if match is None:
         raise BadInput(f"is {age!r}; write a number and h, d or w, such as 30d", field="age")
     return float(match[1]) * UNITS_S[match[2]]
-
-
-@contextmanager
-def opened(store: str) -> Iterator[Account]:
-    """The ledger that is there; looking at one does not make one.
-
-    With a view token in STATECOMP_VIEW_TOKEN, what that tenant sees of it.
-    """
-    file = file_of(store_url(store, os.environ))
-    if file is not None and not file.exists():
-        raise BadInput(
-            "is not there; it is made by statecomp serve, or name another with --store",
-            file=str(file),
-        )
-    ledger = open_store(store, os.environ)
-    url = store_url(store, os.environ)
-    try:
-        yield account_of(ledger, viewer_named(os.environ.get(VIEW_TOKEN, ""), _salt(url)))
-    finally:
-        ledger.close()
-
-
-def _salt(url: str) -> bytes:
-    return salt_of(url, data_folder(os.environ)) if os.environ.get(VIEW_TOKEN) else b""
-
-
-def _session(ledger: Account, beginning: str) -> Session:
-    exact = ledger.session(beginning)
-    if exact is not None:
-        return exact
-    found = [one for one in ledger.sessions(ALL) if one.id.startswith(beginning)]
-    if len(found) != 1:
-        problem = "several sessions begin" if found else "no session begins"
-        raise BadInput(f"{problem} with {beginning!r}; see statecomp sessions")
-    return found[0]
-
-
-def _entry(ledger: Account, beginning: str) -> Entry:
-    entry = ledger.entry(beginning)
-    if entry is None:
-        raise BadInput(f"no commit, or more than one, begins with {beginning!r}; see statecomp log")
-    return entry
 
 
 def _ask(yes: bool, what: str) -> None:

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import errno
-import gc
 import os
-import signal
-import socket
-import sys
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from functools import partial
 from importlib.util import find_spec
 from math import isfinite
@@ -20,13 +14,13 @@ from urllib.parse import urlsplit
 import click
 
 from statecomp.cli.price_book import read_price_book
-from statecomp.cli.terminal import log_as_json, warn
+from statecomp.cli.server import run_server
+from statecomp.cli.terminal import warn
 from statecomp.config.learned import following, routers_of, scored_by
 from statecomp.config.methods import OPTIONS, method_of
 from statecomp.config.places import STORE, data_folder, open_store, store_url
 from statecomp.controller.prices import PriceBook
 from statecomp.errors import BadInput
-from statecomp.ledger.audit import Ledger
 from statecomp.method import Method
 from statecomp.options import Options, Settings
 from statecomp.proxy.sessions import salt_of
@@ -55,14 +49,8 @@ class _Seconds(click.FloatRange):
 
 
 SECONDS = _Seconds(min=0, min_open=True)
-# Deciding threads give way to the thread that carries bytes after this long.
-SWITCH_S = 0.0002
-COLLECT = (20_000, 20, 200)
-"""The garbage collector stops everybody while it looks through all histories in memory."""
-KEEP_ALIVE_S = 75
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """A score is a small product of matrices: several threads take three times as long for it."""
-BACKLOG = 2048
 
 
 def _said(option: str) -> str:
@@ -257,87 +245,9 @@ def serve(
     _refuse_circles(settings, port)
     ledger = open_store(store, os.environ)
     try:
-        _run(settings, port, ledger, decides, book, opens, live)
+        run_server(settings, port, ledger, decides, book, opens, live)
     finally:
         ledger.close()
-
-
-def _run(
-    settings: ProxySettings,
-    port: int,
-    ledger: Ledger,
-    method: Method,
-    book: PriceBook,
-    opens: Callable[[], Method],
-    routers: Any = None,
-) -> None:
-    import uvicorn
-
-    from statecomp.dashboard.app import routes
-    from statecomp.proxy.app import build_app
-    from statecomp.proxy.patience import PatientProtocol
-
-    sockets = listening(settings.host, port)
-    pages = routes(ledger, routers)
-    app = build_app(settings, ledger, method, prices=book, pages=pages, opens=opens)
-    log_as_json()
-    sys.setswitchinterval(SWITCH_S)
-    # What is loaded by now stays, and what requests leave behind holds few circles.
-    gc.freeze()
-    gc.set_threshold(*COLLECT)
-    config = uvicorn.Config(
-        app,
-        host=settings.host,
-        port=port,
-        ws="none",
-        http=PatientProtocol,
-        log_config=None,
-        access_log=False,  # paths may hold the token
-        server_header=False,  # the upstream's own headers go through
-        date_header=False,
-        timeout_keep_alive=KEEP_ALIVE_S,
-        timeout_graceful_shutdown=int(settings.limits.drain_s),
-    )
-    address = f"http://{settings.host}:{port}"
-    click.echo(
-        f"statecomp: {settings.mode} on {address}, recipe {method.recipe}, scored by "
-        f"{method.scored_by}.  Set "
-        f"OPENAI_BASE_URL={address}/v1 or ANTHROPIC_BASE_URL={address}; look at "
-        f"{address}/statecomp/",
-        err=True,
-    )
-    # The server restores this handler and raises the signal again when it has shut down.
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
-    with suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run(sockets)
-
-
-def listening(host: str, port: int) -> list[socket.socket]:
-    """Taken before anything is said or loaded: who comes early waits until the server is up."""
-    opened: list[socket.socket] = []
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        for family, kind, protocol, _, address in dict.fromkeys(found):
-            one = socket.socket(family, kind, protocol)
-            opened.append(one)
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if family == socket.AF_INET6:
-                one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            one.bind(address)
-            one.listen(BACKLOG)
-    except OSError as error:
-        for one in opened:
-            one.close()
-        if error.errno == errno.EADDRINUSE:
-            raise BadInput(
-                f"is taken, perhaps by a statecomp that runs already (look at"
-                f" http://{host}:{port}/statecomp/); end that program, or choose another port,"
-                f" such as --port {port + 1 if port < 65535 else port - 1}",
-                field=f"port {port}",
-            ) from None
-        problem = f"cannot be listened on: {error.strerror}; choose another --host or --port"
-        raise BadInput(problem, field=f"address {host}:{port}") from None
-    return opened
 
 
 def _need(*packages: str) -> None:

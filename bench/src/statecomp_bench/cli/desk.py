@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from statecomp.cli.serve import listening
+from statecomp.cli.server import listening
 from statecomp.cli.terminal import complain, show
 from statecomp.errors import BadInput
 from statecomp_bench.desk.queue import Queue

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from statecomp.cli.files import write_text
-from statecomp.cli.ledger import opened
+from statecomp.cli.ledger_open import opened
 from statecomp.cli.terminal import warn
 from statecomp.errors import BadInput
 from statecomp_bench.workbuddy.arms import read_arm

@@ -15,7 +15,8 @@ from typing import Any
 from statecomp.checkpoint import Checkpoint
 from statecomp.compressor import StateComp
 from statecomp.history.history import History
-from statecomp.proxy.bodies.documents import Document, Documents, Unreadable
+from statecomp.proxy.bodies.documents import Document, Unreadable
+from statecomp.proxy.bodies.remembered import Documents
 from statecomp.proxy.bodies.unpacking import unpacked
 from statecomp.proxy.request.arrived import Arrived
 from statecomp.proxy.sessions import Kin, client_of, kin_of, session_of, tenant_of

@@ -1,0 +1,167 @@
+"""What is decided at one state of a history, committed, and remembered for later decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from statecomp.controller.circumstances import Circumstances
+from statecomp.controller.controller import chain_to, decided_at, last_seen, tip
+from statecomp.controller.holds import NO_HOLDS, holds_of
+from statecomp.controller.judging import Judge
+from statecomp.controller.replaying import Replayer, claimed_and_kept
+from statecomp.history.history import History
+from statecomp.history.interaction import Interaction
+from statecomp.ledger.commits import Commit, CommitLog
+from statecomp.recent import LruCache, Weighed
+from statecomp.strategy import Refusal, Summarizer, View
+
+NOTHING = History(())
+SECRET = "its summary would hold a secret"
+OBJECTION_STEPS = 10
+"""For so many steps nobody is asked again about what a record's writer wanted kept."""
+Secrets: TypeAlias = Callable[[Iterable[str]], Callable[[str], bool]]
+"""From the texts of a conversation to whether a text holds one of its secrets."""
+
+
+def always() -> bool:
+    return True
+
+
+def none_secret(conversation: Iterable[str]) -> Callable[[str], bool]:
+    return lambda text: False
+
+
+class Decisions:
+    """Asks the judge at a state that is new, and commits what comes of it to the log."""
+
+    def __init__(
+        self,
+        log: CommitLog,
+        replayer: Replayer,
+        judge: Judge,
+        *,
+        holds: bool,
+        window: int | None,
+        secrets: Secrets,
+    ) -> None:
+        self._log = log
+        self._replayer = replayer
+        self._judge = judge
+        self._holds = holds
+        self._window = window
+        self._secrets = secrets
+        # States at which nothing was worth doing: the same request sent again decides nothing new.
+        self._idle: Weighed[str, View] = Weighed(1024, lambda view: 1000 + 350 * len(view.scores))
+        # Interactions that put a secret into a summary: they stay, and those around them can go.
+        self._telling: LruCache[str, str] = LruCache(4096)
+        # What a record's writer wants kept, and until which step: then it may be asked again.
+        self._objected: LruCache[str, tuple[int, str]] = LruCache(4096)
+
+    def idle_at(self, raw: History) -> bool:
+        """Whether nothing was worth doing at this state."""
+        return self._idle.get(last_seen(raw)) is not None
+
+    def decide(
+        self,
+        raw: History,
+        now: Circumstances,
+        wanted: Callable[[], bool] = always,
+        summarizer: Summarizer | None = None,
+    ) -> tuple[View, tuple[Commit, ...]]:
+        """What was committed before, then Algorithm 1 on what that leaves."""
+        seen = last_seen(raw)
+        ids = [segment.id for segment in raw.segments]
+        commits = self._log.find(ids)
+        effective, applied = self._replayer.replay(raw, commits)
+        if any(decided_at(commit, raw) for commit in commits):
+            return View(effective, note="decided before at this state"), applied
+        if (idle := self._idle.get(seen)) is not None:
+            return replace(idle, history=effective), applied
+        holds = holds_of(raw, applied) if self._holds else NO_HOLDS
+        stays = {**holds.reasons, **self._held(ids, effective.checkpoint)}
+        stays |= claimed_and_kept(commits, applied)
+        view = self._judged(locked(effective, stays), now, holds.returns, summarizer)
+        view = self._without_secrets(view, effective, raw)
+        if not view.commits:
+            # A scorer that failed may work the next time; only an answer is worth remembering.
+            if view.scores:
+                self._idle.put(seen, replace(view, history=NOTHING))
+            return view, applied
+        if not wanted():
+            return View(effective, note="decided too late: nothing was committed"), applied
+        at = tip(raw)
+        if any(commit.at == at for commit in commits):
+            # Decided there before the user spoke again: this holds from the user's words on.
+            at = seen
+            view = replace(view, commits=tuple(replace(c, at=at) for c in view.commits))
+        accepted = tuple(self._log.append(at, view.commits, chain_to(at, raw)))
+        if accepted == view.commits:
+            return view, (*applied, *accepted)
+        # Another worker was first, here or over a source: its word stands, so that both send the
+        # same bytes.
+        theirs, applied = self._replayer.replay(raw, self._log.find(ids))
+        return replace(view, history=theirs, commits=()), applied
+
+    def _held(self, ids: Sequence[str], checkpoint: int) -> Mapping[str, str]:
+        held = self._log.held(ids)
+        told = {name: reason for name in ids if (reason := self._telling.get(name))}
+        for name in ids:
+            until, reason = self._objected.get(name) or (0, "")
+            if checkpoint < until:
+                told[name] = reason
+        return {**told, **held} if told else held
+
+    def _judged(
+        self,
+        effective: History,
+        now: Circumstances,
+        refetches: int,
+        summarizer: Summarizer | None = None,
+    ) -> View:
+        """Algorithm 1; what comes of it for later decisions is remembered."""
+        if now.window_tokens is None:
+            now = replace(now, window_tokens=self._window)
+        found = self._judge.judged(effective, now, refetches, self._log.refused, summarizer)
+        view, until = found.view, effective.checkpoint + OBJECTION_STEPS
+        for name, reason in found.objections.items():
+            self._objected.put(name, (until, reason))
+        taken = {commit.sources for commit in view.commits}
+        for sources, first, last in found.answered:
+            refused = [r for r in view.refusals if (r.first, r.last) == (first, last)]
+            # A summary that was good but did not pay yet may pay later.
+            if sources not in taken and all(r.kind != "economics" for r in refused):
+                self._log.refuse(sources, refused[0].reason if refused else view.note)
+        return view
+
+    def _without_secrets(self, view: View, effective: History, raw: History) -> View:
+        if not view.commits:
+            return view
+        secret = self._secrets(s.text for s in raw.segments)
+        fit = tuple(commit for commit in view.commits if not secret(commit.text))
+        if fit == view.commits:
+            return view
+        refusals = list(view.refusals)
+        for commit in (commit for commit in view.commits if commit not in fit):
+            refusals.append(Refusal(commit.first, commit.last, SECRET, "summary"))
+            self._log.refuse(commit.sources, SECRET)
+            for interaction in effective.interactions:
+                if interaction.id in commit.sources and secret(interaction.text):
+                    self._telling.put(interaction.id, SECRET)
+        history = self._replayer.replay(effective, fit)[0]
+        return replace(view, history=history, commits=fit, refusals=tuple(refusals))
+
+
+def locked(history: History, held: Mapping[str, str]) -> History:
+    """With what is held by these reasons, and by those before."""
+    if not held:
+        return history
+    return History(
+        tuple(
+            replace(segment, locked=segment.locked or held[segment.id])
+            if isinstance(segment, Interaction) and segment.id in held
+            else segment
+            for segment in history.segments
+        )
+    )
