@@ -10,7 +10,7 @@ from bench.tests.running import run_case, scripted, small_case
 from statecomp.config import Settings, strategy_factory
 from statecomp.history.trajectory import Trajectory
 from statecomp.router.bundle import save
-from statecomp.router.pipeline import Material, Plan, Workplace, train
+from statecomp.router.pipeline import Material, TrainingPlan, Workplace, train
 from statecomp.wire.openai_chat.wire import OpenAIChat
 from tests.features.small_model import needs_model, tiny
 from tests.vectors.made_up import labels_of, runs_of
@@ -22,7 +22,9 @@ RUNS = runs_of(8, steps=4)
 @needs_model
 def test_an_agent_finishes_its_task_while_a_model_scores_its_history(tmp_path: Path) -> None:
     model = tiny("qwen2.5-7b", tmp_path / "model")
-    plan = Plan("capped-recent4", "hybrid", encoder=model, loss="weighted-bce", checkpoints=2)
+    plan = TrainingPlan(
+        "capped-recent4", "hybrid", encoder=model, loss="weighted-bce", checkpoints=2
+    )
     made = train(Material(RUNS, labels_of(RUNS)), plan, Workplace(vectors=tmp_path / "vectors"))
     save(tmp_path / "router", made.bundle)
     words = f"recipe=paper,scorer=router:{tmp_path / 'router'},device=cpu,encode_s=60"

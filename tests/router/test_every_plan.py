@@ -25,7 +25,7 @@ from statecomp.router.bundle import Bundle, load, save
 from statecomp.router.hidden.opened import Serving
 from statecomp.router.hidden.spec import CONTEXTS, Spec
 from statecomp.router.learners import HIDDEN, LEARNERS, LOSSES, Lesson, learner, lesson
-from statecomp.router.pipeline import Material, Plan, Workplace, train
+from statecomp.router.pipeline import Material, TrainingPlan, Workplace, train
 from statecomp.workers.local import LocalEngine
 from tests.features.small_model import folder, needs_model, tiny
 from tests.router.synthetic import pairs_of
@@ -51,9 +51,9 @@ def vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("vectors")
 
 
-def planned(representation: str, context: str = "none", **more: Any) -> Plan:
+def planned(representation: str, context: str = "none", **more: Any) -> TrainingPlan:
     usual = {"encoder": str(folder()), "layer": 2, "checkpoints": 2}
-    return Plan(representation, context, **{**usual, **more})
+    return TrainingPlan(representation, context, **{**usual, **more})
 
 
 def scored(bundle: Bundle, into: Path) -> dict[str, float]:
@@ -168,7 +168,7 @@ def test_a_number_lost_in_a_vector_is_one_sentence(vectors: Path, tmp_path: Path
 
 def test_a_model_that_reads_less_than_the_papers_view_is_one_sentence(tmp_path: Path) -> None:
     small = tiny("qwen2.5-7b", tmp_path / "model", max_position_embeddings=2_048)
-    plan = Plan("capped-recent4", encoder=small, checkpoints=2)
+    plan = TrainingPlan("capped-recent4", encoder=small, checkpoints=2)
     sentence = "capped-recent4: needs 5,120 tokens at once, and the model reads 2,048"
     with pytest.raises(BadInput, match=sentence):
         train(MATERIAL, plan, Workplace(vectors=tmp_path / "vectors"))

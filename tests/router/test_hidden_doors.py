@@ -24,7 +24,7 @@ from statecomp.recent import MEMORY
 from statecomp.router import shipped
 from statecomp.router.bundle import load, save
 from statecomp.router.hidden.opened import Serving, shared
-from statecomp.router.pipeline import Material, Plan, Workplace, train
+from statecomp.router.pipeline import Material, TrainingPlan, Workplace, train
 from tests.features.small_model import frozen, needs_model, tiny
 from tests.proxy.conversations import CHAT
 from tests.proxy.serving import proxied
@@ -42,7 +42,9 @@ DEPTHS = {"qwen2.5-7b": 28, "qwen3.5-9b": 32}
 
 
 def trained(model: str, into: Path) -> Path:
-    plan = Plan("capped-recent4", "hybrid", encoder=model, loss="weighted-bce", checkpoints=2)
+    plan = TrainingPlan(
+        "capped-recent4", "hybrid", encoder=model, loss="weighted-bce", checkpoints=2
+    )
     made = train(Material(RUNS, labels_of(RUNS)), plan, Workplace(vectors=into / "vectors"))
     save(into / "router", made.bundle)
     return into / "router"
