@@ -112,7 +112,7 @@ def grown(count: int) -> Cost:
             checkpoint=checkpoint,
             decision=decision,
         )
-        accountant._record(exchange)
+        accountant._write([exchange])
         decided, told = decided + between - begun, told + thread_time() - between
     commits = ledger.totals().commits
     ledger.close()

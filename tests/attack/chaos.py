@@ -59,6 +59,7 @@ class Chaos:
     upstream: ScriptedUpstream
     workers: Sequence[Served]
     cluster: Cluster | None = None
+    direct: str = ""  # the upstream's own address
     conversations: list[Conversation] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -166,7 +167,7 @@ def world(plan: Plan, home: Path, *, postgres: bool = False) -> Iterator[tuple[C
             stack.callback(worker.stop)
         for worker in workers:
             worker.start()
-        chaos = Chaos(plan, upstream, workers, cluster)
+        chaos = Chaos(plan, upstream, workers, cluster, direct)
         stack.callback(chaos.client.close)
         yield chaos, store
 

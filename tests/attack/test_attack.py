@@ -46,10 +46,15 @@ def test_growth_is_of_the_last_third_over_the_first() -> None:
 
 def test_a_long_run_in_which_memory_or_latency_grew_has_failed() -> None:
     flat, rising = [100.0] * 12, [100.0 + 10 * n for n in range(12)]
-    assert soak.grown(60, flat, flat) == []
-    assert soak.grown(60, rising, flat) == ["grew: memory by 53.8%"]
-    assert soak.grown(60, flat, rising) == ["grew: p99 by 53.8%"]
-    assert soak.grown(1, rising, rising) == []
+
+    def run(memory: list[float], p99: list[float], beside: list[float] = flat) -> soak.Soaked:
+        return soak.Soaked(memory, p99, beside, flat)
+
+    assert soak.grown(60, run(flat, flat)) == []
+    assert soak.grown(60, run(rising, flat)) == ["grew: memory by 53.8%"]
+    assert soak.grown(60, run(flat, rising)) == ["grew: p99 over that without us by 53.8%"]
+    assert soak.grown(60, run(flat, rising, beside=rising)) == []  # the machine was busier
+    assert soak.grown(1, run(rising, rising)) == []
 
 
 def test_conversations_and_their_damage_come_again_from_their_seed() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -36,11 +37,11 @@ class Watch:
         """
         while self.upstream.received:
             received = self.upstream.received.popleft()
-            self.counts["requests"] += 1
             if received.refusal:
                 self.faults.append(f"invalid: {received.refusal}")
             if not (name := received.headers.get(NAME, "")):
                 continue
+            self.counts["requests"] += 1
             self.counts["rewritten"] += name != named(received.raw)
             sent = named(received.raw)
             if excused:
@@ -79,12 +80,23 @@ def secrets_in(url: str) -> list[str]:
 
 
 def resident_mb(pid: int) -> float:
+    """Of a process and those that it started."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
+        tasks = [task.read_text() for task in Path(f"/proc/{pid}/task").glob("*/children")]
     except OSError:
         return 0.0
     found = [line for line in status.splitlines() if line.startswith("VmRSS:")]
-    return int(found[0].split()[1]) / 1024 if found else 0.0
+    mine = int(found[0].split()[1]) / 1024 if found else 0.0
+    return mine + sum(resident_mb(int(child)) for task in tasks for child in task.split())
+
+
+def processor_s(pid: int) -> float:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def p99_ms(seconds: Sequence[float]) -> float:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from statecomp.ledger import schema, sql_ledger
-from statecomp.ledger.audit import LedgerFailed, Regret, Sums, Totals
+from statecomp.ledger.audit import LedgerFailed, Regret, Sums, Told, Totals
+from statecomp.ledger.database import Connection, Rows
 from statecomp.ledger.log import body_of
 from statecomp.ledger.open import open_ledger
 from statecomp.ledger.retention import RetentionLimits
@@ -127,6 +131,56 @@ def test_a_request_told_again_replaces_what_was_told(ledger: SqlLedger) -> None:
     ledger.record(session(), request(status=200), regrets=[regret])
     assert ledger.requests("run") == [request(status=200)]
     assert ledger.regrets("run") == [regret]
+
+
+def test_requests_told_together_are_those_told_one_by_one(opener: Opener) -> None:
+    told = [
+        Told(session(name), request(name, number, when_s=number), messages=chat(2 * number))
+        for number in range(1, 6)
+        for name in ("run", "other")
+    ]
+    ledger = opener()
+    ledger.record_all(told)
+    ledger.record_all(told[-3:])  # told again
+    for name in ("run", "other"):
+        assert ledger.requests(name) == [one.request for one in told if one.session.id == name]
+        assert ledger.messages(name) == chat(10)
+
+
+def test_the_same_number_twice_in_what_is_told_together_is_put_apart(ledger: SqlLedger) -> None:
+    ledger.record_all([Told(session(), request(when_s=when)) for when in (1.5, 2.5)])
+    assert [(r.number, r.when_s) for r in ledger.requests("run")] == [(1, 1.5), (2, 2.5)]
+
+
+class Planned:
+    """A connection that notes how SQLite goes about what it is asked of requests."""
+
+    def __init__(self, connection: Connection, plans: list[str]) -> None:
+        self._connection = connection
+        self._plans = plans
+
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> Rows:
+        if "FROM requests" in sql:
+            plan = self._connection.execute(f"EXPLAIN QUERY PLAN {sql}", values)
+            self._plans += [str(step) for step in plan if "requests" in str(step)]
+        return self._connection.execute(sql, values)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+
+def test_a_long_session_is_not_searched_for_each_of_its_requests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger, plans = open_ledger(str(tmp_path / "l.db"), mask=masked), list[str]()
+    write = ledger._database.write
+    planned = lambda work: write(lambda connection: work(Planned(connection, plans)))  # noqa: E731
+    monkeypatch.setattr(ledger._database, "write", planned)
+    for number in (1, 2, 2):
+        ledger.record(session(), request(number=number, when_s=float(number)))
+    ledger.close()
+    assert plans
+    assert all("session=? AND number" in plan for plan in plans)
 
 
 def test_a_session_never_changes_hands(ledger: SqlLedger) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 from statecomp.errors import ScoringFailed
 from statecomp.explain import kind_of
 from statecomp.history.history import History
+from statecomp.ledger.audit import LedgerFailed, Told
+from statecomp.ledger.open import open_ledger
 from statecomp.testing.words import WordScorer, chat_of
 from tests.proxy.small_upstream import EAGER, Running, running
 from tests.rules import paying
@@ -74,3 +77,28 @@ def test_a_session_shows_the_latest_note() -> None:
         found = proxy.ledger.session(session.id)
         assert found is not None
         assert found.note == told[-1]
+
+
+def test_a_request_that_cannot_be_recorded_takes_no_other_with_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ledger = open_ledger(":memory:")
+    tried: list[int] = []
+    record_all = ledger.record_all
+
+    def failing(told: Sequence[Told]) -> None:
+        tried.append(len(told))
+        if any(one.request.number == 2 for one in told):
+            raise LedgerFailed("not this one")
+        record_all(told)
+
+    monkeypatch.setattr(ledger, "record_all", failing)
+    monkeypatch.setattr("statecomp.proxy.account.accountant.GATHER_S", 5.0)
+    with running(ledger=ledger) as proxy:
+        for word in ("pr", "prr", "prrr"):
+            proxy.chat(chat_of(word))
+        proxy.drain()
+        (session,) = ledger.sessions()
+        assert [request.number for request in ledger.requests(session.id)] == [1, 3]
+        assert proxy.endpoint.metrics.value("statecomp_ledger_failures_total") == 1
+    assert tried == [3, 1, 1, 1]

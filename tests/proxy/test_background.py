@@ -20,8 +20,8 @@ from statecomp.ledger.commits import Commit, MemoryLog
 from statecomp.ledger.open import open_ledger
 from statecomp.llm.record import Record
 from statecomp.method import Method
+from statecomp.proxy.remembering import RememberingLog
 from statecomp.proxy.settings import Limits
-from statecomp.proxy.tenants import RememberingLog
 from statecomp.testing.words import BULK, chat_of
 from tests.proxy.small_upstream import EAGER, Running, SmallUpstream, running
 from tests.rules import paying
@@ -329,7 +329,7 @@ class Dawdling(MemoryLog):
 def test_only_a_store_that_finds_slowly_is_slow_for_a_request(
     over: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("statecomp.proxy.tenants.SLOW_S", 0.2)
+    monkeypatch.setattr("statecomp.proxy.remembering.SLOW_S", 0.2)
     log = RememberingLog(Dawdling(over))
     log.append("a", [commit_at("a")])
     assert not log.slow

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from statecomp.ledger.audit import LedgerFailed
 from statecomp.ledger.commits import Commit, CommitLog, MemoryLog
 from statecomp.ledger.open import open_ledger
-from statecomp.proxy.tenants import RememberingLog
+from statecomp.proxy.remembering import RememberingLog
 from statecomp.testing.words import chat_of
 from tests.postgres import running_cluster
 from tests.proxy.small_upstream import Running, running
@@ -120,11 +121,11 @@ def test_what_went_out_meanwhile_is_written_down_once_the_store_answers(ask: boo
     store = Hanging()
     with ThreadPoolExecutor(4) as threads:
         log = RememberingLog(store, ask=threads if ask else None)
-        log._away_until = float("inf")
+        log._writes.away_until = float("inf")
         assert log.send("a", ["c1"]) == ["c1"]
         assert log.send("a", ["c2"]) == ["c1"]
         assert store.sent("a") is None
-        log._away_until = 0.0
+        log._writes.away_until = 0.0
         log.send("b", [])
     assert store.sent("a") == ("c1",)
     assert len(log._owed) == 0
@@ -133,20 +134,35 @@ def test_what_went_out_meanwhile_is_written_down_once_the_store_answers(ask: boo
 def test_what_another_worker_wrote_down_first_stands() -> None:
     store = Hanging()
     log = RememberingLog(store)
-    log._away_until = float("inf")
+    log._writes.away_until = float("inf")
     log.send("a", ["c1"])
     store.send("a", ["c2"])
-    log._away_until = 0.0
+    log._writes.away_until = 0.0
     log.catch_up()
     assert log.sent("a") == ("c2",)
 
 
 def test_what_is_owed_to_a_store_that_is_still_away_stays_owed() -> None:
     log = RememberingLog(Hanging())
-    log._away_until = float("inf")
+    log._writes.away_until = float("inf")
     log.send("a", ["c1"])
     log.catch_up()
     assert len(log._owed) == 1
+
+
+class Full(MemoryLog):
+    """Finds, and cannot write."""
+
+    def send(self, seen: str, commits: Sequence[str]) -> Sequence[str]:
+        raise LedgerFailed("the disk is full")
+
+
+def test_a_store_that_cannot_write_is_still_read() -> None:
+    store = Full()
+    log = RememberingLog(store)
+    log.send("a", [])
+    store.append("b", [commit_at("b")])
+    assert list(log.find(["b"])) == [commit_at("b")]
 
 
 class Shared:

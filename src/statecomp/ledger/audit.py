@@ -164,6 +164,17 @@ class Session:
     family: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One request with all that belongs to it; `messages` is the raw history."""
+
+    session: Session
+    request: Request
+    entries: Sequence[Entry] = ()
+    regrets: Sequence[Regret] = ()
+    messages: Sequence[JsonObject] = ()
+
+
 class Ledger(Protocol):
     """Commits that are re-applied for good, and the account of them.
 
@@ -183,6 +194,10 @@ class Ledger(Protocol):
         messages: Sequence[JsonObject] = (),
     ) -> None:
         """One request in one transaction; `messages` is the raw history, stored as what is new."""
+        ...
+
+    def record_all(self, told: Sequence[Told]) -> None:
+        """Several, in this order; they may share a transaction."""
         ...
 
     def sessions(self, limit: int = 100, *, tenant: str = "") -> Sequence[Session]:

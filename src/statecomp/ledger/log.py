@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from threading import Lock
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -233,7 +233,7 @@ def chunks(names: Sequence[str]) -> Iterator[Sequence[str]]:
         yield names[start : start + CHUNK]
 
 
-def marks(values: Sequence[Any]) -> str:
+def marks(values: Sized) -> str:
     return ", ".join("?" * len(values))
 
 

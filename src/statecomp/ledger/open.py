@@ -12,7 +12,7 @@ from statecomp.ledger.retention import RetentionLimits
 from statecomp.ledger.sql_ledger import SqlLedger
 from statecomp.ledger.sqlite import MEMORY, sqlite_dialect
 
-WAIT_S = 2.0
+WAIT_S = 4.0
 DEFAULT_LIMITS = RetentionLimits()
 _SQLITE = "sqlite:///"
 _POSTGRES = ("postgresql://", "postgres://")

@@ -15,12 +15,13 @@ from statecomp.ledger.audit import (
     Regret,
     Request,
     Session,
+    Told,
     Totals,
 )
 from statecomp.ledger.commits import CommitLog
 from statecomp.ledger.database import Connection, Database
 from statecomp.ledger.log import LogMemory, SqlLog
-from statecomp.ledger.pages import Mask, Pages
+from statecomp.ledger.pages import Known, Mask, Pages
 from statecomp.ledger.retention import RetentionLimits
 
 SWEEP_EVERY = 256
@@ -50,19 +51,32 @@ class SqlLedger:
         regrets: Sequence[Regret] = (),
         messages: Sequence[JsonObject] = (),
     ) -> None:
-        before = len(self._pages.known(session.id))
-        history = self._pages.of_history(session.id, messages) if messages else ()
-        record = writing.recorded(self._pages, session, request, entries, regrets, history)
-        known = self._pages.known(session.id)
+        self.record_all([Told(session, request, entries, regrets, messages)])
+
+    def record_all(self, told: Sequence[Told]) -> None:
+        # Where writers do not wait for each other, two that hold several sessions each could.
+        at_once = len(told) if self._database.dialect.one_writer else 1
+        for place in range(0, len(told), max(1, at_once)):
+            self._record(told[place : place + at_once])
+        if self._sweep_is_due(len(told)):
+            self.sweep()
+
+    def _record(self, told: Sequence[Told]) -> None:
+        rows, news = list[writing.RequestRows](), dict[str, Known]()
+        for one in told:
+            name = one.session.id
+            before = len(self._pages.known(name))
+            history = self._pages.of_history(name, one.messages) if one.messages else ()
+            rows.append(writing.recorded(self._pages, one, history))
+            if len(known := self._pages.known(name)) > before:
+                news[name] = known
 
         def work(connection: Connection) -> None:
-            writing.write(connection, record)
-            if len(known) > before:
-                writing.mask_again(connection, self._pages, session.id, known)
+            writing.write(connection, rows)
+            for name, known in news.items():
+                writing.mask_again(connection, self._pages, name, known)
 
         self._database.write(work)
-        if self._sweep_is_due():
-            self.sweep()
 
     def sessions(self, limit: int = 100, *, tenant: str = "") -> Sequence[Session]:
         return self._database.read(lambda c: reading.sessions(c, limit, tenant))
@@ -131,9 +145,9 @@ class SqlLedger:
         told = self._pages.text(reason, {})
         return self._database.write(lambda c: retention.take_back(c, commit, tenant, state, told))
 
-    def _sweep_is_due(self) -> bool:
+    def _sweep_is_due(self, more: int) -> bool:
         with self._lock:
-            self._records += 1
+            self._records += more
             late = time.monotonic() - self._swept_s > SWEEP_EVERY_S
             if self._records < SWEEP_EVERY and not late:
                 return False

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from statecomp.history.identity import digest
-from statecomp.ledger.audit import Entry, LedgerFailed, Regret, Request, Session
+from statecomp.ledger.audit import Entry, LedgerFailed, Regret, Request, Told
 from statecomp.ledger.database import Connection, Row
-from statecomp.ledger.log import body_of, commit_of
+from statecomp.ledger.log import body_of, commit_of, marks
 from statecomp.ledger.pages import Known, Pages, StoredMessage, message_in, written
 
 OF_HISTORY = ""
 """The owner of pages that are a session's history; a commit owns its originals."""
+_INSERT_REQUEST = (
+    "INSERT INTO requests (session, number, when_s, protocol, model, mode, raw_tokens,"
+    " sent_tokens, raw_dollars, sent_dollars, input, cached, written, output, status,"
+    " first_change, grid, note, size, outside, records)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +34,8 @@ class RequestRows:
     history: tuple[StoredMessage, ...]
 
 
-def recorded(
-    pages: Pages,
-    session: Session,
-    request: Request,
-    entries: Sequence[Entry],
-    regrets: Sequence[Regret],
-    history: tuple[StoredMessage, ...],
-) -> RequestRows:
+def recorded(pages: Pages, told: Told, history: tuple[StoredMessage, ...]) -> RequestRows:
+    session, request = told.session, told.request
     if session.id != request.session:
         raise LedgerFailed(f"the request is of session {request.session}, not {session.id}")
     known = pages.known(session.id)
@@ -44,19 +43,26 @@ def recorded(
     about |= {"protocol": session.protocol, "model": session.model}
     about |= {"parent": session.parent, "family": session.family}
     return RequestRows(
-        (session.id, session.tenant, written(about), session.started_s, session.last_s),
+        (session.id, session.tenant, json.dumps(about), session.started_s, session.last_s),
         _request_row(request, pages, known),
         tuple(
-            (_entry_row(e, session.id, pages, known), _originals(e, pages, known)) for e in entries
+            (_entry_row(e, session.id, pages, known), _originals(e, pages, known))
+            for e in told.entries
         ),
-        tuple(replace(regret, detail=pages.text(regret.detail, known)) for regret in regrets),
+        tuple(replace(regret, detail=pages.text(regret.detail, known)) for regret in told.regrets),
         history,
     )
 
 
-def write(connection: Connection, record: RequestRows) -> None:
-    _write_session(connection, record.session)
-    number = _write_request(connection, record.request)
+def write(connection: Connection, records: Sequence[RequestRows]) -> None:
+    """Requests in the order they came in, in as few statements as it takes."""
+    _write_sessions(connection, [record.session for record in records])
+    numbers = _write_requests(connection, [record.request for record in records])
+    for record, number in zip(records, numbers, strict=True):
+        _write_rest(connection, record, number)
+
+
+def _write_rest(connection: Connection, record: RequestRows, number: int) -> None:
     name = str(record.session[0])
     for row, originals in record.entries:
         connection.execute(
@@ -68,6 +74,13 @@ def write(connection: Connection, record: RequestRows) -> None:
             row,
         )
         _write_pages(connection, name, str(row[1]), originals)
+    if record.regrets:
+        _write_regrets(connection, record, name, number)
+    if record.history:
+        _write_pages(connection, name, OF_HISTORY, record.history)
+
+
+def _write_regrets(connection: Connection, record: RequestRows, name: str, number: int) -> None:
     connection.many(
         "INSERT INTO regrets (session, name, request, commit_id, kind, detail)"
         " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (session, name) DO NOTHING",
@@ -76,8 +89,6 @@ def write(connection: Connection, record: RequestRows) -> None:
             for r in record.regrets
         ],
     )
-    if record.history:
-        _write_pages(connection, name, OF_HISTORY, record.history)
 
 
 def mask_again(connection: Connection, pages: Pages, session: str, known: Known) -> None:
@@ -133,45 +144,65 @@ def _add_pages(connection: Connection, pages: Iterable[StoredMessage]) -> None:
     )
 
 
-def _write_session(connection: Connection, row: Row) -> None:
-    """First of all: this row's lock keeps deleting and writing a session apart."""
+def _write_sessions(connection: Connection, rows: Sequence[Row]) -> None:
+    """First of all: their rows' locks keep deleting and writing a session apart."""
+    latest = {row[0]: row for row in rows}
     connection.execute(
-        "INSERT INTO sessions (id, tenant, about, started_s, last_s) VALUES (?, ?, ?, ?, ?)"
+        "INSERT INTO sessions (id, tenant, about, started_s, last_s)"
+        f" VALUES {_places(latest.values())}"
         " ON CONFLICT (id) DO UPDATE SET about = excluded.about, last_s = CASE"
         " WHEN excluded.last_s > sessions.last_s THEN excluded.last_s ELSE sessions.last_s END",
-        row,
+        [value for row in latest.values() for value in row],
     )
-    ((tenant,),) = connection.execute("SELECT tenant FROM sessions WHERE id = ?", (row[0],))
-    if tenant != row[1]:
-        raise LedgerFailed(f"session {row[0]} belongs to another tenant")
+    found = connection.execute(
+        f"SELECT id, tenant FROM sessions WHERE id IN ({marks(latest)})", list(latest)
+    )
+    owners: dict[str, str] = dict(found)
+    for name, tenant, *_ in rows:
+        if owners[name] != tenant:
+            raise LedgerFailed(f"session {name} belongs to another tenant")
+
+
+def _write_requests(connection: Connection, rows: Sequence[Row]) -> list[int]:
+    """Under which numbers."""
+    # What was told before stands at its number or behind it; a long session is not searched.
+    known = connection.execute(
+        "SELECT session, number, when_s FROM requests WHERE "
+        + " OR ".join(["(session = ? AND number >= ? AND (number = ? OR when_s = ?))"] * len(rows)),
+        [value for s, number, when_s, *_ in rows for value in (s, number, number, when_s)],
+    )
+    if known or len({row[:2] for row in rows}) < len(rows):
+        return [_write_request(connection, row) for row in rows]
+    connection.execute(
+        f"{_INSERT_REQUEST} VALUES {_places(rows)}", [value for row in rows for value in row]
+    )
+    return [int(row[1]) for row in rows]
 
 
 def _write_request(connection: Connection, row: Row) -> int:
     """A request told again replaces what was told; two workers that counted alike are put apart."""
-    session, number, when_s, *_ = row
-    same = connection.execute(
-        "SELECT number FROM requests WHERE session = ? AND when_s = ?", (session, when_s)
+    session, number, when_s, *rest = row
+    known = connection.execute(
+        "SELECT number, when_s FROM requests"
+        " WHERE session = ? AND number >= ? AND (number = ? OR when_s = ?)",
+        (session, number, number, when_s),
     )
-    taken = connection.execute(
-        "SELECT 1 FROM requests WHERE session = ? AND number = ?", (session, number)
-    )
-    if same:
-        number = same[0][0]
+    if same := [place for place, when in known if when == when_s]:
+        number = same[0]
         connection.execute(
             "DELETE FROM requests WHERE session = ? AND number = ?", (session, number)
         )
-    elif taken:
+    elif known:
         ((number,),) = connection.execute(
             "SELECT max(number) + 1 FROM requests WHERE session = ?", (session,)
         )
-    connection.execute(
-        "INSERT INTO requests (session, number, when_s, protocol, model, mode, raw_tokens,"
-        " sent_tokens, raw_dollars, sent_dollars, input, cached, written, output, status,"
-        " first_change, grid, note, size, outside, records)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (session, number, when_s, *row[3:]),
-    )
+    again = (session, number, when_s, *rest)
+    connection.execute(f"{_INSERT_REQUEST} VALUES {_places([again])}", again)
     return int(number)
+
+
+def _places(rows: Collection[Row]) -> str:
+    return ", ".join(f"({marks(row)})" for row in rows)
 
 
 def _write_pages(
@@ -205,9 +236,8 @@ def _first_difference(old: Sequence[str], new: Sequence[str]) -> int:
 
 
 def _request_row(request: Request, pages: Pages, known: Known) -> Row:
-    grid = zlib.compress(
-        written([(c.number, c.state, c.score) for c in request.grid]).encode("ascii"), 3
-    )
+    cells = json.dumps([(c.number, c.state, c.score) for c in request.grid])
+    grid = zlib.compress(cells.encode("ascii"), 3)
     usage = request.usage
     note = json.dumps(pages.text(request.note, known))
     return (

@@ -19,6 +19,15 @@ class Usage:
     written: int = 0
     output: int = 0
 
+    def kinds(self) -> tuple[tuple[str, int], ...]:
+        """Each number with its name."""
+        return (
+            ("input", self.input),
+            ("cached", self.cached),
+            ("written", self.written),
+            ("output", self.output),
+        )
+
 
 def counted(found: Mapping[str, Any], *names: str) -> int:
     """The number that stands under these names, one inside the other; 0 for none to believe."""

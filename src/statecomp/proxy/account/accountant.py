@@ -1,4 +1,4 @@
-"""The account of what went through: one request, one transaction, off the way of the answer."""
+"""The account of what went through, written down off the way of the answer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from queue import Full, Queue
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Any
 
@@ -15,7 +15,16 @@ from statecomp.checkpoint import first_change
 from statecomp.controller.prices import PriceBook
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
-from statecomp.ledger.audit import Cell, Entry, Ledger, Regret, Request, Session, Totals
+from statecomp.ledger.audit import (
+    Cell,
+    Entry,
+    Ledger,
+    Regret,
+    Request,
+    Session,
+    Told,
+    Totals,
+)
 from statecomp.ledger.commits import Commit
 from statecomp.proxy.account.bills import Biller, Cached, Prefix
 from statecomp.proxy.account.exchange import Exchange
@@ -30,6 +39,8 @@ from statecomp.tokens import ESTIMATE, TokenCounter
 
 LOG = logging.getLogger("statecomp.proxy")
 SESSIONS = 256
+AT_ONCE, GATHER_S = 32, 0.02
+"""Requests that are written down together, and how long the first one waits for others."""
 
 
 @dataclass
@@ -76,6 +87,7 @@ class Accountant:
         self._lock = Lock()
         self._queue: Queue[Exchange | None] = Queue(most_waiting)
         self._said_at = -1e9
+        self._closing = Event()
         self._thread = Thread(target=self._serve, name="statecomp-account", daemon=True)
         self._thread.start()
 
@@ -108,6 +120,7 @@ class Accountant:
 
     def close(self, patience_s: float) -> None:
         """Write what is waiting, then end."""
+        self._closing.set()
         try:
             self._queue.put(None, timeout=patience_s)
         except Full:
@@ -123,16 +136,49 @@ class Accountant:
         return self._queue.qsize()
 
     def _serve(self) -> None:
-        while True:
-            exchange = self._queue.get()
+        ended = False
+        while not ended:
+            batch = self._gathered()
+            ended = None in batch
             try:
-                if exchange is None:
-                    return
-                self._record(exchange)
+                self._write([exchange for exchange in batch if exchange is not None])
+            finally:
+                for _ in batch:
+                    self._queue.task_done()
+
+    def _gathered(self) -> list[Exchange | None]:
+        """What has come, after a moment for more: each transaction takes turns from requests."""
+        batch = [self._queue.get()]
+        if batch[0] is not None:
+            self._closing.wait(GATHER_S)
+        while len(batch) < AT_ONCE and not self._queue.empty():
+            batch.append(self._queue.get())
+        return batch
+
+    def _write(self, exchanges: Sequence[Exchange]) -> None:
+        """Together where that goes; else each alone, so that one takes no other with it."""
+        told = [one for exchange in exchanges if (one := self._told_of(exchange)) is not None]
+        if len(told) > 1:
+            try:
+                self._ledger.record_all(told)
+            except Exception:  # noqa: BLE001  which of them it is will be seen
+                LOG.debug("some requests could not be recorded together")
+            else:
+                return
+        for one in told:
+            try:
+                self._ledger.record_all([one])
             except Exception as error:  # noqa: BLE001  the account must never stop a request
                 self._failed(error)
-            finally:
-                self._queue.task_done()
+                if (run := self._runs.get(one.session.id)) is not None:
+                    run.stored = ()  # its history comes with its next request
+
+    def _told_of(self, exchange: Exchange) -> Told | None:
+        try:
+            return self._account(exchange)
+        except Exception as error:  # noqa: BLE001  the account must never stop a request
+            self._failed(error)
+            return None
 
     def _failed(self, error: Exception) -> None:
         self._metrics.add("statecomp_ledger_failures_total")
@@ -140,10 +186,10 @@ class Accountant:
             self._said_at = monotonic()
             LOG.error("the ledger could not record a request (%s)", type(error).__name__)
 
-    def _record(self, exchange: Exchange) -> None:
+    def _account(self, exchange: Exchange) -> Told | None:
         raw = exchange.checkpoint.raw if exchange.checkpoint else None
         if not exchange.session or raw is None:
-            return
+            return None
         view = _decided(exchange)
         self._metrics.add("statecomp_decisions_total", outcome=_outcome(exchange, view))
         run = self._runs.get(exchange.session) or self._resumed(exchange)
@@ -165,8 +211,8 @@ class Accountant:
             self._metrics.add("statecomp_record_dollars_total", request.record_dollars)
         self._told(request, entries)
         news = [] if run.stored == run.cached.raw else raw.messages
-        self._ledger.record(_session(exchange, run), request, entries, regrets, news)
         run.stored = run.cached.raw
+        return Told(_session(exchange, run), request, entries, regrets, news)
 
     def _resumed(self, exchange: Exchange) -> _Run:
         """A session of an earlier process goes on counting where it stood."""

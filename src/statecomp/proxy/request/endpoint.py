@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 from starlette.types import Receive, Scope, Send
@@ -177,7 +177,7 @@ class ProxyEndpoint:
         self.metrics.took(exchange.own_ms)
         if exchange.note:
             self.metrics.add("statecomp_notes_total")
-        for kind, tokens in asdict(exchange.usage).items():
+        for kind, tokens in exchange.usage.kinds():
             self.metrics.add("statecomp_provider_tokens_total", tokens, kind=kind)
         if exchange.checkpoint is not None and not route.counts:
             self.metrics.add("statecomp_tokens_total", exchange.raw_tokens, kind="raw")
