@@ -23,7 +23,7 @@ from statecomp.recent import LruCache, Weighed
 STATES = 4096
 SLOW_S = 0.1
 """A local file answers in far less, however many threads wait for the processor meanwhile."""
-AT_ONCE_S = 1.0
+AT_ONCE_S = 2.0
 """How long a request waits for a store behind a network, which answers in a few milliseconds but
 where the whole machine is slow; less, and two workers of a busy one would send other bytes."""
 PATIENCE_S = 2.0
