@@ -157,3 +157,15 @@ def test_memory_does_not_grow_with_what_went_through(tmp_path: Path) -> None:
     went: list[int] = []
     asyncio.run(all_of_them())
     assert sizes[1] - sizes[0] < sum(went[160:]) / 2
+
+
+def test_a_message_that_is_the_same_object_is_looked_at_again_unless_nobody_changes_any() -> None:
+    for unchanging, told in ((False, "other"), (True, "fine")):
+        reader = IncrementalReader(OpenAIChat(), shelf=ConversationCache(unchanging=unchanging))
+        messages: list[dict[str, Any]] = [
+            {"role": "user", "content": "task"},
+            {"role": "assistant", "content": "fine"},
+        ]
+        reader.read({"messages": messages})
+        messages[1]["content"] = "other"
+        assert reader.read({"messages": messages}).segments[-1].text == told

@@ -111,7 +111,7 @@ def build_app(
         busy=lambda: judges is None and reader.busy,  # others take nothing from requests
     )
     failed = lambda: metrics.add("statecomp_ledger_failures_total")  # noqa: E731
-    engines = TenantCompressors(settings, decides, ledger, failed, judges)
+    engines = TenantCompressors(settings, decides, ledger, failed, judges, unchanging=True)
     reader = RequestReader(settings, engines)
     decider = Decider(settings, reader, background, book, Horizons(ledger))
     accountant = Accountant(ledger, metrics, book, most_waiting=limits.records, count=decides.count)

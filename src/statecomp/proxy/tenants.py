@@ -47,12 +47,15 @@ class TenantCompressors:
     ledger: Ledger
     ledger_failed: Callable[[], None] = lambda: None
     judges: Judges | None = None
+    unchanging: bool = False  # messages are ours alone once they were read
     _lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
         self._engines: LruCache[tuple[str, str], StateComp] = LruCache(self.settings.limits.engines)
         limits = self.settings.limits
-        self._shelf = ConversationCache(limits.conversations, limits.conversation_tokens)
+        self._shelf = ConversationCache(
+            limits.conversations, limits.conversation_tokens, unchanging=self.unchanging
+        )
         self._logs: LruCache[tuple[str, str], RememberingLog] = LruCache(limits.engines)
         self._asking: Executor | None = None
         if not self.settings.local_store:

@@ -11,7 +11,8 @@ from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, takewhile
+from operator import is_
 from threading import Lock
 from typing import Any, TypeAlias
 
@@ -61,6 +62,7 @@ class ConversationCache:
 
     Several readers may share one, so that all of them together stay in bounds; none sees what
     another read.  Beside their number it is the tokens that count: those stand for memory.
+    Where nobody changes a message once it was read, the very same object needs no second look.
     """
 
     def __init__(
@@ -68,8 +70,11 @@ class ConversationCache:
         conversations: int = 32,
         tokens: int = 8_000_000,
         budget: MemoryBudget = MEMORY,
+        *,
+        unchanging: bool = False,
     ) -> None:
         self.bytes = 0
+        self.unchanging = unchanging
         self._used: dict[_Place, int] = {}
         self._budget = budget
         budget.join(self)
@@ -165,7 +170,7 @@ class IncrementalReader:
         Later ones would be a second copy of every string.
         """
         place = (self._name, self._opening(messages))
-        base, same = _nearest(self._shelf.row(place), messages)
+        base, same = _nearest(self._shelf.row(place), messages, self._shelf.unchanging)
         known = base
         if base is NOTHING or not same == len(messages) == len(base.messages):
             known = self._longer(base, _settled(base, same), messages)
@@ -216,11 +221,13 @@ def _brief(value: Any) -> Any:
     return [_brief(item) for item in value] if isinstance(value, list) else value
 
 
-def _nearest(row: Sequence[_Known], messages: Sequence[JsonObject]) -> tuple[_Known, int]:
+def _nearest(
+    row: Sequence[_Known], messages: Sequence[JsonObject], unchanging: bool
+) -> tuple[_Known, int]:
     """The remembered conversation with the longest common beginning, and its length."""
     best, length = NOTHING, 0
     for known in reversed(row):
-        same = _common(known, messages)
+        same = _common(known, messages, unchanging)
         if same > length:
             best, length = known, same
         if length == len(messages):
@@ -228,10 +235,12 @@ def _nearest(row: Sequence[_Known], messages: Sequence[JsonObject]) -> tuple[_Kn
     return best, length
 
 
-def _common(known: _Known, messages: Sequence[JsonObject]) -> int:
+def _common(known: _Known, messages: Sequence[JsonObject], unchanging: bool) -> int:
     """How many leading messages are the ones we know, cache markers aside."""
     place = 0
-    for mine, theirs in zip(known.copies, messages, strict=False):
+    if unchanging:
+        place = sum(1 for _ in takewhile(bool, map(is_, known.messages, messages)))
+    for mine, theirs in zip(known.copies[place:], messages[place:], strict=False):
         if mine != theirs and canonical(strip_markers(mine)) != canonical(strip_markers(theirs)):
             return place
         place += 1
