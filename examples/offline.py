@@ -10,7 +10,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import statecomp
-from statecomp.router.pipeline import TrainingPlan
 
 RUNS = sorted((Path(__file__).parents[1] / "samples").glob("*.jsonl"))
 
@@ -20,7 +19,9 @@ def main() -> None:
     labels = {run.id: {label.number: label for label in run.labels} for run in done}
     print(f"{len(done)} runs, {sum(map(len, labels.values()))} interactions labelled")
     with TemporaryDirectory() as folder:
-        made = statecomp.train(RUNS, labels, out=folder, plan=TrainingPlan(learners=("linear",)))
+        made = statecomp.train(
+            RUNS, labels, out=folder, plan=statecomp.TrainingPlan(learners=("linear",))
+        )
         print(f"a router on {len(made.pairs):,} pairs, threshold {made.bundle.threshold:.2f}")
         names = {
             "window:keep=10": "the last ten",

@@ -75,3 +75,15 @@ def test_make_help_tells_every_target() -> None:
         check=True,
     ).stdout
     assert {line.split()[0] for line in told.splitlines()} == TARGETS
+
+
+def test_the_changelog_is_by_version_and_the_latest_is_this_one() -> None:
+    changes = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    headings = re.findall(r"^## (.+)$", changes, re.MULTILINE)
+    released = [re.fullmatch(r"(\d+)\.(\d+)\.(\d+) - \d{4}-\d\d-\d\d", h) for h in headings]
+    if headings[0] == "Unreleased":
+        released = released[1:]
+    versions = [tuple(map(int, found.groups())) for found in released if found]
+    assert len(versions) == len(released)
+    assert versions == sorted(set(versions), reverse=True)
+    assert ".".join(map(str, versions[0])) == statecomp.__version__

@@ -40,10 +40,11 @@ if TYPE_CHECKING:
     from statecomp.pipelines.replaying import replay
     from statecomp.pipelines.training import evaluate, train
     from statecomp.recipes import RECIPES, Recipe
+    from statecomp.router.pipeline import TrainingPlan
     from statecomp.strategy import Scorer, Strategy, Summarizer, View
     from statecomp.wire.protocol import Placement
 
-__version__ = "0.1.0"
+__version__ = "0.3.0"
 
 # Where each name lives; the imports above say the same to type checkers, and a test holds them
 # together.
@@ -93,6 +94,7 @@ _HOMES = {
         "RECIPES",
         "Recipe",
     ),
+    "router.pipeline": ("TrainingPlan",),
     "strategy": (
         "Scorer",
         "Strategy",
@@ -135,6 +137,7 @@ __all__ = [
     "Strategy",
     "Summarizer",
     "SummaryFailed",
+    "TrainingPlan",
     "View",
     "__version__",
     "annotate",

@@ -8,4 +8,4 @@ StateCompError
 └── SandboxFailed         sandbox: no sandbox, or it could not go on
 """
 
-__version__ = "0.1.0"
+__version__ = "0.3.0"

@@ -45,7 +45,7 @@ def route_in(scope: Scope) -> Route:
 
 
 @dataclass
-class Progress:
+class RequestProgress:
     """How far a request has come.
 
     A step that learns something puts a new value in the place of the one before, so that whatever

@@ -14,7 +14,7 @@ from statecomp.proxy.account.lines import log_request
 from statecomp.proxy.client import Answer
 from statecomp.proxy.faults import Fault
 from statecomp.proxy.metrics import Metrics
-from statecomp.proxy.request.arrived import Arrived, Progress, route_in
+from statecomp.proxy.request.arrived import Arrived, RequestProgress, route_in
 from statecomp.proxy.request.outgoing import Outgoing
 from statecomp.proxy.request.preparing import Prepared, Preparer
 from statecomp.proxy.request.sending import Sender
@@ -52,7 +52,7 @@ class ProxyEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         route, begun = route_in(scope), perf_counter()
-        progress = Progress(Exchange(route.protocol, self.settings.mode))
+        progress = RequestProgress(Exchange(route.protocol, self.settings.mode))
         self.open_requests += 1
         try:
             await self._answer_faults(scope, receive, send, route, progress)
@@ -61,7 +61,7 @@ class ProxyEndpoint:
             self._account(progress.exchange, route, (perf_counter() - begun) * 1000)
 
     async def _answer_faults(
-        self, scope: Scope, receive: Receive, send: Send, route: Route, progress: Progress
+        self, scope: Scope, receive: Receive, send: Send, route: Route, progress: RequestProgress
     ) -> None:
         try:
             await self._serve(Arrived.of(scope, route, self.settings), receive, send, progress)
@@ -76,7 +76,7 @@ class ProxyEndpoint:
             await answer(send, fault, route.protocol)
 
     async def _serve(
-        self, arrived: Arrived, receive: Receive, send: Send, progress: Progress
+        self, arrived: Arrived, receive: Receive, send: Send, progress: RequestProgress
     ) -> None:
         """Read and rewritten where it carries a history, else streamed up and down, unread."""
         progress.exchange = replace(progress.exchange, client=client_of(arrived.headers))
@@ -96,7 +96,7 @@ class ProxyEndpoint:
             await self._relay(response, send, progress)
 
     async def _pass_on(
-        self, arrived: Arrived, receive: Receive, send: Send, progress: Progress
+        self, arrived: Arrived, receive: Receive, send: Send, progress: RequestProgress
     ) -> None:
         given, headers = arrived.headers, arrived.forwarded
         upload = Upload(receive)
@@ -117,7 +117,7 @@ class ProxyEndpoint:
                 raise
             await self._relay(response, send, progress)
 
-    async def _prepare(self, arrived: Arrived, body: bytes, progress: Progress) -> Prepared:
+    async def _prepare(self, arrived: Arrived, body: bytes, progress: RequestProgress) -> Prepared:
         prepared = await self.preparer.prepared(arrived, body)
         sent_raw = prepared.request is None or prepared.request.content is None
         known = replace(progress.exchange, note=prepared.note, sent_raw=sent_raw)
@@ -137,7 +137,7 @@ class ProxyEndpoint:
         progress.exchange = known
         return prepared
 
-    async def _send(self, prepared: Prepared, going: Outgoing, progress: Progress) -> Answer:
+    async def _send(self, prepared: Prepared, going: Outgoing, progress: RequestProgress) -> Answer:
         arrived, request = prepared.arrived, prepared.request
 
         def decide_behind() -> None:
@@ -149,7 +149,7 @@ class ProxyEndpoint:
 
         return await self.sender.answered(prepared, going, progress, decide_behind)
 
-    async def _relay(self, response: Answer, send: Send, progress: Progress) -> None:
+    async def _relay(self, response: Answer, send: Send, progress: RequestProgress) -> None:
         progress.exchange = replace(progress.exchange, status=response.status)
         reader = None
         if progress.exchange.protocol:

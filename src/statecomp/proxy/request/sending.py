@@ -13,7 +13,7 @@ from statecomp.proxy.account.exchange import STALE_NOTE
 from statecomp.proxy.backoff import Backoff
 from statecomp.proxy.client import Answer, Client
 from statecomp.proxy.metrics import Metrics
-from statecomp.proxy.request.arrived import Arrived, Progress
+from statecomp.proxy.request.arrived import Arrived, RequestProgress
 from statecomp.proxy.request.outgoing import (
     STALE,
     Outgoing,
@@ -64,7 +64,7 @@ class Sender:
         self,
         prepared: Prepared,
         going: Outgoing,
-        progress: Progress,
+        progress: RequestProgress,
         on_sent: Callable[[], None],
     ) -> Answer:
         """The upstream's answer to the view, or to what came in where it refuses the view."""
@@ -82,7 +82,7 @@ class Sender:
         self,
         arrived: Arrived,
         going: Outgoing,
-        progress: Progress,
+        progress: RequestProgress,
         on_sent: Callable[[], None] = lambda: None,
     ) -> Answer:
         """The upstream's answer; where stale thinking is refused, that to asking for its loss."""
@@ -110,7 +110,7 @@ class Sender:
         return second
 
     async def _as_it_came(
-        self, refused: Answer, prepared: Prepared, request: ReadRequest, progress: Progress
+        self, refused: Answer, prepared: Prepared, request: ReadRequest, progress: RequestProgress
     ) -> Answer:
         """The upstream refused what we made of a request: once more, with what the client sent."""
         refused.close()
