@@ -37,8 +37,8 @@ test: $(READY)  ## all tests
 	# A file's tests stay in one process: they share servers and browsers.
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
-test-times: $(READY)  ## all tests, and the twenty that take longest
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile --durations=20 --durations-min=0
+test-times: $(READY)  ## all tests, and the twenty that take longest, by the clock and by the processor
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile --durations=20 --durations-min=0 --processor
 
 adapters: $(READY)  ## every adapter with its framework, each in an environment of its own
 	STATECOMP_ADAPTERS=all STATECOMP_PROVED=src/statecomp/adapters/proved.json \
