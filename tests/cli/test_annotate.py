@@ -7,11 +7,9 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from time import sleep
 from typing import Any, ClassVar
@@ -19,20 +17,18 @@ from typing import Any, ClassVar
 import pytest
 
 from statecomp.annotation.labels import read_labels
-from statecomp.testing.words import BULK, chat_of
+from tests.cli.chats import ChatHandler, served, two_runs
 from tests.cli.test_cli import ROOT, statecomp
 
 
-class Endpoint(BaseHTTPRequestHandler):
+class Endpoint(ChatHandler):
     """An OpenAI-compatible endpoint: answers as `script` says, remembers what it was asked."""
 
     asked: ClassVar[list[str]] = []
     script: ClassVar[list[Any]] = []
     delay_s: ClassVar[float] = 0.0
 
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        prompt = body["messages"][-1]["content"]
+    def asked_about(self, prompt: str) -> None:
         sleep(self.delay_s)
         status: Any = self.script.pop(0) if self.script else 200
         if status == "drop":
@@ -41,41 +37,19 @@ class Endpoint(BaseHTTPRequestHandler):
         if status == 200:
             self.asked.append(prompt)
         content = "nonsense" if status == "nonsense" else '{"records": []}'
-        choice = {"finish_reason": "stop", "message": {"role": "assistant", "content": content}}
-        usage = {"prompt_tokens": 10, "completion_tokens": 2}
-        reply = json.dumps({"choices": [choice], "usage": usage}).encode()
-        self.send_response(status if isinstance(status, int) else 200)
-        self.send_header("content-length", str(len(reply)))
-        self.end_headers()
-        self.wfile.write(reply)
-
-    def log_message(self, *args: object) -> None:
-        pass
+        self.answer(content, status if isinstance(status, int) else 200)
 
 
 @contextmanager
 def endpoint(script: list[Any] | None = None, delay_s: float = 0.0) -> Iterator[str]:
     Endpoint.asked, Endpoint.script, Endpoint.delay_s = [], script or [], delay_s
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"openai:tiny@http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with served(Endpoint) as chat:
+        yield chat
 
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
-    path = tmp_path / "runs.jsonl"
-    records = [
-        {"id": f"run{n}", "style": "tool-calls", "messages": chat_of("prrrrrr", BULK + str(n))}
-        for n in range(2)
-    ]
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return path
+    return two_runs(tmp_path)
 
 
 def test_dataflow_labels_every_interaction_and_writes_its_records(

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,57 +13,33 @@ import pytest
 
 from statecomp.annotation.forecasts import read_forecasts
 from statecomp.testing.words import BULK, chat_of
+from tests.cli.chats import ChatHandler, served, two_runs
 from tests.cli.test_cli import statecomp
 
 
-class Seer(BaseHTTPRequestHandler):
+class Seer(ChatHandler):
     """Says `p` of every step it is asked about, and counts how often it is asked."""
 
     p: ClassVar[float] = 0.5
     asked: ClassVar[int] = 0
 
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        prompt = body["messages"][-1]["content"]
+    def asked_about(self, prompt: str) -> None:
         steps = int(re.findall(r"steps 1 to (\d+) may be", prompt)[-1])
         type(self).asked += 1
         entries = [{"i": i, "p": self.p} for i in range(1, steps + 1)]
-        content = json.dumps({"still_asked": "", "ready": entries})
-        choice = {"finish_reason": "stop", "message": {"role": "assistant", "content": content}}
-        usage = {"prompt_tokens": 10, "completion_tokens": 2}
-        reply = json.dumps({"choices": [choice], "usage": usage}).encode()
-        self.send_response(200)
-        self.send_header("content-length", str(len(reply)))
-        self.end_headers()
-        self.wfile.write(reply)
-
-    def log_message(self, *args: object) -> None:
-        pass
+        self.answer(json.dumps({"still_asked": "", "ready": entries}))
 
 
 @contextmanager
 def seer(p: float = 0.5) -> Iterator[str]:
     Seer.p, Seer.asked = p, 0
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Seer)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"openai:tiny@http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with served(Seer) as chat:
+        yield chat
 
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
-    path = tmp_path / "runs.jsonl"
-    records = [
-        {"id": f"run{n}", "style": "tool-calls", "messages": chat_of("prrrrrr", BULK + str(n))}
-        for n in range(2)
-    ]
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return path
+    return two_runs(tmp_path)
 
 
 def test_forecasts_are_written_and_a_second_start_asks_nothing(runs: Path, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import httpx
+import pytest
 
 from statecomp.testing.provider.app import Received
 from tests.proxy.upstream import KEY, SCHEMA, look
@@ -167,3 +168,6 @@ def sent(received: Received) -> list[Message]:
     body = received.body
     messages: list[Message] = body["input"] if "input" in body else body["messages"]
     return messages
+
+
+each_protocol = pytest.mark.parametrize("tongue", TONGUES.values(), ids=TONGUES)

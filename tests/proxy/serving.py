@@ -26,7 +26,7 @@ from statecomp.proxy.sessions import tenant_of
 from statecomp.proxy.settings import ProxySettings
 from statecomp.testing.provider.app import Received, ScriptedUpstream
 from statecomp.testing.provider.serving import free_port, serving
-from tests.proxy.conversations import Tongue, post
+from tests.proxy.conversations import Message, Tongue, post
 from tests.proxy.upstream import KEY
 from tests.proxy.upstream import upstream as scripted
 
@@ -177,3 +177,10 @@ def served(upstream: str, home: Path, *options: str) -> Iterator[Served]:
         yield server
     finally:
         server.stop()
+
+
+def converse(proxy: Proxied, tongue: Tongue, messages: list[Message], **body: Any) -> None:
+    """Send the history as it grows; each request must be answered with 200."""
+    for history in tongue.growing(messages):
+        answer = proxy.post(tongue, tongue.body(history, **body))
+        assert answer.status_code == 200, answer.text

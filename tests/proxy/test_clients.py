@@ -50,11 +50,6 @@ def everyone() -> Iterator[Proxied]:
         yield shared
 
 
-@pytest.fixture
-def proxy(everyone: Proxied) -> Proxied:
-    return everyone.tenant()
-
-
 def chat(url: str, key: str, stream: bool) -> Run:
     ask = ask_chat(openai_client(url, api_key=key), "gpt-5", stream=stream)
     return drive(chat_agent(), ask)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -16,30 +15,20 @@ from statecomp.method import Method
 from statecomp.testing.chat import ScriptedChat
 from statecomp.testing.provider.refusals import Strictness
 from statecomp.wire.protocol import Placement
-from tests.proxy.conversations import CHAT, CLAUDE, RESPONSES, TONGUES, Message, Tongue, post, sent
-from tests.proxy.serving import EAGER, Proxied, proxied
+from tests.proxy.conversations import (
+    CHAT,
+    CLAUDE,
+    RESPONSES,
+    Message,
+    Tongue,
+    each_protocol,
+    post,
+    sent,
+)
+from tests.proxy.serving import EAGER, Proxied, converse, proxied
 from tests.proxy.upstream import TASK, upstream
 
-each_protocol = pytest.mark.parametrize("tongue", TONGUES.values(), ids=TONGUES)
 FRAME = "it requests nothing"
-
-
-@pytest.fixture(scope="module")
-def everyone() -> Iterator[Proxied]:
-    with proxied() as shared:
-        yield shared
-
-
-@pytest.fixture
-def proxy(everyone: Proxied) -> Proxied:
-    return everyone.tenant()
-
-
-def converse(proxy: Proxied, tongue: Tongue, messages: list[Message], **body: Any) -> None:
-    """Send the history as it grows; each request must be answered with 200."""
-    for history in tongue.growing(messages):
-        answer = proxy.post(tongue, tongue.body(history, **body))
-        assert answer.status_code == 200, answer.text
 
 
 def is_summary(message: Message) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,34 +25,14 @@ from tests.proxy.conversations import (
     HEADERS,
     PLAIN,
     RESPONSES,
-    TONGUES,
-    Message,
     Tongue,
+    each_protocol,
     post,
     sent,
 )
-from tests.proxy.serving import EAGER, Proxied, proxied
+from tests.proxy.serving import EAGER, Proxied, converse, proxied
 from tests.proxy.upstream import KEY, TASK, upstream
 from tests.rules import paying
-
-each_protocol = pytest.mark.parametrize("tongue", TONGUES.values(), ids=TONGUES)
-
-
-@pytest.fixture(scope="module")
-def everyone() -> Iterator[Proxied]:
-    with proxied() as shared:
-        yield shared
-
-
-@pytest.fixture
-def proxy(everyone: Proxied) -> Proxied:
-    return everyone.tenant()
-
-
-def converse(proxy: Proxied, tongue: Tongue, messages: list[Message], **body: Any) -> None:
-    for history in tongue.growing(messages):
-        answer = proxy.post(tongue, tongue.body(history, **body))
-        assert answer.status_code == 200, answer.text
 
 
 def rewritten(proxy: Proxied) -> int:

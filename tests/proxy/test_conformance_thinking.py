@@ -44,11 +44,6 @@ def everyone() -> Iterator[Proxied]:
         yield shared
 
 
-@pytest.fixture
-def proxy(everyone: Proxied) -> Proxied:
-    return everyone.tenant()
-
-
 def claude(proxy: Proxied, model: str, **headers: str) -> Ask:
     client = anthropic_client(proxy.url, api_key=proxy.key, default_headers=headers)
     return ask_messages(client, model)

@@ -24,14 +24,13 @@ from tests.proxy.conversations import (
     CLAUDE,
     HEADERS,
     PLAIN,
-    TONGUES,
     Tongue,
+    each_protocol,
     post,
 )
 from tests.proxy.serving import EAGER_OPTIONS, PATIENCE_S, Proxied, Served, proxied, served
 from tests.proxy.upstream import TASK, upstream
 
-each_protocol = pytest.mark.parametrize("tongue", TONGUES.values(), ids=TONGUES)
 NOW = ("--commit", "now", *EAGER_OPTIONS)
 
 

@@ -26,14 +26,13 @@ from statecomp.testing.provider.app import Received, ScriptedUpstream
 from statecomp.testing.provider.dialects import Dialect
 from statecomp.testing.provider.refusals import Refused
 from statecomp.testing.provider.turns import Body, ScriptedCall, Turn, drill
-from tests.proxy.conversations import CHAT, CLAUDE, TONGUES, Tongue
+from tests.proxy.conversations import CHAT, CLAUDE, Tongue, each_protocol
 from tests.proxy.serving import EAGER, Proxied, proxied
 from tests.proxy.upstream import TASK
 
 SAID = "Every part that was looked at was checked and fine."
 SIBLINGS = {"gpt-5": "gpt-5-mini", "claude-sonnet-5": "claude-haiku-4-5"}
 SAME = replace(EAGER, records=ModelRecords(ExtractiveSummarizer()))
-each_protocol = pytest.mark.parametrize("tongue", TONGUES.values(), ids=TONGUES)
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import pytest
 
 from statecomp_bench.cli.verbs import VERBS
-from tests.cli.loading import help_of
+from tests.cli.loading import help_of, says_its_first_sentence
 
 
 @pytest.mark.parametrize("name", VERBS)
 def test_a_verb_is_listed_with_the_first_sentence_of_its_help(name: str) -> None:
-    command = VERBS[name].load()
-    assert command.name == name
-    assert command.get_short_help_str(1000) == VERBS[name].about
+    says_its_first_sentence(name, VERBS[name])
 
 
 def test_help_lists_every_verb_and_loads_none() -> None:
