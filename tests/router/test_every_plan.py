@@ -92,7 +92,8 @@ def test_every_representation_with_every_context_is_learned_kept_and_read_online
 def test_every_learner_with_every_loss_is_a_router_or_one_sentence(
     name: str, loss: str, representation: str, vectors: Path, tmp_path: Path
 ) -> None:
-    plan = planned(representation, learners=(name,), loss=loss)
+    context = "none" if representation == "evidence" else "topk"
+    plan = planned(representation, context, learners=(name,), loss=loss)
     if name in BY_WEIGHTS and loss == "cb-focal":
         sentence = f"loss: is cb-focal, and the learner {name} knows classes by weights alone"
         with pytest.raises(BadInput, match=sentence):

@@ -12,11 +12,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from statecomp import StateComp
 from statecomp.annotation.records import Reading
+from statecomp.cli.app import app
 from statecomp.config.methods import method_of
 from statecomp.controller.spans import Gates
+from statecomp.errors import BadInput
 from statecomp.features import presets
 from statecomp.features.constructions import CONSTRUCTIONS, budget_of
 from statecomp.options import Options, Settings
@@ -28,7 +31,7 @@ from statecomp.router.pipeline import Material, TrainingPlan, Workplace, train
 from tests.features.small_model import frozen, needs_model, tiny
 from tests.proxy.conversations import CHAT
 from tests.proxy.serving import proxied
-from tests.vectors.made_up import labels_of, run_of, runs_of
+from tests.vectors.made_up import labels_of, run_of, runs_of, written
 
 pytestmark = needs_model
 LIBRARIES = "the frozen model needs statecomp[encoder,learn]"
@@ -173,3 +176,15 @@ def test_all_who_read_alike_share_one_model(router: Path) -> None:
     for number, scorer in enumerate(scorers):
         scorer.score(Reading.of(RUNS[number]).history)
     assert len({id(scorer.reader._model._encoder) for scorer in scorers}) == 1
+
+
+def test_a_verb_says_in_one_sentence_that_its_encoder_is_not_here(
+    hub: Path, tmp_path: Path
+) -> None:
+    runs, labels = written(RUNS, labels_of(RUNS), tmp_path)
+    words = ["train", runs, "--labels", labels, "-o", tmp_path / "router", "--representation"]
+    done = CliRunner().invoke(app, [*map(str, words), "capped-recent4", "--encoder", "qwen2.5-7b"])
+    sentence = "qwen2.5-7b is not on this machine: statecomp models pull qwen2.5-7b"
+    assert isinstance(done.exception, BadInput)  # which `main` says, and ends with 2
+    assert str(done.exception) == sentence
+    assert not (tmp_path / "router").exists()
