@@ -62,26 +62,30 @@ PROOFS = (
         "openai_agents_driver.py",
         ("chat", "sync", "responses", "streamed", "set once", "set once, streamed"),
         quick=("chat",),
-        untouched=("kept elsewhere",),
+        untouched=("kept elsewhere", "set once, kept elsewhere"),
     ),
     Proof(
         "pydantic_ai",
         Environment("pydantic-ai", ("pydantic-ai-slim[openai,anthropic]==2.66.0",)),
         "pydantic_ai_driver.py",
         ("chat", "sync", "streamed", "responses", "anthropic", "bound", "model", "model, streamed"),
-        untouched=("kept elsewhere", "forbidden"),
+        untouched=("kept elsewhere", "model, kept elsewhere", "forbidden"),
     ),
     Proof(
         "pydantic_ai_1",
         Environment("pydantic-ai-1", ("pydantic-ai-slim[openai,anthropic]==1.107.0",)),
         "pydantic_ai_driver.py",
-        ("model", "model, streamed"),
+        ("model", "model, sync", "model, streamed"),
     ),
     Proof(
         "litellm",
         Environment("litellm", ("litellm==1.106.2", "mcp==2.3.0")),
         "litellm_driver.py",
-        ("async", "sync", "attached", "streamed", "router", "responses", "messages", "bound"),
+        (
+            *("async", "sync", "attached", "streamed", "router"),
+            *("responses", "responses, sync", "messages", "bound"),
+        ),
+        untouched=("kept elsewhere",),
     ),
     Proof(
         "mini_swe_agent",
@@ -94,27 +98,36 @@ PROOFS = (
         "strands",
         Environment("strands", ("strands-agents[openai,anthropic]==1.62.0",)),
         "strands_driver.py",
-        ("sync", "async", "anthropic", "alternating", "bound"),
+        ("sync", "async", "anthropic", "alternating", "bound", "responses"),
+        untouched=("kept elsewhere", "forbidden"),
     ),
     Proof(
         "google_adk",
         Environment("google-adk", ("google-adk==2.13.0", "litellm==1.106.2", "mcp==2.3.0")),
         "google_adk_driver.py",
-        ("async", "streamed", "no ids"),
+        ("async", "sync", "streamed", "gemini", "bound"),
+        untouched=("kept elsewhere", "forbidden"),
     ),
     Proof(
         "openhands",
         Environment("openhands", ("openhands-sdk==1.58.0",), "3.12"),
         "openhands_driver.py",
-        ("sync", "async"),
+        ("sync", "async", "streamed", "bound"),
+        untouched=("forbidden",),
     ),
     Proof(
         "agent_framework",
         Environment(
-            "agent-framework", ("agent-framework-core==1.23.0", "agent-framework-openai==1.17.0")
+            "agent-framework",
+            (
+                "agent-framework-core==1.23.0",
+                "agent-framework-openai==1.17.0",
+                "agent-framework-anthropic==1.0.0b261022",
+            ),
         ),
         "agent_framework_driver.py",
-        ("chat", "responses", "streamed"),
+        ("chat", "responses", "streamed", "bound", "bound, streamed"),
+        untouched=("kept elsewhere", "forbidden", "stored by call"),
     ),
     Proof(
         "smolagents",
@@ -124,14 +137,24 @@ PROOFS = (
     ),
     Proof(
         "crewai",
-        Environment("crewai", ("crewai==1.15.30",)),
+        Environment("crewai", ("crewai[anthropic]==1.15.30",)),
         "crewai_driver.py",
-        ("sync", "async", "streamed"),
+        ("sync", "async", "streamed", "responses", "bound"),
+        untouched=("kept elsewhere",),
     ),
     Proof(
         "llama_index",
-        Environment("llama-index", ("llama-index-core==0.14.25", "llama-index-llms-openai==0.8.3")),
+        Environment(
+            "llama-index",
+            (
+                "llama-index-core==0.14.25",
+                "llama-index-llms-openai==0.8.3",
+                "llama-index-llms-anthropic==0.12.3",
+                "anthropic==0.125.0",  # the newest has another kind of message
+            ),
+        ),
         "llama_index_driver.py",
-        ("async", "streamed"),
+        ("async", "streamed", "sync", "sync, streamed", "bound"),
+        untouched=("kept elsewhere", "forbidden"),
     ),
 )

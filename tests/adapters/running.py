@@ -14,6 +14,7 @@ import statecomp
 from statecomp.testing.provider.app import ScriptedUpstream
 from statecomp.testing.provider.serving import serving
 from tests.adapters.frameworks import Proof
+from tests.adapters.gemini import beside
 from tests.adapters.provider import Drill, Sent
 
 PATIENCE_S = 900
@@ -55,7 +56,7 @@ def run(proof: Proof, folder: Path) -> Outcome:
     python = proof.environment.make()
     wishes = {_key(name): wish for name, wish in _wishes(proof)}
     provider = ScriptedUpstream(Drill())
-    with serving(provider.app) as url:
+    with serving(beside(provider)) as url:
         done = subprocess.run(
             [str(python), str(DRIVERS / proof.driver), url, str(folder)],
             input=json.dumps([{"key": key, **wish} for key, wish in wishes.items()]),

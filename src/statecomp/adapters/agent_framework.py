@@ -12,7 +12,7 @@ from typing import Any
 
 from statecomp.adapters.account import Savings
 from statecomp.adapters.catalogue import needs
-from statecomp.adapters.chat import assistant, call, result
+from statecomp.adapters.chat import assistant, call, result, thought
 from statecomp.adapters.shortener import Shortener
 from statecomp.history.interaction import JsonObject
 from statecomp.wire.content import text_of
@@ -32,8 +32,9 @@ def to_chat(message: Any) -> list[JsonObject]:
     if results:
         return [*results, {"role": "user", "content": said}] if said else results
     called = [one for one in message.contents if one.type == "function_call"]
-    made = assistant(said, [call(one.call_id, one.name, one.arguments) for one in called])
-    return [{**made, "role": role}]
+    calls = [call(one.call_id, one.name, one.arguments) for one in called]
+    thoughts = [thought(one.text) for one in message.contents if one.type == "text_reasoning"]
+    return [{**assistant(said, calls, thoughts), "role": role}]
 
 
 def to_record(message: JsonObject) -> Any:

@@ -22,6 +22,11 @@ def result(name_of_call: Any, told: Any) -> JsonObject:
     return {"role": "tool", "tool_call_id": name_of_call or "", "content": said}
 
 
+def thought(said: Any) -> JsonObject:
+    """One block of thinking; which models refuse it behind a change, others know."""
+    return {"type": "thinking", "thinking": said or ""}
+
+
 def assistant(said: Any, calls: list[JsonObject], thoughts: Any = ()) -> JsonObject:
     """The assistant's message, with its thinking beside its calls."""
     made: dict[str, Any] = {"role": "assistant", "content": said}

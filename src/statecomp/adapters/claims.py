@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextvars import ContextVar
-from weakref import ReferenceType, ref
+from weakref import ReferenceType, WeakSet, ref
 
 from statecomp.history.interaction import JsonObject
 from statecomp.llm.record import OPENING
@@ -18,6 +18,8 @@ _LATEST: ContextVar[tuple[ReferenceType[object], str] | None] = ContextVar(
     "statecomp_latest", default=None
 )
 """Who looked last in this task or thread, and what the newest message was then."""
+_DONE: WeakSet[object] = WeakSet()
+"""Those that were closed, wherever that was; whoever acts again is none of them."""
 
 
 def is_record(message: JsonObject) -> bool:
@@ -35,14 +37,13 @@ def claimed_by_another(who: object, messages: Sequence[JsonObject]) -> bool:
     newest = text_of(messages[-1].get("content") or messages[-1].get("output"))
     latest = _LATEST.get()
     owner = latest[0]() if latest else None
-    if latest and owner is not None and owner is not who and latest[1] == newest:
+    if latest and owner not in (None, who) and owner not in _DONE and latest[1] == newest:
         return True
+    _DONE.discard(who)
     _LATEST.set((ref(who), newest))
     return False
 
 
 def release(who: object) -> None:
     """Whoever comes next may act: this one is done."""
-    latest = _LATEST.get()
-    if latest and latest[0]() is who:
-        _LATEST.set(None)
+    _DONE.add(who)

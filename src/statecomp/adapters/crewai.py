@@ -12,11 +12,13 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from statecomp.adapters.catalogue import needs
-from statecomp.adapters.shortener import Shortener
+from statecomp.adapters.shortener import KEPT_ELSEWHERE, Shortener
 
 needs("crewai")
 
 PROTOCOL = "openai-chat"  # CrewAI's own messages, whatever it is spoken to
+ELSEWHERE = ("previous_response_id", "auto_chain", "auto_chain_reasoning", "thinking")
+"""With these set more is sent, or is there already, than the messages show."""
 
 
 def shorter(llm_class: Any, *, shortener: Shortener | None = None, **options: Any) -> Any:
@@ -25,7 +27,9 @@ def shorter(llm_class: Any, *, shortener: Shortener | None = None, **options: An
 
     def body(llm: Any, messages: Any, tools: Any) -> dict[str, Any]:
         given = messages if isinstance(messages, list) else []
-        return {"model": str(getattr(llm, "model", "")), "messages": given, "tools": tools}
+        elsewhere = [name for name in ELSEWHERE if getattr(llm, name, None)]
+        asked = {"model": str(getattr(llm, "model", "")), "messages": given, "tools": tools}
+        return {**asked, KEPT_ELSEWHERE: elsewhere}
 
     class Shorter(llm_class):
         shortener: ClassVar[Shortener] = used

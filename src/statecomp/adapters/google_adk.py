@@ -10,7 +10,7 @@ from typing import Any
 
 from statecomp.adapters.account import Savings
 from statecomp.adapters.catalogue import needs
-from statecomp.adapters.chat import assistant, call, result
+from statecomp.adapters.chat import assistant, call, result, thought
 from statecomp.adapters.ownership import NotOurs
 from statecomp.adapters.shortener import Shortener
 from statecomp.history.interaction import JsonObject
@@ -42,7 +42,7 @@ class Converter:
     def _assistant(self, content: Any) -> JsonObject:
         parts = _parts(content)
         said = [_words(p) for p in parts if not p.function_call and not p.thought]
-        thoughts = [_words(part) for part in parts if part.thought]
+        thoughts = [thought(part.text) for part in parts if part.thought]
         calls = [self._call(p.function_call, n) for n, p in enumerate(parts) if p.function_call]
         return assistant(said, calls, thoughts)
 

@@ -14,7 +14,7 @@ from typing import Any
 from statecomp.adapters.account import Savings
 from statecomp.adapters.binding import dropping, with_beta
 from statecomp.adapters.catalogue import NotSupported, client_name, needs, proved_versions
-from statecomp.adapters.chat import assistant, call, result
+from statecomp.adapters.chat import assistant, call, result, thought
 from statecomp.adapters.ownership import unchanged
 from statecomp.adapters.shortener import Shortener
 from statecomp.history.interaction import JsonObject
@@ -47,10 +47,10 @@ def to_chat(message: ModelMessage) -> list[JsonObject]:
     if isinstance(message, ModelRequest):
         return [_part(part) for part in _in_order(message)] or [{"role": "system", "content": ""}]
     said = "".join(part.content for part in message.parts if part.part_kind == "text")
-    thoughts = [part.content for part in message.parts if part.part_kind == "thinking"]
+    thoughts = [thought(part.content) for part in message.parts if part.part_kind == "thinking"]
     called = [part for part in message.parts if part.part_kind == "tool-call"]
     calls = [call(one.tool_call_id, one.tool_name, one.args_as_json_str()) for one in called]
-    return [assistant(said, calls, [{"type": "thinking", "thinking": one} for one in thoughts])]
+    return [assistant(said, calls, thoughts)]
 
 
 def _in_order(message: ModelRequest) -> list[Any]:

@@ -9,20 +9,20 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 from weakref import finalize
 
 from statecomp.adapters.account import AdapterTally, Books, Savings
+from statecomp.adapters.asking import Asked, Beside
 from statecomp.adapters.binding import refusal
 from statecomp.adapters.catalogue import client_name
 from statecomp.adapters.claims import claimed_by_another, release
 from statecomp.adapters.options import chosen_method, mode_of, on_stderr
-from statecomp.adapters.ownership import Owned, Part, ToRecord, ToWire
+from statecomp.adapters.ownership import ToRecord, ToWire
 from statecomp.checkpoint import Checkpoint
 from statecomp.compressor import Keep
 from statecomp.controller.circumstances import Circumstances
 from statecomp.controller.prices import shipped_prices
-from statecomp.history.interaction import JsonObject
 from statecomp.method import Method
 from statecomp.proxy.account.exchange import Exchange
 from statecomp.proxy.account.lines import shown_note
@@ -34,6 +34,8 @@ from statecomp.wire.providers import provider_named, wire_named
 
 LOG = logging.getLogger("statecomp.adapters")
 TENANT = "adapters"
+KEPT_ELSEWHERE = "kept_elsewhere"
+"""In a body, for an adapter to say: the provider has the history, and is sent its news."""
 TWICE = "another adapter acts on these requests already; this one lets them pass"
 Item = TypeVar("Item")
 
@@ -87,27 +89,16 @@ class Shortener:
         items: Sequence[Item],
         to_wire: ToWire[Item],
         record: ToRecord[Item],
-        *,
-        part: Part[Item] | None = None,
-        keep: Callable[[Item], object] | None = None,
-        protocol: str = "openai-chat",
-        beside: Mapping[str, Any] | None = None,
-        tells: bool = False,
+        **beside: Unpack[Beside[Item]],
     ) -> list[Item]:
         """The messages to send instead: originals, and one new message a record.
 
-        An item for which `keep` answers true stays, and with it the step it is part of.  `beside`
-        is what else stands in the request: model, tools, the setting for thinking.  Who `tells`
-        sends what `binding.dropping` says where anything changed.  Whatever fails, the items that
-        came in go out.
+        Whatever fails, the items that came in go out.
         """
         try:
-            owned = Owned.of(items, to_wire)
-            body = _body(owned.wire, protocol, beside)
-            made = self.checkpoint(body, protocol, keep=owned.holding(keep), tells=tells)
-            if made is None:
-                return list(items)
-            return owned.restored(made.messages, record, part)
+            asked = Asked.of(items, to_wire, beside)
+            made = self.checkpoint(asked.body, asked.protocol, keep=asked.keep, tells=asked.tells)
+            return asked.restored(made, record)
         except Exception as error:  # noqa: BLE001  nothing here may stop a user's agent
             self._failed(error)
             return list(items)
@@ -117,21 +108,14 @@ class Shortener:
         items: Sequence[Item],
         to_wire: ToWire[Item],
         record: ToRecord[Item],
-        *,
-        part: Part[Item] | None = None,
-        keep: Callable[[Item], object] | None = None,
-        protocol: str = "openai-chat",
-        beside: Mapping[str, Any] | None = None,
-        tells: bool = False,
+        **beside: Unpack[Beside[Item]],
     ) -> list[Item]:
         """`rewrite`, deciding in a thread: the event loop is not held up."""
         try:
-            owned = Owned.of(items, to_wire)
-            body = _body(owned.wire, protocol, beside)
-            made = await self.acheckpoint(body, protocol, keep=owned.holding(keep), tells=tells)
-            if made is None:
-                return list(items)
-            return owned.restored(made.messages, record, part)
+            asked = Asked.of(items, to_wire, beside)
+            keep = asked.keep
+            made = await self.acheckpoint(asked.body, asked.protocol, keep=keep, tells=asked.tells)
+            return asked.restored(made, record)
         except Exception as error:  # noqa: BLE001  nothing here may stop a user's agent
             self._failed(error)
             return list(items)
@@ -182,6 +166,8 @@ class Shortener:
         """Runs where the framework calls us: who acts on a request is known by task and thread."""
         messages = body.get(wire_named(protocol).key)
         if self.mode == "off" or not isinstance(messages, list | tuple) or not messages:
+            return False
+        if body.get(KEPT_ELSEWHERE):
             return False
         if claimed_by_another(self, messages):
             self.say(TWICE)
@@ -252,12 +238,6 @@ class Shortener:
         if (kind or sentence) not in self._said:
             self._said.add(kind or sentence)
             LOG.warning("%s: %s", self._client, shown_note(sentence))
-
-
-def _body(
-    messages: Sequence[JsonObject], protocol: str, beside: Mapping[str, Any] | None
-) -> Mapping[str, Any]:
-    return {**(beside or {}), wire_named(protocol).key: messages}
 
 
 def _caches(body: Mapping[str, Any], protocol: str) -> bool:

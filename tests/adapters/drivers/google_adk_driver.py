@@ -1,14 +1,28 @@
-"""Google ADK over LiteLLM, with calls named and, like Gemini's, not; sessions in SQLite."""
+"""Google ADK over LiteLLM and over both of Gemini's APIs; sessions in SQLite."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from drill import MODEL, SYSTEM, TURNS, Ended, Errand, awaited, main, tool
+from drill import (
+    BETA,
+    BINDING,
+    DROPS,
+    MODEL,
+    SYSTEM,
+    TURNS,
+    Ended,
+    Errand,
+    awaited,
+    main,
+    tool,
+)
 from google.adk.agents import Agent
 from google.adk.agents.run_config import RunConfig, StreamingMode
 from google.adk.apps import App
+from google.adk.models.google_llm import Gemini
 from google.adk.models.lite_llm import LiteLlm
 from google.adk.runners import Runner
 from google.adk.sessions.sqlite_session_service import SqliteSessionService
@@ -16,70 +30,109 @@ from google.genai import types
 
 from statecomp.adapters.google_adk import StateCompPlugin
 
+GEMINI = "gemini-3-pro"
 WHO = {"user_id": "somebody", "session_id": "one"}
 
 
-class Forgetful(StateCompPlugin):
-    """Judges contents without ids, as Gemini has them; sends those that came."""
-
-    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
-        real = llm_request.contents
-        bare = [_without_ids(content) for content in real]
-        owner = {id(one): other for one, other in zip(bare, real, strict=True)}
-        llm_request.contents = bare
-        await super().before_model_callback(
-            callback_context=callback_context, llm_request=llm_request
-        )
-        llm_request.contents = [owner.get(id(one), one) for one in llm_request.contents]
+Model = Callable[[Errand], Any]
 
 
-def _without_ids(content: Any) -> Any:
-    copy = content.model_copy(deep=True)
-    for part in copy.parts or ():
-        for held in (part.function_call, part.function_response):
-            if held:
-                held.id = None
-    return copy
+def openai(errand: Errand) -> Any:
+    return LiteLlm(f"openai/{MODEL}", api_base=f"{errand.url}/v1", api_key=errand.key_)
 
 
-def runner(errand: Errand, kind: Any) -> Runner:
-    model = LiteLlm(f"openai/{MODEL}", api_base=f"{errand.url}/v1", api_key=errand.key_)
-    agent = Agent(name="one", model=model, instruction=SYSTEM, tools=[tool(errand)])
-    plugins = [kind(shortener=errand.shortener("google_adk"))] if errand.adapted else []
+def gemini(errand: Errand, **more: Any) -> Any:
+    """Its calls have no ids, and each step's first one carries the signature of a thought."""
+    client = {"api_key": errand.key_}
+    return Gemini(model=GEMINI, base_url=errand.url, client_kwargs=client, **more)
+
+
+def elsewhere(errand: Errand) -> Any:
+    """The provider keeps the history."""
+    return gemini(errand, use_interactions_api=True)
+
+
+def binding(errand: Errand) -> Any:
+    """Claude, set by its owner to drop thinking behind a change."""
+    return refusing(errand, thinking=DROPS, extra_headers={"anthropic-beta": BETA})
+
+
+def refusing(errand: Errand, **more: Any) -> Any:
+    given = {"thinking": {"type": "adaptive"}, "max_tokens": 2000, **more}
+    return LiteLlm(f"anthropic/{BINDING}", api_base=errand.url, api_key=errand.key_, **given)
+
+
+def runner(errand: Errand, model: Model) -> Runner:
+    agent = Agent(name="one", model=model(errand), instruction=SYSTEM, tools=[tool(errand)])
+    plugins = []
+    if errand.adapted:
+        shortener = errand.shortener("google_adk", drops_thinking=model is binding)
+        plugins = [StateCompPlugin(shortener=shortener)]
     app = App(name="drill", root_agent=agent, plugins=plugins)
     sessions = SqliteSessionService(str(errand.folder / "sessions.sqlite"))
     return Runner(app=app, session_service=sessions)
 
 
-def held(kind: Any, mode: Any = StreamingMode.NONE) -> Callable[[Errand], Any]:
+def asked(turn: str, mode: Any = StreamingMode.NONE) -> dict[str, Any]:
+    said = types.Content(role="user", parts=[types.Part(text=turn)])
+    return {**WHO, "new_message": said, "run_config": RunConfig(streaming_mode=mode)}
+
+
+def final(events: list[Any]) -> str:
+    last = [e for e in events if e.is_final_response() and e.content and not e.partial][-1]
+    return "".join(part.text or "" for part in last.content.parts if not part.thought).strip()
+
+
+async def ended(finals: list[str], made: Runner) -> Ended:
+    kept = await made.session_service.get_session(app_name="drill", **WHO)
+    return Ended(finals, [essence(event) for event in kept.events])
+
+
+def held(model: Model, mode: Any = StreamingMode.NONE) -> Callable[[Errand], Any]:
     async def run(errand: Errand) -> Ended:
         finals: list[str] = []
         for turns in (TURNS[:2], TURNS[2:]):
-            made = runner(errand, kind)
+            made = runner(errand, model)
             if not finals:
                 await made.session_service.create_session(app_name="drill", **WHO)
             for turn in turns:
-                said = types.Content(role="user", parts=[types.Part(text=turn)])
-                config = RunConfig(streaming_mode=mode)
-                async for event in made.run_async(**WHO, new_message=said, run_config=config):
-                    if event.is_final_response() and event.content and not event.partial:
-                        final = "".join(part.text or "" for part in event.content.parts)
-                finals.append(final.strip())
-        kept = await made.session_service.get_session(app_name="drill", **WHO)
-        return Ended(finals, [essence(event) for event in kept.events])
+                finals.append(final([e async for e in made.run_async(**asked(turn, mode))]))
+        return await ended(finals, made)
 
     return run
 
 
+def at_once(errand: Errand) -> Ended:
+    """As from a program without a loop."""
+    finals: list[str] = []
+    for turns in (TURNS[:2], TURNS[2:]):
+        made = runner(errand, openai)
+        if not finals:
+            asyncio.run(made.session_service.create_session(app_name="drill", **WHO))
+        finals += [final(list(made.run(**asked(turn)))) for turn in turns]
+    return asyncio.run(ended(finals, made))
+
+
 def essence(event: Any) -> Any:
-    return event.content.model_dump(mode="json", exclude_none=True) if event.content else None
+    told = event.content.model_dump(mode="json", exclude_none=True) if event.content else None
+    for part in (told or {}).get("parts", ()):
+        # Made over what stands before it; and a name that ADK makes up where Gemini gives none.
+        part.pop("thought_signature", None)
+        for kind in ("function_call", "function_response"):
+            if str(part.get(kind, {}).get("id", "")).startswith("adk-"):
+                del part[kind]["id"]
+    return told
 
 
 if __name__ == "__main__":
     main(
         {
-            "async": awaited(held(StateCompPlugin)),
-            "streamed": awaited(held(StateCompPlugin, StreamingMode.SSE)),
-            "no ids": awaited(held(Forgetful)),
+            "async": awaited(held(openai)),
+            "sync": at_once,
+            "streamed": awaited(held(openai, StreamingMode.SSE)),
+            "gemini": awaited(held(gemini)),
+            "bound": awaited(held(binding)),
+            "forbidden": awaited(held(refusing)),
+            "kept elsewhere": awaited(held(elsewhere)),
         }
     )

@@ -144,6 +144,44 @@ class Responses(Conversation):
         return "" if fresh else said
 
 
+class Elsewhere(Responses):
+    """The provider keeps the history, and is sent its news; our own copy is for the test alone."""
+
+    last: str | None = None
+    told = 0
+
+    async def ask(self) -> Any:
+        fresh, self.told = self.history[self.told :], len(self.history)
+        news = [item for item in fresh if item.get("type") not in ("function_call", "message")]
+        reply = await litellm.aresponses(
+            model=f"openai/{MODEL}",
+            input=news,
+            instructions=SYSTEM,
+            tools=RESPONSES_TOOLS,
+            previous_response_id=self.last,
+            api_base=f"{self.errand.url}/v1",
+            api_key=self.errand.key_,
+        )
+        # LiteLLM's own name for it tells where it came from as well.
+        self.last = reply.id
+        return reply
+
+
+class AtOnce(Responses):
+    """`litellm.responses`, which asks no callback."""
+
+    async def ask(self) -> Any:
+        responses = self.callback.responses if self.callback else litellm.responses
+        return responses(
+            model=f"openai/{MODEL}",
+            input=[{"role": "system", "content": SYSTEM}, *self.history],
+            tools=RESPONSES_TOOLS,
+            store=False,
+            api_base=f"{self.errand.url}/v1",
+            api_key=self.errand.key_,
+        )
+
+
 class Messages(Conversation):
     async def ask(self) -> Any:
         return await litellm.anthropic.messages.acreate(
@@ -179,7 +217,7 @@ def held(kind: Any) -> Callable[[Errand], Any]:
             talk = kind(errand, callback)
             for turn in turns:
                 asked = {"role": "user", "content": turn}
-                if not talk.history and kind not in (Responses, Messages):
+                if not talk.history and isinstance(talk, Chat):
                     talk.request()
                 talk.history.append(asked)
                 while not (said := talk.heard(await talk.ask())):
@@ -199,6 +237,8 @@ if __name__ == "__main__":
         "streamed": Streamed,
         "router": Routed,
         "responses": Responses,
+        "responses, sync": AtOnce,
+        "kept elsewhere": Elsewhere,
         "messages": Messages,
         "bound": Bound,
     }

@@ -73,17 +73,21 @@ def at_once(errand: Errand) -> Ended:
     return Ended(finals, stored)
 
 
-async def elsewhere(errand: Errand) -> Ended:
+def elsewhere(*, set_once: bool) -> Callable[[Errand], Any]:
     """The provider keeps the history."""
-    finals, last = [], None
-    for turns in (TURNS[:2], TURNS[2:]):
-        made, config = agent(errand, OpenAIResponsesModel, set_once=False)
-        for turn in turns:
-            more = {"run_config": config, "max_turns": 100, "auto_previous_response_id": True}
-            done = await Runner.run(made, turn, previous_response_id=last, **more)
-            last = done.last_response_id
-            finals.append(done.final_output)
-    return Ended(finals, [])
+
+    async def run(errand: Errand) -> Ended:
+        finals, last = [], None
+        for turns in (TURNS[:2], TURNS[2:]):
+            made, config = agent(errand, OpenAIResponsesModel, set_once=set_once)
+            for turn in turns:
+                more = {"run_config": config, "max_turns": 100, "auto_previous_response_id": True}
+                done = await Runner.run(made, turn, previous_response_id=last, **more)
+                last = done.last_response_id
+                finals.append(done.final_output)
+        return Ended(finals, [])
+
+    return run
 
 
 if __name__ == "__main__":
@@ -94,7 +98,8 @@ if __name__ == "__main__":
             "responses": awaited(held(OpenAIResponsesModel)),
             "streamed": awaited(held(OpenAIResponsesModel, streams=True)),
             "set once": awaited(held(OpenAIChatCompletionsModel, set_once=True)),
-            "kept elsewhere": awaited(elsewhere),
+            "kept elsewhere": awaited(elsewhere(set_once=False)),
+            "set once, kept elsewhere": awaited(elsewhere(set_once=True)),
             "set once, streamed": awaited(held(OpenAIResponsesModel, set_once=True, streams=True)),
         }
     )

@@ -9,7 +9,19 @@ from uuid import UUID
 
 os.environ.update(OPENHANDS_SUPPRESS_BANNER="1", LOG_LEVEL="WARNING")
 
-from drill import MODEL, TURNS, Ended, Errand, awaited, look, main
+from drill import (
+    BETA,
+    BINDING,
+    DROPS,
+    MODEL,
+    TURNS,
+    Ended,
+    Errand,
+    awaited,
+    look,
+    main,
+    unsigned,
+)
 from openhands.sdk import LLM, Agent, Conversation, Tool
 from openhands.sdk.event import LLMConvertibleEvent
 from openhands.sdk.tool import Action, Observation, ToolDefinition, ToolExecutor, register_tool
@@ -19,6 +31,7 @@ from statecomp.adapters.openhands import StateCompCondenser
 
 NAME = UUID(int=7)
 CURRENT: list[Errand] = []
+Model = Callable[[Errand], dict[str, Any]]
 
 
 class LookAction(Action):
@@ -54,20 +67,40 @@ class LookTool(ToolDefinition[LookAction, LookObservation]):
 register_tool("LookTool", LookTool)
 
 
-def conversation(errand: Errand) -> Any:
-    llm = LLM(
-        model=f"openai/{MODEL}",
-        api_key=SecretStr(errand.key_),
-        base_url=f"{errand.url}/v1",
-        usage_id="agent",
-        caching_prompt=False,
-    )
-    more: dict[str, Any] = {}
+def openai(errand: Errand) -> dict[str, Any]:
+    return {"model": f"openai/{MODEL}", "base_url": f"{errand.url}/v1"}
+
+
+def streamed(errand: Errand) -> dict[str, Any]:
+    return {**openai(errand), "stream": True}
+
+
+class Dropping(LLM):
+    """Claude, set to drop thinking behind a change: no setting of the SDK does that."""
+
+    def completion(self, *args: Any, **more: Any) -> Any:
+        return super().completion(*args, thinking=DROPS, **more)
+
+
+def binding(errand: Errand) -> dict[str, Any]:
+    return {**refusing(errand), "extra_headers": {"anthropic-beta": BETA}}
+
+
+def refusing(errand: Errand) -> dict[str, Any]:
+    """What it is set to by the effort, if to anything."""
+    return {"model": f"anthropic/{BINDING}", "base_url": errand.url}
+
+
+def conversation(errand: Errand, model: Model) -> Any:
+    key = SecretStr(errand.key_)
+    kind = Dropping if model is binding else LLM
+    llm = kind(**model(errand), api_key=key, usage_id="agent", caching_prompt=False)
+    condenser = None
     if errand.adapted:
-        more["condenser"] = StateCompCondenser().sharing(errand.shortener("openhands"))
-    else:
-        more["condenser"] = None
-    agent = Agent(llm=llm, tools=[Tool(name="LookTool")], include_default_tools=[], **more)
+        shortener = errand.shortener("openhands", drops_thinking=model is binding)
+        condenser = StateCompCondenser().sharing(shortener)
+    tools = [Tool(name="LookTool")]
+    agent = Agent(llm=llm, tools=tools, include_default_tools=[], condenser=condenser)
     return Conversation(
         agent=agent,
         workspace=str(errand.folder / "work"),
@@ -75,6 +108,7 @@ def conversation(errand: Errand) -> Any:
         conversation_id=NAME,
         visualizer=None,
         stuck_detection=False,
+        token_callbacks=[lambda chunk: None] if model is streamed else None,
     )
 
 
@@ -90,26 +124,30 @@ def ended(finals: list[str], made: Any) -> Ended:
         for e in made.state.events
         if isinstance(e, LLMConvertibleEvent)
     ]
-    return Ended(finals, [{"role": m["role"], "content": m["content"]} for m in kept])
+    names = ("role", "content", "thinking_blocks")
+    return Ended(finals, unsigned([{k: m[k] for k in names if k in m} for m in kept]))
 
 
-def called(errand: Errand) -> Ended:
-    CURRENT.append(errand)
-    finals = []
-    for turns in (TURNS[:2], TURNS[2:]):
-        made = conversation(errand)
-        for turn in turns:
-            made.send_message(turn)
-            made.run()
-            finals.append(final(made))
-    return ended(finals, made)
+def called(model: Model) -> Callable[[Errand], Ended]:
+    def run(errand: Errand) -> Ended:
+        CURRENT.append(errand)
+        finals = []
+        for turns in (TURNS[:2], TURNS[2:]):
+            made = conversation(errand, model)
+            for turn in turns:
+                made.send_message(turn)
+                made.run()
+                finals.append(final(made))
+        return ended(finals, made)
+
+    return run
 
 
 async def later(errand: Errand) -> Ended:
     CURRENT.append(errand)
     finals = []
     for turns in (TURNS[:2], TURNS[2:]):
-        made = conversation(errand)
+        made = conversation(errand, openai)
         for turn in turns:
             made.send_message(turn)
             await made.arun()
@@ -117,7 +155,13 @@ async def later(errand: Errand) -> Ended:
     return ended(finals, made)
 
 
-VARIANTS: dict[str, Callable[[Errand], Ended]] = {"sync": called, "async": awaited(later)}
+VARIANTS: dict[str, Callable[[Errand], Ended]] = {
+    "sync": called(openai),
+    "async": awaited(later),
+    "streamed": called(streamed),
+    "bound": called(binding),
+    "forbidden": called(refusing),
+}
 
 if __name__ == "__main__":
     main(VARIANTS)

@@ -101,11 +101,11 @@ def held(
     return run
 
 
-def at_once(errand: Errand) -> Ended:
+def at_once(errand: Errand, *, wrapped: bool = False) -> Ended:
     """As from a program without a loop."""
     finals, stored = [], b"[]"
     for turns in (TURNS[:2], TURNS[2:]):
-        made = agent(errand, chat, wrapped=False)
+        made = agent(errand, chat, wrapped=wrapped)
         for turn in turns:
             history = ModelMessagesTypeAdapter.validate_json(stored)
             limits = UsageLimits(request_limit=None)
@@ -126,7 +126,11 @@ if __name__ == "__main__":
             "bound": awaited(held(binding, anthropic_thinking={"type": "adaptive"})),
             "forbidden": awaited(held(binding, anthropic_thinking=FORBIDDEN)),
             "model": awaited(held(chat, wrapped=True)),
+            "model, sync": lambda errand: at_once(errand, wrapped=True),
             "kept elsewhere": awaited(held(responses, openai_previous_response_id="auto")),
+            "model, kept elsewhere": awaited(
+                held(responses, wrapped=True, openai_previous_response_id="auto")
+            ),
             "model, streamed": awaited(held(chat, wrapped=True, streams=True)),
         }
     )

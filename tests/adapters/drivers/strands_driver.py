@@ -1,4 +1,4 @@
-"""Strands over three APIs, always streamed; its session in files."""
+"""Strands over four APIs, always streamed; its session in files."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from strands import Agent, tool
 from strands.agent.conversation_manager import NullConversationManager
 from strands.models.anthropic import AnthropicModel
 from strands.models.openai import OpenAIModel
+from strands.models.openai_responses import OpenAIResponsesModel
 from strands.session.file_session_manager import FileSessionManager
 
 from statecomp.adapters.strands import StateCompPlugin
@@ -46,6 +47,36 @@ def binding(errand: Errand) -> Any:
     args["default_headers"] = {"anthropic-beta": BETA}
     more = {"max_tokens": 2000, "params": {"thinking": DROPS}}
     return AnthropicModel(client_args=args, model_id=BINDING, **more)
+
+
+def refusing(errand: Errand) -> Any:
+    """Its owner lets it refuse."""
+    args = {"base_url": errand.url, "api_key": errand.key_}
+    more = {"max_tokens": 2000, "params": {"thinking": {"type": "adaptive"}}}
+    return AnthropicModel(client_args=args, model_id=BINDING, **more)
+
+
+def responses(errand: Errand) -> Any:
+    args = {"base_url": f"{errand.url}/v1", "api_key": errand.key_}
+    return OpenAIResponsesModel(client_args=args, model_id=MODEL)
+
+
+class News(OpenAIResponsesModel):
+    """Strands sends the running turn again beside the response it goes on from.
+
+    A strict provider refuses what it holds already, so here only what is new is sent.
+    """
+
+    async def stream(self, messages: Any, *others: Any, **more: Any) -> Any:
+        fresh = messages[-1:] if (more.get("model_state") or {}).get("response_id") else messages
+        async for event in super().stream(fresh, *others, **more):
+            yield event
+
+
+def elsewhere(errand: Errand) -> Any:
+    """The provider keeps the history."""
+    args = {"base_url": f"{errand.url}/v1", "api_key": errand.key_}
+    return News(client_args=args, model_id=MODEL, stateful=True)
 
 
 class Alternating(OpenAIModel):
@@ -73,7 +104,8 @@ def agent(errand: Errand, model: Callable[[Errand], Any]) -> Agent:
         tools=[tool(plain(errand))],
         system_prompt=SYSTEM,
         callback_handler=None,
-        conversation_manager=NullConversationManager(),
+        # A model that keeps the conversation takes no manager.
+        conversation_manager=None if model is elsewhere else NullConversationManager(),
         session_manager=FileSessionManager("one", storage_dir=str(errand.folder)),
         **more,
     )
@@ -112,5 +144,8 @@ if __name__ == "__main__":
             "anthropic": called(anthropic),
             "alternating": called(alternating),
             "bound": called(binding),
+            "responses": called(responses),
+            "forbidden": called(refusing),
+            "kept elsewhere": called(elsewhere),
         }
     )

@@ -6,7 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from statecomp.testing.provider.refusals import Refused, Strictness, digest, insist, parts_of
-from statecomp.testing.provider.signing import MARK, THINKING, binds, carried, thinking_blocks
+from statecomp.testing.provider.signing import (
+    THINKING,
+    binds,
+    carried,
+    signed,
+    thinking_blocks,
+)
 from statecomp.testing.provider.turns import Body
 
 BINDING_BETA = "thinking-binding-controls-2026-08-01"
@@ -154,9 +160,8 @@ def _check_thinking(body: Body, headers: Mapping[str, str]) -> None:
     drops = (binding or {}).get("prefix_mismatch_behavior") == "drop_block"
     for spot, block, prefix in thinking_blocks(body):
         text, given = carried(block)
-        mark, _, rest = given.partition(".")
-        content, _, bound = rest.partition(".")
-        genuine = mark == MARK and content == digest(text)
+        content, bound = signed(given)
+        genuine = content == digest(text)
         insist(genuine, f"{spot}: Invalid `signature` in `thinking` block")
         stale = binds(model) and bound != prefix and not drops
         text = "Invalid signature in thinking block. The block is bound to a different conversation"

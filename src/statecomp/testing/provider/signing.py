@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -24,7 +25,17 @@ def binds(model: str) -> bool:
 
 
 def signature(text: str, prefix: str) -> str:
-    return f"{MARK}.{digest(text)}.{prefix}"
+    """In base64, as Claude's are: some clients decode it and encode it again."""
+    return b64encode(f"{MARK}.{digest(text)}.{prefix}".encode()).decode()
+
+
+def signed(given: str) -> tuple[str, str]:
+    """The names of the text and of the prefix that were signed; empty where nobody here did."""
+    try:
+        mark, text, prefix = b64decode(given, validate=True).decode().split(".")
+    except ValueError:
+        return "", ""
+    return (text, prefix) if mark == MARK else ("", "")
 
 
 def prefixes(body: Body) -> list[str]:
