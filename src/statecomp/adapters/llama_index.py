@@ -1,8 +1,6 @@
 """LlamaIndex: a model class of yours, sent less; memory and context stay as they are.
 
-    llm = shorter(OpenAI)(model="gpt-5")        # shorter(OpenAI, recipe="careful")
-    FunctionAgent(tools=tools, llm=llm)
-
+FunctionAgent(tools=tools, llm=shorter(OpenAI)(model="gpt-5"))  # shorter(..., recipe="careful")
 Its memory would be the wrong place: it sees nothing of the turn that is running.
 """
 
@@ -42,7 +40,8 @@ def to_chat(message: Any) -> list[JsonObject]:
 
 
 def _words(block: Any) -> JsonObject:
-    return {"type": "text", "text": getattr(block, "text", None) or f"[{block.block_type}]"}
+    text = getattr(block, "text", None)
+    return {"type": "text", "text": f"[{block.block_type}]" if text is None else text}
 
 
 def to_record(message: JsonObject) -> Any:
