@@ -42,6 +42,10 @@ class LruCache(Generic[Key, Value]):
                 self._values.popitem(last=False)
         return value
 
+    def pop(self, key: Key) -> Value | None:
+        with self._lock:
+            return self._values.pop(key, None)
+
     def take(self, most: int) -> list[tuple[Key, Value]]:
         """Up to so many, the longest unused first; they are here no longer."""
         with self._lock:

@@ -142,6 +142,18 @@ def test_what_another_worker_wrote_down_first_stands() -> None:
     assert log.sent("a") == ("c2",)
 
 
+def test_what_went_out_meanwhile_is_settled_before_it_goes_out_again() -> None:
+    store = Hanging()
+    log = RememberingLog(store)
+    log._writes.away_until = float("inf")
+    log.send("a", ["c1"])
+    assert log.sent("a") == ["c1"]  # nobody can say otherwise yet
+    store.send("a", ["c2"])
+    log._writes.away_until = 0.0
+    assert log.sent("a") == ("c2",)
+    assert len(log._owed) == 0
+
+
 def test_what_is_owed_to_a_store_that_is_still_away_stays_owed() -> None:
     log = RememberingLog(Hanging())
     log._writes.away_until = float("inf")

@@ -154,15 +154,22 @@ class RememberingLog:
         return standing
 
     def sent(self, seen: str) -> Sequence[str] | None:
-        known = self._sent.get(seen)
-        if known is None:
-            try:
-                known = self._soon(lambda: self._store.sent(seen))
-            except (LedgerFailed, TimeoutError):
-                return None
-            if known is not None:
-                self._sent.put(seen, known)
+        known, owed = self._sent.get(seen), self._owed.pop(seen)
+        if known is not None and owed is None:
+            return known
+        try:
+            known = self._soon(lambda: self._first(seen, owed), writes=owed is not None)
+        except (LedgerFailed, TimeoutError):
+            if owed is not None:
+                self._owed.put(seen, owed)
+            return owed
+        if known is not None:
+            self._sent.put(seen, known)
         return known
+
+    def _first(self, seen: str, owed: Sequence[str] | None) -> Sequence[str] | None:
+        """The store's word; what it was not told yet may not be the first that went out."""
+        return self._store.sent(seen) if owed is None else self._store.send(seen, owed)
 
     def send(self, seen: str, commits: Sequence[str]) -> Sequence[str]:
         """A store that is away keeps no request from going out; it is told when it is back."""
