@@ -93,7 +93,10 @@ class Fetching:
             paths = (self.hands.call(one.step, sight)[1]["path"] for one in lines if one.step)
             wanted = " ".join(f"-e {quote(word)}" for word in words)
             files = " ".join(map(quote, dict.fromkeys(paths)))
-            calls.append(("shell", {"command": f"grep -hF {wanted} -- {files}"}))
+            told = [f.pattern for f in self.hands.plan.facts if beside(f) in words]
+            # A value that two lines tell of is found with the lines around.
+            around = " -C 1" if any(r"\n" in pattern for pattern in told) else ""
+            calls.append(("shell", {"command": f"grep -hF{around} {wanted} -- {files}"}))
         return tuple(calls)
 
     def _sought(
