@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -12,16 +11,15 @@ from statecomp.history.situation import Situation
 from statecomp.history.text import Kind
 from statecomp.llm.extracting.draft import Draft
 from statecomp.llm.extracting.elsewhere import lines_elsewhere, stands_elsewhere
+from statecomp.llm.extracting.misleading import binding, misleads
 from statecomp.llm.extracting.pieces import Form, Owner
-from statecomp.llm.extracting.ranking import Setting, likelihood, spoken_in
+from statecomp.llm.extracting.ranking import Setting, likelihood
 from statecomp.llm.extracting.reading.lasting import lasting
-from statecomp.llm.extracting.reading.noise import intends, orders, passing
 from statecomp.llm.extracting.steps import KnownStep, outline, steps_of
 from statecomp.llm.extracting.units import Place, Unit, units_of
 from statecomp.llm.extracting.unread import unread
 from statecomp.llm.inventory import inventory, worth
-from statecomp.llm.markers import ADDRESSED, ADDRESSED_WORDS, OPEN
-from statecomp.llm.record import Record, framelike
+from statecomp.llm.record import Record
 from statecomp.llm.verify import owed
 from statecomp.tokens import ESTIMATE
 
@@ -90,7 +88,7 @@ class ExtractiveSummarizer:
         source = sum(self.count(member.text) for member in span)
         density = source / max(1, sum(len(member.text) for member in span))
         most, room = self._rooms(span, source)
-        units = lasting([unit for unit in units_of(span) if not _misleads(unit)])
+        units = lasting([unit for unit in units_of(span) if not misleads(unit)])
         setting = Setting.of(units, situation)
         held = lines_elsewhere(situation)
         after = [s for s in situation.after if isinstance(s, Interaction)]
@@ -124,6 +122,7 @@ class ExtractiveSummarizer:
             needs = needed(chances, len(span))
             worthy = [p for p in order if needs[p] * self.name_worth >= draft.cost(p) * CARRIED]
             bound = max(bound, room)
+            draft.complete(binding(steps, situation), bound - reserve, self.count)
             draft.fill(worthy, bound - reserve, self.count)
             draft.shorten(bound, self.count)
             most = min(most, bound + round(source * INDEX_SHARE))
@@ -153,52 +152,6 @@ class ExtractiveSummarizer:
         """Room for the identifiers that verification will add."""
         missing = ", ".join(name for name in debts if name not in known.body)
         return min(self.count(missing), room // 4)
-
-
-def _misleads(unit: Unit) -> bool:
-    """Whether it gives its reader orders, or looks like the frame of the record it would be in."""
-    text = unit.text
-    plain = unit.form in (Form.LINE, Form.RULE)
-    if unit.place is Place.SAID and (
-        intends(text) or passing(text) or not (unit.names or OPEN.search(text))
-    ):
-        return True  # a view that names nothing can be checked by nobody
-    if (
-        unit.place is Place.OBSERVED
-        and unit.form is Form.LINE
-        and (_crumb(text) or orders(text) or (not unit.owner and _BARE_LINK.match(text)))
-    ):
-        return True
-    if unit.form is Form.CODE and (_LICENSE.search(text) or _TORN.match(text)):
-        return True
-    if unit.form is Form.CODE and unit.place is Place.CALL and _shred(unit):
-        return True
-    if unit.place is Place.CALL and plain and intends(f"{unit.label.rstrip(':')} {text}"):
-        return True
-    addressed = not ADDRESSED_WORDS.isdisjoint(spoken_in(text))
-    return (addressed and bool(ADDRESSED.search(text))) or framelike(text)
-
-
-_LICENSE = re.compile(
-    r"Licensed under the|WARRANT(?:Y|IES)\b|may not use this file|License for the"
-)
-_TORN = re.compile(r"(?:\*/|\*\s|[)}\]]|END\b|ELSE\b|else\b|elif\b|except\b|catch\b|finally\b)")
-"""What a block of a program begins with that was torn from the one before it."""
-SHRED = 3
-
-
-def _shred(unit: Unit) -> bool:
-    """Whether it is a line or two of a program the agent sent, which has many more."""
-    return unit.count > SHRED and unit.text.count("\n") + 1 < SHRED
-
-
-_BARE_LINK = re.compile(r"\W*https?://\S+\Z")
-"""A link that nothing tells of where it leads."""
-
-
-def _crumb(text: str) -> bool:
-    """Whether no word of it is longer than a letter."""
-    return len(text) < 4 and not any(len(word) > 1 for word in text.split())
 
 
 def _came_to_nothing(unit: Unit, steps: Sequence[KnownStep]) -> bool:

@@ -259,3 +259,20 @@ def test_data_that_a_client_repeats_is_told_once_and_not_as_loose_lines() -> Non
     body = written(step(5, seen=f"[Output]\n{data}\n\n[Message to the agent]\n{data}")).body
     assert body.count("shop_3 | 317.20") == 1
     assert '"balance"' not in body
+
+
+def test_what_is_shown_once_stands_in_the_row_of_its_owner() -> None:
+    rows = [{"account_name": f"shop_{n}", "password": f"x{n}]&y-{n}"} for n in range(9)]
+    body = written(step(5, seen=json.dumps(rows)), step(6, seen=PADDING)).body
+    assert all(f"shop_{n} | x{n}]&y-{n}" in body for n in range(9))
+
+
+def test_a_document_of_rules_is_kept_rule_by_rule() -> None:
+    rules = [f"A {thing} must be booked by the office itself." for thing in THINGS]
+    story = "\n\n".join(f"Trip TR-70{n} went to plant P-{n} for order O-{n}77." for n in range(99))
+    seen = f"# Travel policy\n\n{story}\n\n## Limits\n\n- {f'{chr(10)}- '.join(rules)}\n"
+    record = written(step(2, '{"path": "docs/travel_policy.md"}', seen, name="read_file"))
+    assert all(rule in record.body for rule in rules)
+
+
+THINGS = ("room", "flight", "meal", "taxi", "ticket", "visa", "boat", "car", "guide")

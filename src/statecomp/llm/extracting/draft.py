@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 
 from statecomp.history.text import words_of
@@ -64,6 +64,18 @@ class Draft:
                 texts.add(unit.text)
                 said.update(words)
                 left -= cost
+
+    def complete(self, steps: Container[int], room: int, count: Callable[[str], int]) -> None:
+        """Take all rules of a document that binds the work, where they fit: one is none."""
+        rules: dict[int, list[int]] = {}
+        for place, (unit, heading) in enumerate(zip(self._units, self._headings, strict=True)):
+            if heading == "constraints" and unit.step in steps and place not in self._chosen:
+                rules.setdefault(unit.step, []).append(place)
+        for missing in rules.values():
+            left = room - count(self.record().body)
+            if sum(map(self.cost, missing)) <= left:
+                for place in missing:
+                    self._take(place)
 
     def shorten(self, room: int, count: Callable[[str], int]) -> None:
         """Give up the last units where their labels made the record too long."""
