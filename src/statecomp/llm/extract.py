@@ -11,10 +11,10 @@ from statecomp.history.situation import Situation
 from statecomp.history.text import Kind
 from statecomp.llm.extracting.draft import Draft
 from statecomp.llm.extracting.elsewhere import lines_elsewhere, stands_elsewhere
-from statecomp.llm.extracting.misleading import binding, misleads
 from statecomp.llm.extracting.pieces import Form, Owner
 from statecomp.llm.extracting.ranking import Setting, likelihood
 from statecomp.llm.extracting.reading.lasting import lasting
+from statecomp.llm.extracting.reading.misleading import binding, misleads
 from statecomp.llm.extracting.steps import KnownStep, outline, steps_of
 from statecomp.llm.extracting.units import Place, Unit, units_of
 from statecomp.llm.extracting.unread import unread
