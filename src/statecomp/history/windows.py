@@ -19,7 +19,7 @@ def found(pattern: re.Pattern[str], text: str) -> Iterable[Any]:
     """`pattern.findall(text)`, for a pattern that matches no empty text."""
     if len(text) <= WINDOW:
         return pattern.findall(text)
-    matches = _matches(pattern, text)
+    matches = matches_in(pattern, text)
     return (match.groups("") if pattern.groups else match[0] for match in matches)
 
 
@@ -31,13 +31,14 @@ def substituted(
         return pattern.sub(instead, text)
     pieces: list[str] = []
     behind = 0
-    for match in _matches(pattern, text):
+    for match in matches_in(pattern, text):
         pieces += (text[behind : match.start()], instead(match))
         behind = match.end()
     return "".join((*pieces, text[behind:])) if pieces else text
 
 
-def _matches(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+def matches_in(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """`pattern.finditer(text)`, for a pattern that matches no empty text."""
     place = 0
     while place < len(text):
         stop = place + WINDOW

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from statecomp.history.windows import matches_in
+
 _QUOTE = r"\\{0,3}[\"']"
 _BARE = r"[^\s\"'\\`|;<>]"
 # Up to the quote that opened it; a password may hold whatever the others may not.
@@ -123,7 +125,7 @@ def lines_of_key(block: str) -> list[str]:
 def _by_patterns(text: str) -> Iterator[GivenAway]:
     for kind, words, pattern in _COMPILED:
         if any(word in text for word in words):
-            for match in pattern.finditer(text):
+            for match in matches_in(pattern, text):
                 groups = match.groupdict()
                 group = "bare" if groups.get("bare") is not None else "inner"
                 yield GivenAway(*match.span(group), kind)
@@ -133,7 +135,7 @@ def _handed(text: str) -> Iterator[GivenAway]:
     """`-p SECRET` behind the name of a program that takes it so, in one line."""
     if not any(name in text for name in _PROGRAMS):
         return
-    for match in _HANDED.finditer(text):
+    for match in matches_in(_HANDED, text):
         before = text[max(0, match.start() - NEAR) : match.start()].rpartition("\n")[2]
         if any(name in before for name in _PROGRAMS):
             group = "bare" if match["bare"] is not None else "inner"
@@ -143,6 +145,6 @@ def _handed(text: str) -> Iterator[GivenAway]:
 def _cookies(text: str) -> Iterator[GivenAway]:
     if "ookie" not in text and "OOKIE" not in text:
         return
-    for header in _COOKIES.finditer(text):
+    for header in matches_in(_COOKIES, text):
         for cookie in _COOKIE.finditer(text, *header.span(1)):
             yield GivenAway(*cookie.span(1), "cookie")
