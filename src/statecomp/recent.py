@@ -46,11 +46,10 @@ class LruCache(Generic[Key, Value]):
         with self._lock:
             return self._values.pop(key, None)
 
-    def take(self, most: int) -> list[tuple[Key, Value]]:
-        """Up to so many, the longest unused first; they are here no longer."""
+    def items(self, most: int) -> list[tuple[Key, Value]]:
+        """Up to so many, the longest unused first."""
         with self._lock:
-            some = min(most, len(self._values))
-            return [self._values.popitem(last=False) for _ in range(some)]
+            return list(islice(self._values.items(), most))
 
     def values(self) -> list[Value]:
         with self._lock:

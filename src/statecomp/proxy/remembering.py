@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
-from functools import partial
 from itertools import count
 from threading import Lock, get_ident
 from time import monotonic
@@ -154,22 +153,22 @@ class RememberingLog:
         return standing
 
     def sent(self, seen: str) -> Sequence[str] | None:
-        known, owed = self._sent.get(seen), self._owed.pop(seen)
+        known, owed = self._sent.get(seen), self._owed.get(seen)
         if known is not None and owed is None:
             return known
         try:
-            known = self._soon(lambda: self._first(seen, owed), writes=owed is not None)
+            return self._in_time(lambda: self._settled(seen, owed))
         except (LedgerFailed, TimeoutError):
-            if owed is not None:
-                self._owed.put(seen, owed)
             return owed
-        if known is not None:
-            self._sent.put(seen, known)
-        return known
 
-    def _first(self, seen: str, owed: Sequence[str] | None) -> Sequence[str] | None:
+    def _settled(self, seen: str, owed: Sequence[str] | None) -> Sequence[str] | None:
         """The store's word; what it was not told yet may not be the first that went out."""
-        return self._store.sent(seen) if owed is None else self._store.send(seen, owed)
+        if owed is None:
+            first = self._ask(lambda: self._store.sent(seen))
+        else:
+            first = self._ask(lambda: self._store.send(seen, owed), writes=True)
+            self._owed.pop(seen)
+        return first if first is None else self._sent.put(seen, first)
 
     def send(self, seen: str, commits: Sequence[str]) -> Sequence[str]:
         """A store that is away keeps no request from going out; it is told when it is back."""
@@ -182,25 +181,27 @@ class RememberingLog:
                 return known
             self._owed.put(seen, commits)
             return self._sent.put(seen, commits)
-        if len(self._owed):
+        if self.owes:
             self.catch_up()
         return first
 
-    def catch_up(self) -> None:
-        """Write down what went out while the store was away; nobody waits for that."""
-        if self._threads is None:
-            self._write_owed()
-        else:
-            self._threads.submit(self._write_owed)
+    def catch_up(self) -> Future[None] | None:
+        """Write down what went out while the store was away; nobody has to wait for that."""
+        if self._threads is not None:
+            return self._threads.submit(self._write_owed)
+        self._write_owed()
+        return None
 
     def _write_owed(self) -> None:
-        for seen, commits in self._owed.take(OWED_AT_ONCE):
+        for seen, owed in self._owed.items(OWED_AT_ONCE):
             try:
-                self._sent.put(
-                    seen, self._ask(partial(self._store.send, seen, commits), writes=True)
-                )
+                self._settled(seen, owed)
             except LedgerFailed:
-                self._owed.put(seen, commits)
+                return
+
+    @property
+    def owes(self) -> bool:
+        return len(self._owed) > 0
 
     def held(self, ids: Sequence[str]) -> Mapping[str, str]:
         """Raises where the store does not answer: then nothing may be taken."""

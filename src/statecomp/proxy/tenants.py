@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from threading import Lock, local
 
@@ -22,6 +22,8 @@ from statecomp.wire.incremental import ConversationCache
 OBSERVED = "observed-"
 """Before a tenant's name where nothing is rewritten: what would be done is never done later."""
 ASKING = 8
+CATCH_UP_S = 5.0
+"""At the end, for what the store was not told yet."""
 
 
 def secrets_among(texts: Iterable[str]) -> Callable[[str], bool]:
@@ -75,8 +77,8 @@ class TenantCompressors:
             return self._engines.get(key) or self._engines.put(key, self._new(tenant, protocol))
 
     def close(self) -> None:
-        for log in self._logs.values():
-            log.catch_up()
+        last = [log.catch_up() for log in self._logs.values() if log.owes]
+        wait([writing for writing in last if writing is not None], CATCH_UP_S)
         if self._asking is not None:
             self._asking.shutdown(wait=False, cancel_futures=True)
         if self.judges is not None:
