@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from heapq import merge
 from typing import NamedTuple
 
 from statecomp.history.windows import matches_in
@@ -109,9 +110,10 @@ class GivenAway(NamedTuple):
 
 def given_away(text: str) -> list[GivenAway]:
     """What surroundings give away, in order, nothing twice."""
-    found = sorted({*_by_patterns(text), *_handed(text), *_cookies(text)})
+    # Each finds in order, so they are merged: sorting very many at once would hold everybody up.
+    found = (*_by_patterns(text), _handed(text), _cookies(text))
     apart: list[GivenAway] = []
-    for one in found:
+    for one in merge(*found):
         if not apart or one.start >= apart[-1].stop:
             apart.append(one)
     return apart
@@ -122,13 +124,17 @@ def lines_of_key(block: str) -> list[str]:
     return [line for line in re.findall(r"[A-Za-z0-9+/=]{16,}", block) if "PRIVATE" not in line]
 
 
-def _by_patterns(text: str) -> Iterator[GivenAway]:
+def _by_patterns(text: str) -> Iterator[Iterator[GivenAway]]:
     for kind, words, pattern in _COMPILED:
         if any(word in text for word in words):
-            for match in matches_in(pattern, text):
-                groups = match.groupdict()
-                group = "bare" if groups.get("bare") is not None else "inner"
-                yield GivenAway(*match.span(group), kind)
+            yield _by_pattern(kind, pattern, text)
+
+
+def _by_pattern(kind: str, pattern: re.Pattern[str], text: str) -> Iterator[GivenAway]:
+    for match in matches_in(pattern, text):
+        groups = match.groupdict()
+        group = "bare" if groups.get("bare") is not None else "inner"
+        yield GivenAway(*match.span(group), kind)
 
 
 def _handed(text: str) -> Iterator[GivenAway]:
