@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import pytest
 
 import statecomp
 
@@ -131,3 +133,14 @@ def needing_extras(trees: Mapping[str, ast.Module]) -> set[str]:
     while grown := {n for n, found in needs.items() if n not in heavy and found & heavy}:
         heavy |= grown
     return heavy
+
+
+RULES: Sequence[Callable[[House], None]] = (
+    House.imports_go_down,
+    House.things_stay_readable,
+    House.no_import_hides_in_a_function,
+    House.folders_are_not_drawers,
+    House.no_pattern_repeats_a_group_possessively,
+)
+each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+"""What every package of this project is held to."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import statecomp_bench
-from tests.house import House, rooms_imported
+from tests.house import House, each_rule, rooms_imported
 from tests.test_errors import listed_in, raised_in
 
 HOUSE = House(
@@ -24,8 +25,9 @@ HOUSE = House(
 DOORS = {"dashboard", "adapters"}
 
 
-def test_imports_only_go_down_the_house() -> None:
-    HOUSE.imports_go_down()
+@each_rule
+def test_the_house_keeps_its_rules(rule: Callable[[House], None]) -> None:
+    rule(HOUSE)
 
 
 def test_only_verbs_borrow_from_the_verbs_of_the_product() -> None:
@@ -40,22 +42,6 @@ def test_what_runs_inside_the_sandbox_imports_nothing_of_ours() -> None:
         if HOUSE.room(path) == "inside":
             assert not [*rooms_imported(tree, "statecomp")], path
             assert not [*rooms_imported(tree, "statecomp_bench")], path
-
-
-def test_files_and_functions_stay_readable() -> None:
-    HOUSE.things_stay_readable()
-
-
-def test_no_import_hides_inside_a_function_of_our_own() -> None:
-    HOUSE.no_import_hides_in_a_function()
-
-
-def test_folders_are_not_drawers() -> None:
-    HOUSE.folders_are_not_drawers()
-
-
-def test_no_pattern_repeats_a_group_possessively() -> None:
-    HOUSE.no_pattern_repeats_a_group_possessively()
 
 
 def test_the_tree_lists_every_error_of_the_bench() -> None:

@@ -18,7 +18,7 @@ import pytest
 from statecomp.annotation.labels import read_labels
 from statecomp.cli.app import main
 from statecomp.cli.ledger import seconds
-from statecomp.config.places import data_folder, open_store, store_url
+from statecomp.config.places import open_store
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.ledger.audit import Cell, Entry, Regret, Request, Session, Totals
@@ -308,14 +308,6 @@ def test_a_damaged_ledger_is_one_sentence(tmp_path: Path) -> None:
     assert len(done.stderr.splitlines()) == 1
     assert "is damaged" in done.stderr
     assert path.read_bytes() == b"no database at all " * 100
-
-
-def test_the_store_is_what_is_said_then_the_environment_then_the_data_folder() -> None:
-    environ = {"STATECOMP_STORE": "/b", "XDG_DATA_HOME": "/data"}
-    assert store_url("/a", environ) == "/a"
-    assert store_url("", environ) == "/b"
-    assert store_url("", {"XDG_DATA_HOME": "/data"}) == "/data/statecomp/ledger.sqlite"
-    assert data_folder({"XDG_DATA_HOME": "relative"}).is_absolute()
 
 
 def test_ages_are_numbers_with_a_unit() -> None:
