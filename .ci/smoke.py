@@ -21,7 +21,7 @@ import statecomp
 from statecomp import StateComp
 
 BIN = Path(sys.executable).parent
-PATIENCE_S = 60
+PATIENCE_S = 300
 
 
 def main() -> None:

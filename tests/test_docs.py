@@ -28,6 +28,13 @@ def test_the_readme_can_be_read_in_a_minute() -> None:
     assert len((ROOT / "README.md").read_text().splitlines()) <= 90
 
 
+def test_the_site_opens_with_the_numbers_of_the_readme() -> None:
+    readme, site = ((ROOT / path).read_text() for path in ("README.md", "docs/index.md"))
+    (rows,) = re.findall(r"^\| recorded runs .+\n\|[-|]+\n((?:\|.+\n)+)", readme, re.MULTILINE)
+    assert len(rows.splitlines()) >= 2
+    assert rows in site
+
+
 def test_what_the_readme_links_to_is_there() -> None:
     links = re.findall(r"\]\(([^)#]+)[^)]*\)", (ROOT / "README.md").read_text())
     assert len(links) > 10

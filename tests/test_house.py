@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -85,3 +86,15 @@ def test_every_room_has_tests_of_its_own() -> None:
     rooms = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
     tested = {path.parent.name for path in Path(__file__).parent.glob("*/test_*.py")}
     assert rooms - tested == set()
+
+
+def test_a_class_name_has_one_meaning() -> None:
+    """Frameworks say what a model, a middleware and a plugin is; an adapter is one of these."""
+    found = Counter(
+        node.name
+        for path, tree in HOUSE.sources()
+        if HOUSE.room(path) != "adapters"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name, times in found.items() if times > 1] == []

@@ -31,7 +31,7 @@ class Beside(TypedDict, Generic[Item], total=False):
 
 
 @dataclass(frozen=True)
-class Asked(Generic[Item]):
+class WireRequest(Generic[Item]):
     """A request in a wire protocol, with whose object is whose."""
 
     owned: Owned[Item]
@@ -42,7 +42,9 @@ class Asked(Generic[Item]):
     tells: bool
 
     @classmethod
-    def of(cls, items: Sequence[Item], to_wire: ToWire[Item], said: Beside[Item]) -> Asked[Item]:
+    def of(
+        cls, items: Sequence[Item], to_wire: ToWire[Item], said: Beside[Item]
+    ) -> WireRequest[Item]:
         owned = Owned.of(items, to_wire)
         protocol = said.get("protocol", "openai-chat")
         body = {**(said.get("beside") or {}), wire_named(protocol).key: owned.wire}

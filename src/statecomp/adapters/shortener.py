@@ -13,7 +13,7 @@ from typing import Any, TypeVar, Unpack
 from weakref import finalize
 
 from statecomp.adapters.account import AdapterTally, Books, Savings
-from statecomp.adapters.asking import Asked, Beside
+from statecomp.adapters.asking import Beside, WireRequest
 from statecomp.adapters.binding import refusal
 from statecomp.adapters.catalogue import client_name
 from statecomp.adapters.claims import claimed_by_another, release
@@ -96,7 +96,7 @@ class Shortener:
         Whatever fails, the items that came in go out.
         """
         try:
-            asked = Asked.of(items, to_wire, beside)
+            asked = WireRequest.of(items, to_wire, beside)
             made = self.checkpoint(asked.body, asked.protocol, keep=asked.keep, tells=asked.tells)
             return asked.restored(made, record)
         except Exception as error:  # noqa: BLE001  nothing here may stop a user's agent
@@ -112,7 +112,7 @@ class Shortener:
     ) -> list[Item]:
         """`rewrite`, deciding in a thread: the event loop is not held up."""
         try:
-            asked = Asked.of(items, to_wire, beside)
+            asked = WireRequest.of(items, to_wire, beside)
             keep = asked.keep
             made = await self.acheckpoint(asked.body, asked.protocol, keep=keep, tells=asked.tells)
             return asked.restored(made, record)

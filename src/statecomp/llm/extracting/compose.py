@@ -26,7 +26,7 @@ COUNTED = (Form.ROW, Form.RULE)
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
+class UnitTotals:
     """How many units there were: a part must not look whole.
 
     Lines and rows of an owner, fields of an owner, and all that a step answered.
@@ -37,7 +37,7 @@ class Totals:
     answered: Mapping[int, int]
 
     @classmethod
-    def of(cls, units: Sequence[Unit]) -> Totals:
+    def of(cls, units: Sequence[Unit]) -> UnitTotals:
         told = [unit for unit in units if unit.form is not Form.LIST]
         return cls(
             Counter(unit.owner for unit in told if unit.form is not Form.FIELD),
@@ -50,7 +50,7 @@ def composed(
     outline: Outline,
     chosen: Sequence[tuple[Unit, str]],
     numbers: Sequence[int],
-    totals: Totals,
+    totals: UnitTotals,
 ) -> Record:
     """Each step's line with its units below, and other units under their headings."""
     by_heading: dict[str, dict[int, list[Unit]]] = {}
@@ -92,7 +92,7 @@ def composed(
     )
 
 
-def _marked(line: str, units: Sequence[Unit], totals: Totals) -> str:
+def _marked(line: str, units: Sequence[Unit], totals: UnitTotals) -> str:
     """A step's line, with what stands below it announced as all or as a part of the answer."""
     shown = [unit for unit in units if unit.place is Place.OBSERVED]
     if not shown:
@@ -103,7 +103,7 @@ def _marked(line: str, units: Sequence[Unit], totals: Totals) -> str:
     return f"{line.rstrip(':')}{WHOLE if whole else PART}"
 
 
-def _told(units: Sequence[Unit], totals: Totals) -> Iterator[str]:
+def _told(units: Sequence[Unit], totals: UnitTotals) -> Iterator[str]:
     """What a step answered, then what it had sent: nobody should take one for the other."""
     yield from lines_of([unit for unit in units if unit.place is not Place.CALL], totals)
     if sent := list(lines_of([unit for unit in units if unit.place is Place.CALL], totals)):
@@ -114,7 +114,7 @@ def _indented(lines: Sequence[str]) -> Iterator[str]:
     return (f"  {line}" for line in lines)
 
 
-def lines_of(units: Sequence[Unit], totals: Totals) -> Iterator[str]:
+def lines_of(units: Sequence[Unit], totals: UnitTotals) -> Iterator[str]:
     """The lines that show these units of one step; what the agent said is marked as its own."""
     if said := [unit.text for unit in units if unit.place is Place.SAID]:
         yield f"{CONCLUDED}{' ... '.join(said)}"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 
 from statecomp.history.text import words_of
-from statecomp.llm.extracting.compose import Totals, composed, label_cost
+from statecomp.llm.extracting.compose import UnitTotals, composed, label_cost
 from statecomp.llm.extracting.headings import headings_of
 from statecomp.llm.extracting.pieces import Form, Owner
 from statecomp.llm.extracting.steps import Outline
@@ -36,7 +36,7 @@ class Draft:
         self._numbers = numbers
         self._density = density
         self._headings = headings_of(units)
-        self._totals = Totals.of(units)
+        self._totals = UnitTotals.of(units)
         self._chosen: list[int] = []
         self._names: list[Name] = []
         self._opened: dict[tuple[int, Owner], bool] = {}

@@ -4,33 +4,28 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from queue import Full, Queue
 from threading import Event, Lock, Thread
 from time import monotonic
-from typing import Any
 
 from statecomp.checkpoint import first_change
 from statecomp.controller.prices import PriceBook
 from statecomp.history.history import History
-from statecomp.history.interaction import Interaction
 from statecomp.ledger.audit import (
-    Cell,
     Entry,
     Ledger,
     Regret,
     Request,
-    Session,
     Told,
-    Totals,
 )
-from statecomp.ledger.commits import Commit
 from statecomp.proxy.account.bills import Biller, Cached, Prefix
 from statecomp.proxy.account.exchange import Exchange
 from statecomp.proxy.account.families import Families
 from statecomp.proxy.account.notes import note_of
 from statecomp.proxy.account.regret import RegretMeter
+from statecomp.proxy.account.rows import decided, entries_of, grid_of, outcome_of, session_of
 from statecomp.proxy.metrics import Metrics
 from statecomp.proxy.sessions import title_of
 from statecomp.recent import LruCache
@@ -190,15 +185,15 @@ class Accountant:
         raw = exchange.checkpoint.raw if exchange.checkpoint else None
         if not exchange.session or raw is None:
             return None
-        view = _decided(exchange)
-        self._metrics.add("statecomp_decisions_total", outcome=_outcome(exchange, view))
+        view = decided(exchange)
+        self._metrics.add("statecomp_decisions_total", outcome=outcome_of(exchange, view))
         run = self._runs.get(exchange.session) or self._resumed(exchange)
         run.number += 1
         run.title = run.title or title_of(raw)
         run.parent = run.parent or self._families.parent_of(exchange, raw)
         request = self._request(exchange, run, raw, view)
         regrets = self._look_for_regrets(exchange, run.number, raw)
-        entries = _entries(exchange, view, raw) if view else []
+        entries = entries_of(exchange, view, raw) if view else []
         self._runs.put(exchange.session, run)
         observed = "observe" if exchange.mode == "observe" else "compress"
         if entries:
@@ -212,7 +207,13 @@ class Accountant:
         self._told(request, entries)
         news = [] if run.stored == run.cached.raw else raw.messages
         run.stored = run.cached.raw
-        return Told(_session(exchange, run), request, entries, regrets, news)
+        return Told(
+            session_of(exchange, title=run.title, parent=run.parent, started_s=run.started_s),
+            request,
+            entries,
+            regrets,
+            news,
+        )
 
     def _resumed(self, exchange: Exchange) -> _Run:
         """A session of an earlier process goes on counting where it stood."""
@@ -248,7 +249,7 @@ class Accountant:
             usage=exchange.usage,
             status=exchange.status,
             first_change=first_change(raw.messages, checkpoint.messages) if changed else None,
-            grid=tuple(_grid(raw, shown, view.scores if view else {})),
+            grid=tuple(grid_of(raw, shown, view.scores if view else {})),
             note=run.note,
         )
 
@@ -260,71 +261,3 @@ class Accountant:
         went = exchange.mode == "observe" or not exchange.sent_raw
         self._regrets.sent(exchange.tenant, raw, exchange.checkpoint.applied if went else ())
         return [Regret(exchange.session, number, one.commit, one.kind, one.detail) for one in found]
-
-
-def _decided(exchange: Exchange) -> View | None:
-    if exchange.decision is None or exchange.decision.exception() is not None:
-        return None
-    return exchange.decision.result()
-
-
-def _outcome(exchange: Exchange, view: View | None) -> str:
-    if exchange.decision is None:
-        return "none needed"
-    if exchange.decision.exception() is not None:
-        return "failed"
-    if view is None:
-        return "dropped"
-    return "committed" if view.commits else "nothing to do"
-
-
-def _session(exchange: Exchange, run: _Run) -> Session:
-    return Session(
-        id=exchange.session,
-        tenant=exchange.tenant,
-        client=exchange.client,
-        title=run.title,
-        protocol=exchange.protocol,
-        model=exchange.model,
-        started_s=run.started_s,
-        last_s=exchange.when_s,
-        totals=Totals(),
-        parent=run.parent,
-        family=exchange.kin.family if exchange.kin.tools else "",
-    )
-
-
-def _entries(exchange: Exchange, view: View, raw: History) -> list[Entry]:
-    by_id = {i.id: i for i in raw.interactions}
-    ruling: dict[str, Any] = view.ruling.as_json() if view.ruling else {}
-    if view.scored_by:
-        ruling["router"] = view.scored_by
-    return [
-        Entry(
-            commit=commit,
-            session=exchange.session,
-            when_s=exchange.when_s,
-            state="observed" if exchange.mode == "observe" else "live",
-            scores={by_id[s].number: view.scores[s] for s in commit.sources if s in view.scores},
-            ruling=ruling,
-            originals=tuple(m for s in commit.sources for m in by_id[s].messages),
-        )
-        for commit in view.commits
-        if _whole(commit, by_id)
-    ]
-
-
-def _whole(commit: Commit, by_id: Mapping[str, Interaction]) -> bool:
-    return all(source in by_id for source in commit.sources)
-
-
-def _grid(raw: History, shown: History, scores: Mapping[str, float]) -> Iterator[Cell]:
-    """What became of each interaction in this request."""
-    gone = {source for summary in shown.summaries for source in summary.sources}
-    for interaction in raw.interactions:
-        score = scores.get(interaction.id)
-        if interaction.id in gone:
-            yield Cell(interaction.number, "summarised", score)
-        else:
-            state = "locked" if interaction.locked else "kept"
-            yield Cell(interaction.number, "locked" if state == "locked" else "kept", score)

@@ -1,0 +1,81 @@
+"""What an exchange is in the ledger: its session, its entries, what became of each interaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from statecomp.history.history import History
+from statecomp.history.interaction import Interaction
+from statecomp.ledger.audit import Cell, Entry, Session, Totals
+from statecomp.ledger.commits import Commit
+from statecomp.proxy.account.exchange import Exchange
+from statecomp.strategy import View
+
+
+def decided(exchange: Exchange) -> View | None:
+    if exchange.decision is None or exchange.decision.exception() is not None:
+        return None
+    return exchange.decision.result()
+
+
+def outcome_of(exchange: Exchange, view: View | None) -> str:
+    if exchange.decision is None:
+        return "none needed"
+    if exchange.decision.exception() is not None:
+        return "failed"
+    if view is None:
+        return "dropped"
+    return "committed" if view.commits else "nothing to do"
+
+
+def session_of(exchange: Exchange, *, title: str, parent: str, started_s: float) -> Session:
+    return Session(
+        id=exchange.session,
+        tenant=exchange.tenant,
+        client=exchange.client,
+        title=title,
+        protocol=exchange.protocol,
+        model=exchange.model,
+        started_s=started_s,
+        last_s=exchange.when_s,
+        totals=Totals(),
+        parent=parent,
+        family=exchange.kin.family if exchange.kin.tools else "",
+    )
+
+
+def entries_of(exchange: Exchange, view: View, raw: History) -> list[Entry]:
+    by_id = {i.id: i for i in raw.interactions}
+    ruling: dict[str, Any] = view.ruling.as_json() if view.ruling else {}
+    if view.scored_by:
+        ruling["router"] = view.scored_by
+    return [
+        Entry(
+            commit=commit,
+            session=exchange.session,
+            when_s=exchange.when_s,
+            state="observed" if exchange.mode == "observe" else "live",
+            scores={by_id[s].number: view.scores[s] for s in commit.sources if s in view.scores},
+            ruling=ruling,
+            originals=tuple(m for s in commit.sources for m in by_id[s].messages),
+        )
+        for commit in view.commits
+        if _whole(commit, by_id)
+    ]
+
+
+def _whole(commit: Commit, by_id: Mapping[str, Interaction]) -> bool:
+    return all(source in by_id for source in commit.sources)
+
+
+def grid_of(raw: History, shown: History, scores: Mapping[str, float]) -> Iterator[Cell]:
+    """What became of each interaction in this request."""
+    gone = {source for summary in shown.summaries for source in summary.sources}
+    for interaction in raw.interactions:
+        score = scores.get(interaction.id)
+        if interaction.id in gone:
+            yield Cell(interaction.number, "summarised", score)
+        else:
+            state = "locked" if interaction.locked else "kept"
+            yield Cell(interaction.number, "locked" if state == "locked" else "kept", score)
