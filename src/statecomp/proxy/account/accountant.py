@@ -25,7 +25,7 @@ from statecomp.proxy.account.exchange import Exchange
 from statecomp.proxy.account.families import Families
 from statecomp.proxy.account.notes import note_of
 from statecomp.proxy.account.regret import RegretMeter
-from statecomp.proxy.account.rows import decided, entries_of, grid_of, outcome_of, session_of
+from statecomp.proxy.account.rows import decided, entries_of, grid_of, outcome_of, session_row
 from statecomp.proxy.metrics import Metrics
 from statecomp.proxy.sessions import title_of
 from statecomp.recent import LruCache
@@ -208,7 +208,7 @@ class Accountant:
         news = [] if run.stored == run.cached.raw else raw.messages
         run.stored = run.cached.raw
         return Told(
-            session_of(exchange, title=run.title, parent=run.parent, started_s=run.started_s),
+            session_row(exchange, title=run.title, parent=run.parent, started_s=run.started_s),
             request,
             entries,
             regrets,

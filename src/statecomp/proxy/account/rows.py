@@ -29,7 +29,7 @@ def outcome_of(exchange: Exchange, view: View | None) -> str:
     return "committed" if view.commits else "nothing to do"
 
 
-def session_of(exchange: Exchange, *, title: str, parent: str, started_s: float) -> Session:
+def session_row(exchange: Exchange, *, title: str, parent: str, started_s: float) -> Session:
     return Session(
         id=exchange.session,
         tenant=exchange.tenant,
