@@ -65,11 +65,12 @@ class TrainingPlan:
 
     @property
     def reads(self) -> Spec:
-        """Without the encoder, which is not open yet."""
+        """What a router of this plan reads, without the encoder, which is not open yet."""
         return parse(self.representation, self.context, self.readout)
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The learners that validation picks from."""
         return self.learners or (("mlp128",) if self.reads.hidden else ("committee",))
 
 
