@@ -17,7 +17,7 @@ from tests.adapters.frameworks import Proof
 from tests.adapters.gemini import beside
 from tests.adapters.provider import Drill, Sent
 
-PATIENCE_S = 900
+PATIENCE_S = 3600
 DRIVERS = Path(__file__).parent / "drivers"
 BROKEN = ("scorer", "converter")
 
