@@ -88,6 +88,12 @@ PROOFS = (
         untouched=("kept elsewhere",),
     ),
     Proof(
+        "litellm_proxy",
+        Environment("litellm-proxy", ("litellm[proxy]==1.106.2", "mcp==2.3.0")),
+        "litellm_proxy_driver.py",
+        ("proxy", "proxy, responses", "proxy, messages"),
+    ),
+    Proof(
         "mini_swe_agent",
         Environment("mini-swe-agent", ("mini-swe-agent==2.4.6", "litellm==1.106.2", "mcp==2.3.0")),
         "mini_swe_agent_driver.py",

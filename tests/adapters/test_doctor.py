@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from statecomp.adapters import doctor
 from statecomp.adapters.shortener import Shortener
 from statecomp.cli.app import app
+from statecomp.errors import BadInput
 from statecomp.ledger.open import open_ledger
 from statecomp.testing.provider.serving import free_port
 from tests.adapters.test_shortener import EAGER, conversation, held, shortened
@@ -117,6 +118,39 @@ def test_the_agent_sdk_goes_where_claude_code_goes(
     assert "ClaudeAgentOptions(env=" in heard["Claude Agent SDK"].how
     heard = found(tmp_path, URL, ANTHROPIC_BASE_URL=f"{URL}/v1")
     assert heard["Claude Agent SDK"].wrong
+
+
+@pytest.mark.parametrize("nowhere", ["127.0.0.1:8484", "http://[::1", "http://host:port", "off"])
+def test_what_is_no_address_is_named(tmp_path: Path, nowhere: str) -> None:
+    heard = found(home(tmp_path, claude=nowhere), URL)["Claude Code"]
+    assert heard.wrong
+    assert heard.how.startswith("the address in ~/.claude/settings.json is none: ANTHROPIC_BASE")
+    done = CliRunner().invoke(app, ["doctor", "--url", nowhere])
+    assert isinstance(done.exception, BadInput)
+    assert "write it as http://127.0.0.1:8484" in str(done.exception)
+
+
+def test_the_vercel_sdk_of_this_project_gets_its_line(tmp_path: Path) -> None:
+    place = tmp_path / "project" / "node_modules" / "ai"
+    place.mkdir(parents=True)
+    (place / "package.json").write_text('{"name": "ai", "version": "6.0.326"}')
+    (found_,) = found(tmp_path, URL).values()
+    assert found_.name == "Vercel AI SDK 6.0.326"
+    assert f'createOpenAI({{baseURL: "{URL}/v1"}})' in found_.how
+    (place / "package.json").write_text("[]")
+    assert found(tmp_path, URL) == {}
+
+
+def test_what_was_only_observed_is_said_to_be_so(tmp_path: Path) -> None:
+    store = str(tmp_path / "ledger.sqlite")
+    shortener = Shortener("drawn", store=store, mode="observe", **EAGER)
+    held(shortener, 12)
+    shortener.close()
+    ledger = open_ledger(store, mask=lambda message, known: message)
+    session = doctor.last_session(ledger, ["drawn"])
+    assert session is not None
+    assert "nothing saved: mode observe changes nothing (" in doctor.told(session, session.last_s)
+    ledger.close()
 
 
 def test_a_ledger_that_cannot_be_read_is_said_to_be_so(

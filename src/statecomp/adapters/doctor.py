@@ -19,11 +19,13 @@ from statecomp.ledger.audit import Ledger, Session
 LATEST = 200
 PATIENCE_S = 2.0
 CLAUDE, CODEX, AGENT_SDK = "Claude Code", "Codex", "Claude Agent SDK"
+VERCEL = "Vercel AI SDK"
 PROGRAMS = {CLAUDE: "claude", CODEX: "codex"}
 AGENTS = {
     CLAUDE: ("claude-cli",),
     CODEX: ("codex_exec", "codex_cli_rs", "codex"),
     AGENT_SDK: ("claude-cli",),
+    VERCEL: ("ai-sdk", "ai"),
 }
 """How a client calls itself in its requests."""
 
@@ -39,6 +41,14 @@ class Finding:
     how: str
     products: tuple[str, ...] = ()
     wrong: bool = False
+
+
+def is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def proxy_mode(url: str) -> str:
@@ -60,6 +70,10 @@ def clients(environ: Mapping[str, str], home: Path, url: str, here: Path) -> Ite
     for name, (address, file) in ((CLAUDE, claude), (CODEX, _codex_address(environ, home))):
         if shutil.which(PROGRAMS[name], path=environ.get("PATH")) is not None or address:
             yield _client(name, address, file, url)
+    if found := _vercel(here):
+        yield Finding(
+            f"{VERCEL} {found}", f"not known from here; {_advice(VERCEL, url)}", AGENTS[VERCEL]
+        )
     if find_spec("claude_agent_sdk") is not None:
         # It runs Claude Code, with what that is set to and what the program says beside it.
         yield _client(AGENT_SDK, *claude, url)
@@ -69,6 +83,10 @@ def _client(name: str, address: str, file: str, url: str) -> Finding:
     products = AGENTS[name]
     if not address:
         return Finding(name, f"not connected: {_advice(name, url)}", products)
+    if not is_address(address):
+        return Finding(
+            name, f"the address in {file} is none: {_advice(name, url)}", products, wrong=True
+        )
     if urlsplit(address).netloc != urlsplit(url).netloc:
         how = f"goes to {_shown(address)} by {file}, which is not this proxy"
         return Finding(name, how, products)
@@ -89,6 +107,9 @@ def _advice(name: str, url: str) -> str:
         return f"ANTHROPIC_BASE_URL={url}, under `env` in ~/.claude/settings.json"
     if name == AGENT_SDK:
         return f'ClaudeAgentOptions(env={{"ANTHROPIC_BASE_URL": "{url}"}})'
+    if name == VERCEL:
+        stateless = "providerOptions {openai: {store: false}}"
+        return f'createOpenAI({{baseURL: "{url}/v1"}}) with {stateless}'
     return f'a model provider with base_url = "{url}/v1" in ~/.codex/config.toml'
 
 
@@ -97,6 +118,15 @@ def _shown(address: str) -> str:
     parts = urlsplit(address)
     port = f":{parts.port}" if parts.port else ""
     return f"{parts.scheme}://{parts.hostname}{port}"
+
+
+def _vercel(here: Path) -> str:
+    """Its version in this project; where it is sent stands in the program."""
+    try:
+        package = (here / "node_modules" / "ai" / "package.json").read_text("utf-8")
+        return str(json.loads(package)["version"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
 
 
 def _claude_address(environ: Mapping[str, str], home: Path, here: Path) -> tuple[str, str]:
@@ -160,16 +190,15 @@ def last_session(ledger: Ledger, products: Sequence[str]) -> Session | None:
 
 def told(session: Session, now_s: float) -> str:
     """Whether its requests were touched, and if not why."""
-    totals = session.totals
-    ago = _ago(now_s - session.last_s)
-    if not totals.saved_tokens:
-        why = session.note or "the session was too short"
-        return f"last request {ago}, {totals.requests} in its session, nothing saved: {why}"
-    share = totals.saved_tokens / totals.raw_tokens
-    return (
-        f"last request {ago}, {totals.requests} in its session, {share:.0%} of the tokens saved, "
-        f"{totals.commits} commits"
-    )
+    totals, seen = session.totals, session.totals.observed
+    last = f"last request {_ago(now_s - session.last_s)}, {totals.requests} in its session"
+    if totals.saved_tokens:
+        share = totals.saved_tokens / totals.raw_tokens
+        return f"{last}, {share:.0%} of the tokens saved, {totals.commits} commits"
+    if seen.saved_tokens:
+        share = seen.saved_tokens / seen.raw_tokens
+        return f"{last}, nothing saved: mode observe changes nothing ({share:.0%} it would have)"
+    return f"{last}, nothing saved: {session.note or 'the session was too short'}"
 
 
 def _ago(seconds: float) -> str:

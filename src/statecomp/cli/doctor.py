@@ -14,13 +14,14 @@ from statecomp.adapters.doctor import (
     Finding,
     clients,
     frameworks,
+    is_address,
     last_session,
     proxy_mode,
     told,
 )
 from statecomp.cli.serve import PORT
 from statecomp.config.places import open_store, store_url
-from statecomp.errors import StateCompError
+from statecomp.errors import BadInput, StateCompError
 from statecomp.ledger.audit import Ledger
 from statecomp.ledger.open import file_of
 
@@ -42,6 +43,8 @@ def doctor(url: str, store: str) -> None:
       statecomp doctor --store runs/ledger.sqlite
     """
     url = url.rstrip("/")
+    if not is_address(url):
+        raise BadInput(f"is {url!r}; write it as http://127.0.0.1:{PORT}", field="--url")
     mode = proxy_mode(url)
     _line("proxy", f"{url} answers, mode {mode}" if mode else f"nothing answers at {url}")
     where = store_url(store, os.environ)

@@ -147,8 +147,15 @@ class Responses(Conversation):
 class Elsewhere(Responses):
     """The provider keeps the history, and is sent its news; our own copy is for the test alone."""
 
-    last: str | None = None
-    told = 0
+    def __init__(self, errand: Errand, callback: StateCompCallback | None) -> None:
+        super().__init__(errand, callback)
+        self.name: Path = errand.folder / "last.txt"
+        self.last = self.name.read_text() if self.name.exists() else None
+        self.told = len(self.history)
+
+    def save(self) -> None:
+        super().save()
+        self.name.write_text(self.last or "")
 
     async def ask(self) -> Any:
         fresh, self.told = self.history[self.told :], len(self.history)
