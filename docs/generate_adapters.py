@@ -16,8 +16,10 @@ def table() -> str:
 
 
 def _lines() -> Iterator[str]:
-    yield "| framework | `statecomp.adapters.` | the line | proved with | in | tokens | on |"
-    yield "|---|---|---|---|---|---|---|"
+    names = ("framework", "`statecomp.adapters.`", "the line", "proved with", "in")
+    head = " | ".join((*names, "passes untouched", "tokens", "on"))
+    yield f"| {head} |"
+    yield "|---|---|---|---|---|---|---|---|"
     for framework in FRAMEWORKS.values():
         yield f"| {' | '.join(_cells(framework))} |"
 
@@ -28,10 +30,11 @@ def _cells(framework: Framework) -> Iterator[str]:
     yield f"`{framework.line}`"
     known = proved().get(framework.name)
     if known is None:
-        yield from (f"not yet; needs {framework.package} {framework.since}", "", "", "")
+        yield from (f"not yet; needs {framework.package} {framework.since}", "", "", "", "")
         return
     yield ", ".join(f"{package} {number}" for package, number in known["versions"].items())
-    yield ", ".join(known["variants"])
+    yield "; ".join(known["variants"])
+    yield "; ".join(known.get("untouched", ()))
     yield f"{known['tokens']:.0%}"
     yield known["day"]
 

@@ -151,8 +151,13 @@ def run(
     wish: Wish,
     serve: str | None = None,
     script: Callable[[Path, int, int], CodingSession] = CodingSession,
+    launcher: Callable[[Errand], Launch] | None = None,
 ) -> Outcome:
-    """Without `serve` the client speaks to the provider itself; else it is the proxy's options."""
+    """Without `serve` the client speaks to the provider itself; else it is the proxy's options.
+
+    `launcher` starts it otherwise than the client of that name is.
+    """
+    start = launcher or CLIENTS[wish.client]
     if not wish.thinking and not wish.model:
         wish = replace(wish, model=UNTHINKING.get(wish.client, ""))
     with _folder() as home:
@@ -162,9 +167,9 @@ def run(
         provider = ScriptedUpstream(session, delay_s=wish.pace_s)
         with serving(provider.app) as direct:
             if serve is None:
-                return _watched(wish, provider, session, direct, home)
+                return _watched(wish, provider, session, direct, home, start)
             with served(direct, home, shlex.split(serve)) as url:
-                done = _watched(wish, provider, session, url, home)
+                done = _watched(wish, provider, session, url, home, start)
                 told = metrics(url)
             return replace(done, metrics=told, log=tuple(_logged(home / "serve.log")))
 
@@ -185,14 +190,19 @@ def _folder() -> Iterator[Path]:
 
 
 def _watched(
-    wish: Wish, provider: ScriptedUpstream, session: CodingSession, url: str, home: Path
+    wish: Wish,
+    provider: ScriptedUpstream,
+    session: CodingSession,
+    url: str,
+    home: Path,
+    start: Callable[[Errand], Launch],
 ) -> Outcome:
     tap = Tap(url)
     own = home / "home"
     own.mkdir()
     with serving(tap.app) as address:
         errand = Errand(address, session.workspace, own, wish.thinking, wish.model, wish.version)
-        launch = CLIENTS[wish.client](replace(errand, steps=wish.steps))
+        launch = start(replace(errand, steps=wish.steps))
         begun = time.monotonic()
         limit_s = PATIENCE_S + STEP_S * wish.steps
         code, output, errors = _run(launch, session.workspace, environment(errand, launch), limit_s)

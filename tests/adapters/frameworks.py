@@ -112,7 +112,7 @@ PROOFS = (
         Environment("google-adk", ("google-adk==2.13.0", "litellm==1.106.2", "mcp==2.3.0")),
         "google_adk_driver.py",
         ("async", "sync", "streamed", "gemini", "bound"),
-        untouched=("kept elsewhere", "forbidden"),
+        untouched=("kept elsewhere", "cached", "forbidden"),
     ),
     Proof(
         "openhands",

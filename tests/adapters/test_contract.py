@@ -66,6 +66,7 @@ def write_down(found: Outcome, path: Path) -> None:
         "day": datetime.now(UTC).date().isoformat(),
         "versions": found.proof.environment.versions(),
         "variants": list(found.proof.variants),
+        "untouched": list(found.proof.untouched),
         "tokens": round(adapted / raw - 1, 3),
     }
     path.write_text(json.dumps(dict(sorted(known.items())), indent=2) + "\n", "utf-8")

@@ -1,14 +1,13 @@
 """LiteLLM: a callback for the library, the router and the proxy, in three protocols.
 
 litellm.callbacks = [StateCompCallback()]                  # acompletion, aresponses, messages
-callback.completion(model=..., messages=...)               # LiteLLM asks no callback when sync
+callback.completion(model=..., messages=...)               # LiteLLM asks no callback about it
 litellm_settings: {callbacks: my_module.callback}          # the proxy's config.yaml
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from statecomp.adapters.account import Savings
@@ -29,7 +28,6 @@ PROTOCOLS = {
     "aresponses": "openai-responses",
     "anthropic_messages": "anthropic",
 }
-SYNC = ("completion", "responses")
 
 
 class StateCompCallback(CustomLogger):
@@ -57,16 +55,17 @@ class StateCompCallback(CustomLogger):
         return self._called("completion", *args, **kwargs)
 
     def responses(self, *args: Any, **kwargs: Any) -> Any:
-        """`litellm.responses`, sent less."""
+        """`litellm.responses`, sent less; of these LiteLLM asks the callbacks that are listed."""
+        if self in litellm.callbacks:
+            return litellm.responses(*args, **kwargs)
         return self._called("responses", *args, **kwargs)
 
     def attach(self) -> None:
         """For all that this program asks of LiteLLM, in libraries too, until `detach`."""
         if not self._replaced:
-            self._replaced = {name: getattr(litellm, name) for name in SYNC}
+            self._replaced = {"completion": litellm.completion}
             litellm.callbacks.append(self)
-            for name in SYNC:
-                setattr(litellm, name, partial(self._called, name))
+            litellm.completion = self.completion
 
     def detach(self) -> None:
         if self._replaced:

@@ -20,6 +20,7 @@ from drill import (
     tool,
 )
 from google.adk.agents import Agent
+from google.adk.agents.context_cache_config import ContextCacheConfig
 from google.adk.agents.run_config import RunConfig, StreamingMode
 from google.adk.apps import App
 from google.adk.models.google_llm import Gemini
@@ -62,13 +63,13 @@ def refusing(errand: Errand, **more: Any) -> Any:
     return LiteLlm(f"anthropic/{BINDING}", api_base=errand.url, api_key=errand.key_, **given)
 
 
-def runner(errand: Errand, model: Model) -> Runner:
+def runner(errand: Errand, model: Model, **more: Any) -> Runner:
     agent = Agent(name="one", model=model(errand), instruction=SYSTEM, tools=[tool(errand)])
     plugins = []
     if errand.adapted:
         shortener = errand.shortener("google_adk", drops_thinking=model is binding)
         plugins = [StateCompPlugin(shortener=shortener)]
-    app = App(name="drill", root_agent=agent, plugins=plugins)
+    app = App(name="drill", root_agent=agent, plugins=plugins, **more)
     sessions = SqliteSessionService(str(errand.folder / "sessions.sqlite"))
     return Runner(app=app, session_service=sessions)
 
@@ -88,11 +89,11 @@ async def ended(finals: list[str], made: Runner) -> Ended:
     return Ended(finals, [essence(event) for event in kept.events])
 
 
-def held(model: Model, mode: Any = StreamingMode.NONE) -> Callable[[Errand], Any]:
+def held(model: Model, mode: Any = StreamingMode.NONE, **more: Any) -> Callable[[Errand], Any]:
     async def run(errand: Errand) -> Ended:
         finals: list[str] = []
         for turns in (TURNS[:2], TURNS[2:]):
-            made = runner(errand, model)
+            made = runner(errand, model, **more)
             if not finals:
                 await made.session_service.create_session(app_name="drill", **WHO)
             for turn in turns:
@@ -134,5 +135,6 @@ if __name__ == "__main__":
             "bound": awaited(held(binding)),
             "forbidden": awaited(held(refusing)),
             "kept elsewhere": awaited(held(elsewhere)),
+            "cached": awaited(held(openai, context_cache_config=ContextCacheConfig())),
         }
     )

@@ -124,9 +124,10 @@ def at_once(make: Make, *, streams: bool = False, news: bool = False) -> Callabl
 
 
 def _asked(llm: Any, given: Any, history: list[Any], *, streams: bool) -> Any:
+    more = {"chat_history": history, "allow_parallel_tool_calls": True}
     if not streams:
-        return llm.chat_with_tools([given], chat_history=history)
-    return list(llm.stream_chat_with_tools([given], chat_history=history))[-1]
+        return llm.chat_with_tools([given], **more)
+    return list(llm.stream_chat_with_tools([given], **more))[-1]
 
 
 def _answer(given: Any, call: Any) -> ChatMessage:
