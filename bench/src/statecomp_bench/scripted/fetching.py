@@ -95,7 +95,7 @@ class Fetching:
             files = " ".join(map(quote, dict.fromkeys(paths)))
             told = [f.pattern for f in self.hands.plan.facts if beside(f) in words]
             # A value that two lines tell of is found with the lines around.
-            around = " -C 1" if any(r"\n" in pattern for pattern in told) else ""
+            around = " -C 1" if any(r"\s" in pattern for pattern in told) else ""
             calls.append(("shell", {"command": f"grep -hF{around} {wanted} -- {files}"}))
         return tuple(calls)
 
