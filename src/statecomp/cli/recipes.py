@@ -21,8 +21,9 @@ def recipes(as_json: bool) -> None:
     Tokens and dollars are changes against no compression, with prompt caching at the prices of a
     Claude Sonnet class model.  Premature is the share of what a reader of the whole run would still
     have kept that had been replaced; broken are steps that missed an identifier.  Every run was
-    scored by a router that had seen neither it nor its task.  Read again says how many readers, a
-    language model at hard moments of recorded runs, looked something up that had been replaced.
+    scored by a router that had seen neither it nor its task.  Read again: in how many
+    hand-offs a language model that finished the task from such a view read 100 tokens or more of
+    what had been seen before; of the balanced ones with the records of a day earlier.
 
     \b
     Examples:

@@ -59,7 +59,7 @@ class ExtractiveSummarizer:
 
     budget: float = 0.06
     least: int = 90
-    name_worth: int = 10_000
+    name_worth: int = 40_000
     dense: int = 500
     count: Callable[[str], int] = ESTIMATE
 
