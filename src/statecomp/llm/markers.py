@@ -28,7 +28,8 @@ INTENT_WORDS = _words(
 )
 CREATED_WORDS = _words(
     "create created save saved written wrote added update updated uploaded deleted inserted "
-    "generated sent successfully installed copied moved renamed committed merged modified"
+    "generated sent successfully installed copied moved renamed committed merged modified deployed "
+    "published released booked reserved registered issued"
 )
 COUNTED_WORDS = _words(
     "total count number found sum average mean size length row rows column columns line lines "
