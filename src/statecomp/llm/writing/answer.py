@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from itertools import filterfalse
 from typing import Any
 
 from statecomp.errors import SummaryFailed
 from statecomp.llm.answer import json_object
+from statecomp.llm.markers import ADDRESSED
 from statecomp.llm.record import Record
 
 HEADINGS = tuple(heading.name for heading in fields(Record))
@@ -142,10 +144,19 @@ def _kept(given: object, steps: frozenset[int]) -> dict[int, str]:
 
 
 def _record(value: Mapping[str, Any]) -> Record:
-    record = Record(**{name: _entries(name, value.get(name, [])) for name in HEADINGS})
+    told = {name: _entries(name, value.get(name, [])) for name in HEADINGS}
+    # A writer may have obeyed what it was to report: an order costs its entry, not the record.
+    record = Record(**{name: tuple(filterfalse(_orders, lines)) for name, lines in told.items()})
     if not record:
-        raise SummaryFailed("the summary is empty")
+        ordered = any(told.values())
+        raise SummaryFailed(
+            f"the summary {'gives orders to its reader' if ordered else 'is empty'}"
+        )
     return record
+
+
+def _orders(entry: str) -> bool:
+    return ADDRESSED.search(entry) is not None
 
 
 def _entries(name: str, value: object) -> tuple[str, ...]:
