@@ -23,7 +23,7 @@ def recipes(as_json: bool) -> None:
     have kept that had been replaced; broken are steps that missed an identifier.  Every run was
     scored by a router that had seen neither it nor its task.  Read again: in how many
     hand-offs a language model that finished the task from such a view read 100 tokens or more of
-    what had been seen before; of the balanced ones with the records of a day earlier.
+    what had been seen before; for bold and paper, with records of a day earlier.
 
     \b
     Examples:
