@@ -225,7 +225,7 @@ def test_what_goes_out_while_postgresql_hangs_is_what_another_worker_sends_later
 @contextmanager
 def _worker(store: str) -> Iterator[Running]:
     ledger = open_ledger(store, mask=lambda message, known: message)
-    with running(ledger=ledger, local_store=False, commit="auto") as proxy:
+    with running(ledger=ledger, local_store=False, commit="now") as proxy:
         yield proxy
         proxy.drain()
     ledger.close()
