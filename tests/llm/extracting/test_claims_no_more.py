@@ -122,6 +122,12 @@ def test_a_message_with_a_program_in_it_ran_nothing() -> None:
     assert line.startswith("17. a message, nothing was run: ")
 
 
+def test_a_count_of_lines_is_that_of_the_file() -> None:
+    seen = "\n\n".join(f"def f_{n}(x):\n    return x + {n}" for n in range(30))
+    (line,) = heads(written(step(1, '{"cmd": "cat chall.py"}', seen)))
+    assert "-> 89 lines" in line
+
+
 # --- failures ---
 
 

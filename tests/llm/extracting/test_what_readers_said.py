@@ -80,7 +80,7 @@ def test_a_step_that_says_it_went_well_is_shown_so() -> None:
 def test_a_step_with_output_says_how_it_ended_even_where_no_line_of_it_fits() -> None:
     code = "\n".join(f"def f{n}(x):\n    return x + {n}\n" for n in range(20))
     line = written(step(4, seen=code, name="read_file")).facts[0].split("\n")[0]
-    assert line.endswith("-> 40 lines; from its output:")
+    assert line.endswith("-> 59 lines; from its output:")
 
 
 # --- a value never leaves its label ---
