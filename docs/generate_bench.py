@@ -28,7 +28,7 @@ from statecomp_bench.cli.sheets import main_sheet, models_sheet, published_sheet
 from statecomp_bench.cli.tables import chosen_runs, pictures, tables, trajectory_of
 from statecomp_bench.handoffs.folder import HandoffFolder as Handoffs
 from statecomp_bench.handoffs.scoring import outcomes
-from statecomp_bench.nextsteps.folder import HandoffFolder as NextSteps
+from statecomp_bench.nextsteps.folder import NextFolder as NextSteps
 from statecomp_bench.nextsteps.table import lines as next_lines
 from statecomp_bench.suite import Conditions
 from statecomp_bench.tables import Bench, read_bench, rows, rows_by_model

@@ -103,7 +103,7 @@ RECIPES: Mapping[str, Recipe] = {
         Recipe(
             name="balanced",
             about="saves wherever it pays; the default",
-            wariness=0.9,
+            wariness=0.95,
             runs=Measured(tokens=-0.450, dollars=-0.123, premature=0.185, broken=0.0039),
             sessions=Measured(tokens=-0.658, dollars=-0.417, premature=0.152, broken=0.0034),
             again=(6, 12),

@@ -69,7 +69,7 @@ def test_test_labels_are_never_read_before_the_final_evaluation_of_any_row() -> 
     plain, recurrent = sealed(PAIRS, seal), sealed(with_state(), seal)
     learners: list[tuple[str, Any, Learner]] = [("trees", plain, TREES), ("gru", recurrent, GRU)]
     entries = [
-        table.Entry(name, lambda pairs=pairs: pairs, {name: learner})
+        table.StudyEntry(name, lambda pairs=pairs: pairs, {name: learner})
         for name, pairs, learner in learners
     ]
     rows = table.judge_rows(entries, FOLDS, progress=hear)
@@ -83,7 +83,7 @@ def test_test_labels_are_never_read_before_the_final_evaluation_of_any_row() -> 
 
 def test_one_configuration_under_two_names_is_judged_once() -> None:
     heard = []
-    same = [table.Entry(name, pairs_once, {"t": TREES}) for name in "ab"]
+    same = [table.StudyEntry(name, pairs_once, {"t": TREES}) for name in "ab"]
     rows = table.judge_rows(same, FOLDS, progress=lambda row, fold, stage: heard.append(row))
     assert set(heard) == {"a"}
     assert [row.name for row in rows] == ["a", "b"]
@@ -98,8 +98,8 @@ def test_rows_say_how_far_they_lie_from_others_on_the_same_pairs() -> None:
     noise = replace(PAIRS, x=np.random.default_rng(0).normal(size=PAIRS.x.shape).astype(np.float32))
     rows = table.judge_rows(
         [
-            table.Entry("knows", pairs_once, {"t": TREES}),
-            table.Entry("guesses", lambda: noise, {"t": TREES}),
+            table.StudyEntry("knows", pairs_once, {"t": TREES}),
+            table.StudyEntry("guesses", lambda: noise, {"t": TREES}),
         ],
         FOLDS,
         against=("knows", "absent"),
@@ -114,7 +114,7 @@ def test_rows_say_how_far_they_lie_from_others_on_the_same_pairs() -> None:
 def test_a_stopped_study_goes_on_and_judges_no_row_twice(tmp_path: Path) -> None:
     heard: list[str] = []
     store = kept.Kept(tmp_path / "rows")
-    entries = [table.Entry("trees", pairs_once, {"t": TREES})]
+    entries = [table.StudyEntry("trees", pairs_once, {"t": TREES})]
 
     def judged(*more: Any) -> Any:
         return table.judge_rows(
@@ -127,7 +127,7 @@ def test_a_stopped_study_goes_on_and_judges_no_row_twice(tmp_path: Path) -> None
     first = judged()
     assert {*heard} == {"trees"}
     heard.clear()
-    again = judged(table.Entry("others", pairs_once, {"t": replace(TREES, trees=3)}))
+    again = judged(table.StudyEntry("others", pairs_once, {"t": replace(TREES, trees=3)}))
     assert {*heard} == {"others"}
     assert again[0] == first[0]
     for file in (tmp_path / "rows").iterdir():
@@ -218,11 +218,12 @@ def test_evidence_stands_at_the_rows_of_its_pairs() -> None:
 
 
 def test_a_row_is_the_mean_of_its_folds_and_survives_json_markdown_and_latex() -> None:
-    row = table.judge_rows([table.Entry("100 % & more", lambda: PAIRS, {"t": TREES})], FOLDS)[0]
+    entry = table.StudyEntry("100 % & more", lambda: PAIRS, {"t": TREES})
+    row = table.judge_rows([entry], FOLDS)[0]
     number = row.numbers["auroc"]
     assert number.folds == 5
     assert 0.7 < number.mean < 1.0
-    made = table.Table("A_title", "A caption with k ≥ i+2.", (row,))
+    made = table.StudyTable("A_title", "A caption with k ≥ i+2.", (row,))
     again = table.from_json(json.loads(json.dumps(made.as_json())))
     columns = tables.ROUTER_COLUMNS
     assert writing.markdown(again, columns) == writing.markdown(made, columns)
@@ -231,7 +232,7 @@ def test_a_row_is_the_mean_of_its_folds_and_survives_json_markdown_and_latex() -
     assert r"100 \% \& more" in latex
     assert "Too small to rank rows" in writing.markdown(made, columns)
     large = replace(row, pooled={**row.pooled, "pairs": 9_000, "ready": 8_000})
-    assert writing.warning(table.Table("t", "c", (large,))) == ""
+    assert writing.warning(table.StudyTable("t", "c", (large,))) == ""
     assert r"A\_title" in latex
     assert latex.count(r"\\") == 2
 
