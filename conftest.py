@@ -10,6 +10,7 @@ settings.register_profile(
     "statecomp",
     deadline=None,
     derandomize=True,
+    max_examples=40,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile(

@@ -64,11 +64,12 @@ class Job:
     specs: Mapping[str, str]  # by the name to print
     common: frozenset[str]
     labels: Labels
+    breaks: bool = False
 
     def __call__(self, run: Trajectory) -> RunReplay:
         settings = Settings(prices=shipped_prices().of())
         factories = {name: strategy_factory(spec, settings) for name, spec in self.specs.items()}
-        return replay_run(run, factories, self.common, labels=self.labels)
+        return replay_run(run, factories, self.common, labels=self.labels, breaks=self.breaks)
 
 
 def show(title: str, results: Sequence[RunReplay], *, by_domain: bool) -> None:
@@ -113,6 +114,7 @@ def main() -> None:
     parser.add_argument("--strategy", action="append", metavar="SPEC", help="instead of the usual")
     parser.add_argument("--also", action="append", metavar="SPEC", help="beside the usual")
     parser.add_argument("--join", type=int, default=4, help="runs to a session; 1 makes none")
+    parser.add_argument("--breaks", action="store_true", help="no cache lives between two runs")
     parser.add_argument("--sessions-only", action="store_true")
     parser.add_argument("--by-domain", action="store_true")
     parser.add_argument("--every", type=int, default=1, help="only every n-th of the runs")
@@ -127,7 +129,7 @@ def main() -> None:
     runs = [r for r in read_runs(DATA / "trajectories.jsonl.gz") if not isinstance(r, BadInput)]
     labels = read_labels(LABELS)
     common = common_identifiers(map_runs(used_identifiers, runs, options.jobs))
-    job = Job(specs, common, labels)
+    job = Job(specs, common, labels, options.breaks)
     labelled = [run for run in runs if run.id in labels][:: options.every]
     if not options.sessions_only:
         results = list(map_runs(job, labelled, options.jobs))

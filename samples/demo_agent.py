@@ -19,7 +19,6 @@ import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import openai
 
@@ -60,9 +59,9 @@ class Sdk:
         self._client = openai.OpenAI(base_url=f"{url}/v1", api_key="sk-demo-not-a-secret")
 
     def reply(self, messages: Sequence[JsonObject], tools: Sequence[JsonObject]) -> Reply:
-        sent: Any = list(messages)
-        known: Any = list(tools)
-        answer = self._client.chat.completions.create(model=MODEL, messages=sent, tools=known)
+        # As they are: the package would look through every word again for fields to rename.
+        given = {"messages": list(messages), "tools": list(tools)}
+        answer = self._client.chat.completions.create(model=MODEL, messages=[], extra_body=given)
         return Reply(answer.choices[0].message.to_dict())
 
 

@@ -9,21 +9,22 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
 from pathlib import Path
 
+from statecomp.cli.app import main as product
+from statecomp_bench.cli.app import main as bench
+from tests.command import ended
+
 BLOCK = re.compile(
     r"^<!-- (?P<what>runs|prints) -->\n```(?P<kind>\w+)\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
-PROGRAMS = {"statecomp": "statecomp", "statecomp-bench": "statecomp_bench"}
+PROGRAMS = {"statecomp": product, "statecomp-bench": bench}
 
 
 @dataclass(frozen=True)
@@ -85,12 +86,7 @@ def _command(text: str, folder: Path, place: str) -> str:
     words = [
         word for given in arguments for word in sorted(map(str, folder.glob(given))) or [given]
     ]
-    done = subprocess.run(
-        [sys.executable, "-m", PROGRAMS[program], *words],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env={**os.environ, "COLUMNS": "200", "STATECOMP_STORE": str(folder / "ledger.sqlite")},
-    )
+    environ = {"COLUMNS": "200", "STATECOMP_STORE": str(folder / "ledger.sqlite")}
+    done = ended(PROGRAMS[program], [program, *words], folder, environ)
     assert done.returncode == 0, f"{place}: {text}\n{done.stderr}"
     return done.stdout

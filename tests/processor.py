@@ -1,10 +1,12 @@
 """What each test costs in processor time, its child processes counted: `--processor`.
 
 Wall-clock times of a busy machine say who else was running.  These say what a quiet one would need.
+What the whole run took is told behind every run, with the loading of tests and what they share.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 from collections import Counter
 from collections.abc import Generator
@@ -15,6 +17,7 @@ import pytest
 DEAREST = 20
 COST = "processor_s"
 _SINCE = pytest.StashKey[float]()
+_WORKERS = pytest.StashKey[list[float]]()
 
 
 def spent_s() -> float:
@@ -24,6 +27,12 @@ def spent_s() -> float:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--processor", action="store_true", help="List the dearest tests.")
+
+
+def pytest_collection_finish() -> None:
+    """What was loaded stays: to look for garbage in it again and again costs, and finds none."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -42,9 +51,29 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
     return report
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    told = getattr(session.config, "workeroutput", None)
+    if told is not None:  # a worker of pytest-xdist
+        told[COST] = spent_s()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    told = getattr(node, "workeroutput", {})
+    node.config.stash.setdefault(_WORKERS, []).append(told.get(COST, 0.0))
+
+
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    if not config.getoption("--processor"):
-        return
+    if config.getoption("--processor"):
+        _list_dearest(terminalreporter)
+    # A worker may have been waited for by now; then it is counted among the children.
+    children = sum(os.times()[2:4])
+    workers: list[float] = config.stash.get(_WORKERS, [])
+    total = spent_s() - children + max(children, sum(workers))
+    terminalreporter.write_line(f"{total / 60:.1f} minutes of one processor core")
+
+
+def _list_dearest(terminalreporter: Any) -> None:
     costs: Counter[str] = Counter()
     for reports in terminalreporter.stats.values():
         for report in reports:

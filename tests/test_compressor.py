@@ -28,6 +28,7 @@ from statecomp.history.situation import Situation
 from statecomp.ledger.commits import Commit, MemoryLog
 from statecomp.llm.chat import ChatFailed
 from statecomp.llm.record import Record
+from statecomp.recipes import recipe_named
 from statecomp.testing.words import BULK, OneLiner, WordScorer, chat_of, history_of, shape
 from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp.wire.protocol import Placement
@@ -50,6 +51,18 @@ def test_what_was_committed_stays_replaced_when_the_raw_history_comes_again() ->
     assert shape_of(comp, chat_of("prrrr")) == "ps"
     assert shape_of(comp, chat_of("prrrrk")) == "psk"
     assert shape_of(comp, chat_of("prrrrkrrrr")) == "psks"
+
+
+def test_after_a_break_a_rewrite_costs_no_cache() -> None:
+    """What does not pay yet while the cache is warm."""
+    rule = recipe_named("balanced").rule()
+    first, second = (StateComp(WordScorer(), rule=rule, summarizer=OneLiner()) for _ in range(2))
+    warm = first.before_request(history_of("prrrkkkk"))
+    cold = second.after_break(history_of("prrrkkkk"))
+    assert warm.ruling is not None
+    assert cold.ruling is not None
+    assert (warm.ruling.cache, warm.ruling.commit) == ("warm", False)
+    assert (cold.ruling.cache, cold.ruling.commit) == ("cold", True)
 
 
 def test_savings_and_decisions_are_reported() -> None:

@@ -30,7 +30,7 @@ LAYERS = [
     ["errors", "recent"],
 ]
 # One file a method, a verb, a learner, a framework: rooms that grow with what the product can do.
-CATALOGUES = {"baselines": 26, "cli": 32, "router": 20, "adapters": 24}
+CATALOGUES = {"baselines": 27, "cli": 32, "router": 20, "adapters": 24}
 HOUSE = House(PACKAGE, LAYERS, CATALOGUES)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from bench.tests.running import sandbox
+from bench.tests.running import needs_sandbox
 from statecomp.config import Settings, strategy_factory
 from statecomp.errors import BadInput
 from statecomp_bench.cli.app import app
@@ -36,8 +36,7 @@ def run(*arguments: object) -> None:
 @pytest.fixture(scope="module")
 def docs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page of one task under few strategies and two acting models."""
-    with sandbox():
-        pass
+    needs_sandbox()
     place = tmp_path_factory.mktemp("docs")
     common = ("run", "--tasks", "office-invoices", "--jobs", "1", "--max-steps", "12")
     few = ("--strategy", "none", "--strategy", "window:keep=5", "--strategy", "lre")

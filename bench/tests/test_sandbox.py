@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.tests.running import sandbox
+from bench.tests.running import needs_sandbox, sandbox
 from statecomp.history.interaction import Call
 from statecomp_bench.environment import Environment
 from statecomp_bench.sandbox import Sandbox, SandboxFailed, SandboxLimits
@@ -172,8 +172,7 @@ UNSHARED = (
 def test_a_kernel_without_user_namespaces_still_protects(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    with sandbox():
-        pass
+    needs_sandbox()
     monkeypatch.setattr("statecomp_bench.sandbox.BOOT", UNSHARED)
     (tmp_path / "secret.txt").write_text("key")
     with Sandbox(SandboxLimits(seconds=1.0)) as box:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from bench.tests.running import sandbox
+from bench.tests.running import needs_sandbox
 from statecomp.annotation.labels import Label, read_labels
 from statecomp.baselines.none import NoCompression
 from statecomp.errors import BadInput
@@ -52,8 +52,7 @@ class Forgetting(Strategy):
 
 
 def held(strategy: Strategy) -> Held:
-    with sandbox():
-        pass
+    needs_sandbox()
     # Whoever trusts what it made does not look for it again; else numbers would shift.
     model = SessionModel(SESSION, SEED, replace(HABITS, trust=1.0))
     return hold(SESSION, model, strategy)
@@ -72,8 +71,7 @@ def course(messages: Sequence[Any]) -> list[Any]:
     reason="recorded with Python 3.11 and git on Linux; other tools print other text",
 )
 def test_recording_again_gives_the_committed_files(tmp_path: Path) -> None:
-    with sandbox():
-        pass
+    needs_sandbox()
     out, labels = tmp_path / "s.jsonl", tmp_path / "l.jsonl"
     done = CliRunner().invoke(app, ["session", "-o", str(out), "--labels", str(labels)])
     assert done.exit_code == 0, done.output

@@ -16,10 +16,10 @@ from statecomp.strategy import Strategy
 from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat.wire import OpenAIChat, calls_of
 from statecomp_bench.acting import ScriptedModel
-from statecomp_bench.asking import arguments_offered
 from statecomp_bench.habits import Habits
 from statecomp_bench.models import Reply
-from statecomp_bench.sight import Eye
+from statecomp_bench.scripted.asking import arguments_offered
+from statecomp_bench.scripted.sight import Eye
 from statecomp_bench.tasks import task_named
 
 SILENT = Habits(restate=0, quote=0, trust=1, recheck=0, reread=0, parallel=0)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bench.tests.running import sandbox, scripted, small_case
+from bench.tests.running import needs_sandbox, scripted, small_case
 from statecomp.baselines.none import NoCompression
 from statecomp.baselines.window import SlidingWindow
 from statecomp.controller.prices import shipped_prices
@@ -40,8 +40,7 @@ def _one_small_task(monkeypatch: pytest.MonkeyPatch) -> None:
 def result_of(
     strategy: Strategy, model: Any = None, case: Case | None = None, folder: Path | None = None
 ) -> Result:
-    with sandbox():
-        pass
+    needs_sandbox()
     used = case or small_case()
     return run_order(
         ORDER,

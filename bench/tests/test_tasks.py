@@ -11,7 +11,7 @@ import pytest
 from bench.tests.running import run_case, sandbox, scripted, without_facts, without_rules
 from statecomp.history.interaction import JsonObject
 from statecomp_bench.plan import PLACE
-from statecomp_bench.sight import Eye
+from statecomp_bench.scripted.sight import Eye
 from statecomp_bench.suite import checked
 from statecomp_bench.task import DOMAINS, Case, Task
 from statecomp_bench.tasks import all_tasks

@@ -16,7 +16,7 @@ from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp_bench.agent import Agent
 from statecomp_bench.environment import Environment
 from statecomp_bench.outside import OutsideWorld
-from statecomp_bench.sight import Eye
+from statecomp_bench.scripted.sight import Eye
 from statecomp_bench.task import Artefacts, Task
 from statecomp_bench.tasks import all_tasks, task_named
 

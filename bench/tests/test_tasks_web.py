@@ -14,7 +14,7 @@ from statecomp.history.interaction import JsonObject
 from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp_bench.agent import Agent
 from statecomp_bench.environment import Environment
-from statecomp_bench.sight import Eye
+from statecomp_bench.scripted.sight import Eye
 from statecomp_bench.task import Artefacts, Score, Task
 from statecomp_bench.tasks import task_named, tasks_like
 

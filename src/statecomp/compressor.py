@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from statecomp.checkpoint import Checkpoint, Pins, as_it_came, first_change
-from statecomp.controller.circumstances import JUST_AFTER, Circumstances
+from statecomp.controller.circumstances import AFTER_A_BREAK, JUST_AFTER, Circumstances
 from statecomp.controller.controller import Controller, decided_at, last_seen
 from statecomp.controller.judging import Judge, Judging
 from statecomp.controller.prices import PriceBook
 from statecomp.controller.replaying import Replayer
-from statecomp.controller.spans import Rule
+from statecomp.controller.spans import Gates, Rule
 from statecomp.decisions import Decisions, Secrets, always, locked, none_secret
 from statecomp.errors import InvalidHistory, StateCompError
 from statecomp.history.history import History
@@ -24,7 +24,8 @@ from statecomp.llm.side import SideAccount
 from statecomp.recipes import DEFAULT, Recipe, recipe_named, shipped_scorer
 from statecomp.strategy import Card, Scorer, Strategy, Summarizer, View
 from statecomp.tokens import ESTIMATE, TokenCounter
-from statecomp.wire.incremental import ConversationCache, IncrementalReader
+from statecomp.wire.conversations import ConversationCache
+from statecomp.wire.incremental import IncrementalReader
 from statecomp.wire.placement import lead_in_tokens, rehome_markers, render
 from statecomp.wire.protocol import Placement, Wire
 from statecomp.wire.providers import wire_named
@@ -49,8 +50,8 @@ class StateComp(Strategy):
     """Replaces what is safe to replace now; takes the raw history a client re-sends each time.
 
     Without arguments it is the product: the shipped router and the default recipe.  `recipe` is a
-    name or a recipe of your own; `rule`, `summarizer` and `holds` overrule what it says.  `prices`
-    are those of the models in use, `window` the tokens they take.
+    name or a recipe of your own; `rule`, `summarizer`, `holds` and `chapters` overrule what it
+    says.  `prices` are those of the models in use, `window` the tokens they take.
 
     `log` holds what was committed; give several engines one log and they send the same bytes.
     `account` is the one the summariser charges its calls to.  Conversations are kept parsed on the
@@ -68,6 +69,7 @@ class StateComp(Strategy):
         rule: Rule | None = None,
         summarizer: Summarizer | None = None,
         holds: bool | None = None,
+        chapters: bool | None = None,
         prices: PriceBook | None = None,
         window: int | None = None,
         pins: Pins = Pins(),
@@ -103,6 +105,9 @@ class StateComp(Strategy):
             self._replayer,
             self.judge,
             holds=chosen.holds if holds is None else holds,
+            # The paper's gates would take one whether it pays or not.
+            chapters=(chosen.chapters if chapters is None else chapters)
+            and not isinstance(controller.rule, Gates),
             window=window,
             secrets=secrets,
         )
@@ -200,6 +205,10 @@ class StateComp(Strategy):
     def before_request(self, history: History) -> View:
         """The effective history at this state, side calls settled."""
         return self.prepare(self._with_pins(history))
+
+    def after_break(self, history: History) -> View:
+        """The same with a cold cache: a rewrite breaks nothing, and all would be written anew."""
+        return self.prepare(self._with_pins(history), AFTER_A_BREAK)
 
     def prepare(
         self,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from statecomp.controller.chapters import with_originals
 from statecomp.controller.circumstances import Circumstances
 from statecomp.controller.controller import chain_to, decided_at, last_seen, tip
 from statecomp.controller.holds import NO_HOLDS, holds_of
@@ -43,6 +44,7 @@ class Decisions:
         judge: Judge,
         *,
         holds: bool,
+        chapters: bool,
         window: int | None,
         secrets: Secrets,
     ) -> None:
@@ -50,6 +52,7 @@ class Decisions:
         self._replayer = replayer
         self._judge = judge
         self._holds = holds
+        self._chapters = chapters
         self._window = window
         self._secrets = secrets
         # States at which nothing was worth doing: the same request sent again decides nothing new.
@@ -82,8 +85,10 @@ class Decisions:
         holds = holds_of(raw, applied) if self._holds else NO_HOLDS
         stays = {**holds.reasons, **self._held(ids, effective.checkpoint)}
         stays |= claimed_and_kept(commits, applied)
-        view = self._judged(locked(effective, stays), now, holds.returns, summarizer)
-        view = self._without_secrets(view, effective, raw)
+        judged = with_originals(effective, raw, applied) if self._chapters else effective
+        view = self._judged(locked(judged, stays), now, holds.returns, summarizer)
+        view = replace(view, commits=tuple(_over(commit, applied) for commit in view.commits))
+        view = self._without_secrets(view, raw, applied)
         if not view.commits:
             # A scorer that failed may work the next time; only an answer is worth remembering.
             if view.scores:
@@ -98,7 +103,8 @@ class Decisions:
             view = replace(view, commits=tuple(replace(c, at=at) for c in view.commits))
         accepted = tuple(self._log.append(at, view.commits, chain_to(at, raw)))
         if accepted == view.commits:
-            return view, (*applied, *accepted)
+            gone = {name for commit in accepted for name in commit.over}
+            return view, (*(c for c in applied if c.id not in gone), *accepted)
         # Another worker was first, here or over a source: its word stands, so that both send the
         # same bytes.
         theirs, applied = self._replayer.replay(raw, self._log.find(ids))
@@ -135,7 +141,7 @@ class Decisions:
                 self._log.refuse(sources, refused[0].reason if refused else view.note)
         return view
 
-    def _without_secrets(self, view: View, effective: History, raw: History) -> View:
+    def _without_secrets(self, view: View, raw: History, applied: Sequence[Commit]) -> View:
         if not view.commits:
             return view
         secret = self._secrets(s.text for s in raw.segments)
@@ -146,11 +152,17 @@ class Decisions:
         for commit in (commit for commit in view.commits if commit not in fit):
             refusals.append(Refusal(commit.first, commit.last, SECRET, "summary"))
             self._log.refuse(commit.sources, SECRET)
-            for interaction in effective.interactions:
+            for interaction in raw.interactions:
                 if interaction.id in commit.sources and secret(interaction.text):
                     self._telling.put(interaction.id, SECRET)
-        history = self._replayer.replay(effective, fit)[0]
+        history = self._replayer.replay(raw, (*applied, *fit))[0]
         return replace(view, history=history, commits=fit, refusals=tuple(refusals))
+
+
+def _over(commit: Commit, applied: Sequence[Commit]) -> Commit:
+    """A commit with the names of those that stood where it stands now."""
+    sources = set(commit.sources)
+    return replace(commit, over=tuple(c.id for c in applied if sources.issuperset(c.sources)))
 
 
 def locked(history: History, held: Mapping[str, str]) -> History:

@@ -16,7 +16,7 @@ from statecomp.recipes import DEFAULT, RECIPES, shipped_scorer
 from statecomp.records import ModelRecords
 from statecomp.strategy import Scorer, Summarizer
 from statecomp.tokens import ESTIMATE, TokenCounter
-from statecomp.wire.incremental import ConversationCache
+from statecomp.wire.conversations import ConversationCache
 from statecomp.wire.protocol import Placement
 
 
@@ -44,6 +44,7 @@ class Method:
     count: TokenCounter = ESTIMATE
     pins: Pins = Pins()
     holds: bool = True
+    chapters: bool = True
     window: int | None = None
     records: ModelRecords | None = None
     recipe: str = DEFAULT
@@ -80,6 +81,7 @@ class Method:
             rule=self.rule,
             summarizer=self._writer(account),
             holds=self.holds,
+            chapters=self.chapters,
             window=self.window,
             pins=self.pins,
             protocol=protocol,

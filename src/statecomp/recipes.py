@@ -42,7 +42,8 @@ class Recipe:
     With `gates` a score above their threshold is enough; without, a rewrite must pay, and a wrong
     replacement counts `wariness` times what it costs to get the original back.  `ahead` is the
     share of the requests to come that counts (see `Economics`).  With `holds`, documents the user
-    names and what the agent came back for stay.  `router` is the one of the package that scores.
+    names and what the agent came back for stay; with `chapters`, records of a finished task become
+    one where that pays.  `router` is the one of the package that scores.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Recipe:
     wariness: float = 1.0
     ahead: float = 0.2
     holds: bool = True
+    chapters: bool = True
     router: str = DEFAULT_ROUTER
     extract: ExtractiveSummarizer = field(default_factory=ExtractiveSummarizer)
     runs: Measured | None = None  # 100 single runs, of 23 requests on average
@@ -84,6 +86,7 @@ RECIPES: Mapping[str, Recipe] = {
             about="the paper, exactly: tau 0.60, kappa 3, B_min 1,000; no holds, no money",
             gates=Gates(threshold=0.60, longer_than=3, min_source_tokens=1000),
             holds=False,
+            chapters=False,
             router="paper",
             extract=ExtractiveSummarizer(name_worth=10_000),
             # Both with the evidence router: the paper's own takes seconds a checkpoint (its card).

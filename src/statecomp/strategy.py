@@ -140,6 +140,10 @@ class Strategy(Protocol):
         """What to send instead of this history, before every request."""
         ...
 
+    def after_break(self, history: History) -> View:
+        """The same, where the provider's cache has run out since the request before."""
+        return self.before_request(history)
+
     def on_observation(self, call: Call, text: str) -> str:
         """A fresh observation, before it enters the history."""
         return text

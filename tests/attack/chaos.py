@@ -11,6 +11,7 @@ upstream answers late, with errors, or breaks off.  In the end a new worker repe
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -24,9 +25,10 @@ from typing import Any
 
 import httpx
 
+from statecomp.proxy.remembering import FROM_MEMORY
 from statecomp.testing.provider.app import ScriptedFault, ScriptedUpstream
 from statecomp.testing.provider.serving import serving
-from tests.attack.nursery import Forked, Nursery
+from tests.attack.nursery import WORKERS_LOG, Forked, Nursery
 from tests.attack.traffic import Conversation, named
 from tests.attack.watch import NAME, Watch, page, secrets_in
 from tests.postgres import Cluster, running_cluster
@@ -60,6 +62,7 @@ class Chaos:
     workers: Sequence[Served]
     cluster: Cluster | None = None
     direct: str = ""  # the upstream's own address
+    log: Path = Path(os.devnull)  # what the workers say
     conversations: list[Conversation] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -72,10 +75,14 @@ class Chaos:
             for kill in range(self.plan.kills):
                 away = self.cluster is not None and kill % 10 == 9
                 self._round(pool, away=away)
-                self.watch.look(excused=away)
+                self.watch.look(excused=away, from_memory=self._from_memory())
                 if kill % 10 == 9:
                     told = "; ".join(self.watch.faults[-4:])
                     sys.stderr.write(f"{kill + 1} kills, {len(self.watch.faults)} faults {told}\n")
+
+    def _from_memory(self) -> int:
+        """How often a worker gave up waiting for its store, so far."""
+        return self.log.read_text().count(FROM_MEMORY)
 
     def _round(self, pool: ThreadPoolExecutor, *, away: bool) -> None:
         if away and self.cluster is not None:
@@ -148,7 +155,7 @@ class Chaos:
         self.random.shuffle(sent)
         for conversation, body in sent[: self.plan.repeats]:
             self.send(conversation, body, worker)
-        self.watch.look()
+        self.watch.look(from_memory=self._from_memory())
 
 
 @contextmanager
@@ -167,7 +174,7 @@ def world(plan: Plan, home: Path, *, postgres: bool = False) -> Iterator[tuple[C
             stack.callback(worker.stop)
         for worker in workers:
             worker.start()
-        chaos = Chaos(plan, upstream, workers, cluster, direct)
+        chaos = Chaos(plan, upstream, workers, cluster, direct, home / WORKERS_LOG)
         stack.callback(chaos.client.close)
         yield chaos, store
 
@@ -189,6 +196,7 @@ def attack(plan: Plan, home: Path, *, postgres: bool = False) -> tuple[dict[str,
         "options": " ".join(plan.options),
         "conversations": len(chaos.conversations),
         **chaos.watch.counts,
+        "times a worker gave up waiting for the store": chaos.watch.from_memory,
         "invalid": sum(fault.startswith("invalid") for fault in faults),
         "changed": sum(fault.startswith("changed") for fault in faults),
         "leaked": len(leaked),

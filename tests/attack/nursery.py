@@ -21,6 +21,9 @@ import statecomp.proxy.patience  # noqa: F401  what a worker loads as it starts
 from statecomp.cli.app import app
 from tests.proxy.serving import PATIENCE_S, Served
 
+WORKERS_LOG = "workers.log"
+"""What all workers of a home say, also those that were killed."""
+
 
 class Nursery:
     def __init__(self) -> None:
@@ -91,8 +94,11 @@ def _live(arguments: list[str], environ: dict[str, str]) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.environ.update(environ)
     nowhere = os.open(os.devnull, os.O_RDWR)
-    for stream in range(3):
-        os.dup2(nowhere, stream)
+    log = os.open(
+        Path(environ["XDG_DATA_HOME"]) / WORKERS_LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    )
+    for stream, target in enumerate((nowhere, nowhere, log)):
+        os.dup2(target, stream)
     app(arguments)
 
 

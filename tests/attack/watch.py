@@ -27,14 +27,18 @@ class Watch:
     upstream: ScriptedUpstream
     counts: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
+    from_memory: int = 0
     _went_out: dict[str, str] = field(default_factory=dict)
 
-    def look(self, *, excused: bool = False) -> None:
+    def look(self, *, excused: bool = False, from_memory: int = 0) -> None:
         """Take what arrived since the last look; `excused` while the store is away.
 
+        `from_memory` counts how often workers gave up waiting for the store; a change where none
+        did has no such excuse.
         A worker that has just started and cannot ask its store knows of no commit: then it sends
         what came in, which is valid, and not what went out before.
         """
+        gave_up, self.from_memory = from_memory - self.from_memory, from_memory
         while self.upstream.received:
             received = self.upstream.received.popleft()
             if received.refusal:
@@ -54,7 +58,10 @@ class Watch:
                         "as it came" if one == name else "rewritten"
                         for one in (self._went_out[name], sent)
                     )
-                    told = f"went out with other bytes, first {first}, now {now}"
+                    told = (
+                        f"went out with other bytes, first {first}, now {now}; the store was given "
+                        f"up on {gave_up} times in this round"
+                    )
                     self.faults.append(f"changed: {name} {told}")
             self._went_out.setdefault(name, sent)
 

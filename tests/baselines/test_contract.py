@@ -270,7 +270,7 @@ def turn(call: Call, result: str, protocol: str) -> list[dict[str, Any]]:
         ("statecomp:threshold=2", "threshold: must lie in (0, 1]"),
         ("statecomp:scorer=luck", "scorer: is 'luck'; known are"),
         ("statecomp:scorer=labels", "scorer: names no file"),
-        ("statecomp:scorer=labels:/no/such/file", "cannot be read as labels"),
+        ("statecomp:scorer=labels:/no/such/file", "labels cannot be read from it"),
         ("acon:chat=nobody", "a chat is named"),
         ("acon:mode=loud", "mode: is 'loud'; known are history, observation, both"),
         ("acon:records=oracle", "records: is 'oracle'; known are"),

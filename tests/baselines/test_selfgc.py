@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from statecomp.baselines.selfgc import is_log, masked, pointer
+from statecomp.baselines.selfgc import masked, pointer
+from statecomp.baselines.selfgc_plan import is_log
 from statecomp.config import Settings, strategy_factory
 from statecomp.history.interaction import Call
 from statecomp.history.trajectory import Trajectory

@@ -18,7 +18,7 @@ import pytest
 
 from statecomp.annotation.labels import read_labels
 from tests.cli.chats import ChatHandler, served, two_runs
-from tests.cli.test_cli import ROOT, statecomp
+from tests.command import ROOT, Done, statecomp
 
 
 class Endpoint(ChatHandler):
@@ -78,7 +78,7 @@ def test_a_dry_run_says_what_it_would_cost_and_asks_nothing(runs: Path) -> None:
     assert "0 calls" in statecomp("annotate", runs, "--dry-run").stdout
 
 
-def annotate_by_chat(runs: Path, out: Path, chat: str) -> subprocess.CompletedProcess[str]:
+def annotate_by_chat(runs: Path, out: Path, chat: str) -> Done:
     return statecomp("annotate", runs, "-o", out, "--annotator", "chat", "--chat", chat)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_cli import statecomp
+from tests.command import statecomp
 from tests.features.small_model import folder, needs_model
 from tests.vectors.made_up import run_of
 

@@ -14,7 +14,7 @@ import pytest
 from statecomp.annotation.forecasts import read_forecasts
 from statecomp.testing.words import BULK, chat_of
 from tests.cli.chats import ChatHandler, served, two_runs
-from tests.cli.test_cli import statecomp
+from tests.command import statecomp
 
 
 class Seer(ChatHandler):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ import pytest
 from statecomp.learning.routers import Routers
 from statecomp.ledger.audit import Regret
 from statecomp.router.shipped import open_bundle
+from tests.command import statecomp
 from tests.learning.made_up import entry_at, live, opened
 
 pytest.importorskip("sklearn", reason="learning needs statecomp[learn]")
@@ -21,11 +20,6 @@ pytest.importorskip("sklearn", reason="learning needs statecomp[learn]")
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     return tmp_path / "statecomp"
-
-
-def statecomp(*words: str | Path, said: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "statecomp", *map(str, words)]
-    return subprocess.run(command, input=said, capture_output=True, text=True, timeout=600)
 
 
 def ledger_of(home: Path, sessions: int, steps: int = 24) -> None:

@@ -8,15 +8,11 @@ import pty
 import subprocess
 import sys
 import time
-from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from statecomp.annotation.labels import read_labels
-from statecomp.cli.app import main
 from statecomp.cli.ledger import seconds
 from statecomp.config.places import open_store
 from statecomp.errors import BadInput
@@ -25,31 +21,11 @@ from statecomp.ledger.audit import Cell, Entry, Regret, Request, Session, Totals
 from statecomp.ledger.commits import Commit
 from statecomp.testing.words import chat_of
 from statecomp.traces.jsonl import read_runs
+from tests.command import ROOT, statecomp
 
-ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = "\x1b]0;owned\x07[bold]fine[/bold] \x9b2J"
 SECRET = "ghp_" + "a1B2c3D4e5" * 4
 DAY_S = 86_400
-
-
-@dataclass(frozen=True)
-class Done:
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def statecomp(*arguments: str | Path, home: Path) -> Done:
-    """The command as its entry point runs it, in a pipe, with nobody at the keyboard."""
-    out, err = StringIO(), StringIO()
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-        patch.delenv("STATECOMP_STORE", raising=False)
-        patch.setenv("XDG_DATA_HOME", str(home))
-        patch.setattr(sys, "argv", ["statecomp", *map(str, arguments)])
-        patch.setattr(sys, "stdin", StringIO())
-        with pytest.raises(SystemExit) as ended:
-            main()
-    return Done(int(ended.value.code or 0), out.getvalue(), err.getvalue())
 
 
 def commit_at(at: str, first: int, last: int) -> Commit:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from statecomp.testing.words import chat_of
-from tests.cli.test_cli import statecomp
+from tests.command import statecomp
 
 
 def written(path: Path, records: list[dict[str, Any]]) -> Path:
@@ -92,6 +92,17 @@ def test_joined_runs_are_one_conversation_with_labels_in_their_places(
     assert "replaying: 2 done" in shown.stderr
 
 
+def test_a_break_empties_the_cache_for_every_strategy(runs: Path, tmp_path: Path) -> None:
+    given = (runs, "--strategy", "none", "--join", "2")
+    without, broken = (
+        [step["cached"] for step in document["runs"][0]["strategies"]["none"]]
+        for document in (numbers_of(tmp_path, *given), numbers_of(tmp_path, *given, "--breaks"))
+    )
+    # Nine requests, the fifth of which opens the second run.
+    assert [place for place, cached in enumerate(broken) if not cached] == [0, 4]
+    assert broken == [0 if place == 4 else cached for place, cached in enumerate(without)]
+
+
 def test_sessions_hold_only_runs_that_one_router_has_not_seen(runs: Path, tmp_path: Path) -> None:
     """What a session is scored with must have seen none of its tasks."""
     # The shipped router stands in for those of two folds.
@@ -103,12 +114,14 @@ def test_sessions_hold_only_runs_that_one_router_has_not_seen(runs: Path, tmp_pa
             (folds / number / file.name).write_bytes(file.read_bytes())
     unseen = {"a": 0, "b": 1, "c": 0, "d": 1}
     (folds / "folds.json").write_text(json.dumps({"folds": 2, "unseen": unseen}))
-    specs = ("--strategy", "none", "--strategy", f"statecomp:wariness=2,scorer=folds:{folds}")
+    spec = "statecomp:wariness=2,scorer=folds:"
+    specs = ("--strategy", "none", "--strategy", f"{spec}{folds}")
     document = numbers_of(tmp_path, runs, *specs, "--join", "4")
     assert [run["id"] for run in document["runs"]] == ["a +1", "b +1"]
     unseen = dict(zip("abcd", range(4), strict=True))
-    (folds / "folds.json").write_text(json.dumps({"folds": 2, "unseen": unseen}))
-    alone = statecomp("replay", runs, "--join", "2", *specs)
+    apart = folds.rename(tmp_path / "apart")  # what was opened under a name stays open
+    (apart / "folds.json").write_text(json.dumps({"folds": 2, "unseen": unseen}))
+    alone = statecomp("replay", runs, "--join", "2", "--strategy", f"{spec}{apart}")
     assert alone.returncode == 2
     assert "no two of these runs share a protocol and a router that has not seen" in alone.stderr
 
@@ -127,9 +140,10 @@ def test_what_cannot_be_judged_or_joined_is_one_sentence(
     two = written(tmp_path / "mixed.jsonl", mixed)
     for arguments, sentence in (
         ((runs, "--labels", empty), "empty.jsonl: holds no label"),
-        ((runs, "--labels", tmp_path / "no.jsonl"), "no.jsonl: cannot be read as labels"),
+        ((runs, "--labels", tmp_path / "no.jsonl"), "no.jsonl: labels cannot be read from it"),
         ((runs, "--labels", other), "other.jsonl: holds no label of these runs"),
         ((runs, "--labels", beyond), "beyond.jsonl, i: is 6 in run 'a', which holds 5"),
+        ((runs, "--breaks"), "there are breaks between runs that are joined: say --join too"),
         ((two, "--join", "2"), "no two of these runs share a protocol, so none can be joined"),
     ):
         done = statecomp("replay", *arguments, "--strategy", "none")

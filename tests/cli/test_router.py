@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_cli import ROOT, statecomp
+from tests.command import ROOT, statecomp
 
 # The session is longer than all others together, and nothing here asks for that.
 SAMPLES = sorted(p for p in (ROOT / "samples").glob("*.jsonl") if p.stem != "session")

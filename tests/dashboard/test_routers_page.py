@@ -10,6 +10,7 @@ from statecomp.dashboard.app import routes
 from statecomp.learning.routers import Routers
 from statecomp.ledger.audit import Regret
 from statecomp.proxy.app import build_app
+from statecomp.proxy.rivals.fates import RivalTable, SideSums
 from statecomp.proxy.settings import ProxySettings
 from statecomp.router.shipped import open_bundle
 from statecomp.testing.provider.serving import serving
@@ -29,7 +30,10 @@ def test_a_person_reads_how_scores_hold_and_switches_by_a_button(tmp_path: Path)
         entries = [entry_at(one, first, first, 4, score=0.97) for first in (1, 2, 3, 4)]
         back = [Regret(one, 9, f"commit-{one}-1", "repeated call", "read_file")]
         live(ledger, seed, steps=30, entries=entries, regrets=back, client="codex/<b>1")
-    app = build_app(ProxySettings(), ledger, pages=routes(ledger, routers))
+    table = RivalTable((SideSums("shipped", 9, 1000, 700), SideSums("<i>mine", 9, 1000, 600)))
+    table.moved(None, ("quiet", "wanted"))
+    table.moved(None, ("kept", "quiet"))
+    app = build_app(ProxySettings(), ledger, pages=routes(ledger, routers, table.as_json))
     with serving(app) as url, open_browser() as browser:
         page = browser.new_page()
         page.set_default_timeout(WAIT_MS)
@@ -37,11 +41,19 @@ def test_a_person_reads_how_scores_hold_and_switches_by_a_button(tmp_path: Path)
         desk = page.locator(".routers")
         expect(desk).to_contain_text("Deciding now: shipped", timeout=WAIT_MS)
         expect(desk).to_contain_text("With codex more comes back than the scores say")
-        expect(desk.locator(".watch").first).to_contain_text("0.95 to 0.98")
+        expect(desk).to_contain_text("0.95 to 0.98")
         expect(desk).not_to_contain_text("[object")
         desk.get_by_role("button", name="Use it").click()
         expect(desk).to_contain_text(f"Deciding now: {name}", timeout=WAIT_MS)
         assert routers.in_use == name
+        rivals = desk.locator(".rivals")
+        expect(rivals).to_contain_text("Both would have replaced 1 steps, 50")
+        expect(rivals.locator("thead")).to_contain_text("<i>mine")
+        expect(rivals.locator("tbody")).to_contain_text("400 tokens (40.0")
+        expect(desk).to_contain_text("the rule counts")
+        desk.get_by_role("button", name="Back to shipped").click()
+        expect(desk).to_contain_text("Deciding now: shipped", timeout=WAIT_MS)
+        assert routers.in_use == "shipped"
         desk.get_by_role("link", name="beside the shipped one").click()
         expect(page.get_by_role("heading", name="both of them")).to_be_visible(timeout=WAIT_MS)
     ledger.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 
@@ -83,6 +83,26 @@ def test_the_first_transaction_at_a_state_wins(place: Place) -> None:
     assert list(first.append("s1", winner)) == winner
     assert list(second.append("s1", transaction("s1", 2, "loser"))) == winner
     assert list(first.find(["s1"])) == list(second.find(["s1"])) == winner
+
+
+def test_a_commit_is_superseded_once_in_a_run(place: Place) -> None:
+    """A chapter claims the commits it is over; their sources stay claimed by them."""
+    first, second = place.fresh()
+    older = transaction("s1")
+    sources = tuple(source for commit in older for source in commit.sources)
+    over = tuple(commit.id for commit in older)
+    first.append("s1", older, ["s0", "s1"])
+    chapter = [replace(commit("s3", sources=sources), over=over)]
+    assert list(second.append("s3", chapter, ["s0", "s1", "s2", "s3"])) == chapter
+    assert list(first.find(["s1", "s3"])) == [*older, *chapter]
+    late = [replace(commit("s2", sources=sources), over=over)]
+    further = [replace(commit("s4", sources=sources), over=over)]
+    plain = [commit("s5", sources=sources)]
+    assert list(first.append("s2", late, ["s0", "s1", "s2"])) == []
+    assert list(first.append("s4", further, ["s0", "s1", "s2", "s3", "s4"])) == []
+    assert list(first.append("s5", plain, ["s0", "s1", "s2", "s3", "s4", "s5"])) == []
+    branch = [replace(commit("t3", sources=sources), over=over)]
+    assert list(second.append("t3", branch, ["s0", "s1", "s2", "t3"])) == branch
 
 
 def test_an_empty_transaction_decides_nothing(place: Place) -> None:

@@ -58,6 +58,9 @@ def test_a_debt_on_a_long_line_is_quoted_with_the_words_beside_it() -> None:
         ("uses copy_data/copy_size", "copy_data = 1\ncopy_size = 2"),
         ("reads with mem_get_le16/le24/le32", "mem_get_le16(x) mem_get_le24(x) mem_get_le32(x)"),
         ("see /repo/src/app.py", "cd /repo\nM src/app.py"),
+        ("read `tests/test_*.py`", "tests/test_tables.py\ntests/test_views.py"),
+        ("classes like `Big.*Table`", "class BigGreenTable:"),
+        ("edited `app/{tables,views}.py`", "M app/tables.py\nM app/views.py"),
         ("due 2026-03-04", "due March 4, 2026"),
         ("due 04.03.2026", "due 2026-03-04"),
         ("costs 30.50", "costs 30.5 EUR"),
@@ -110,6 +113,8 @@ def test_of_a_written_file_only_the_path_is_owed(said: str, arguments: str) -> N
         "raised KeyError",
         "fixed ABC-99",
         "ran made_up_name",
+        "read `tests/test_*.py`",
+        "all of `*`, as in `lib/*.js`",
     ],
 )
 def test_an_invented_identifier_is_refused_by_name(entry: str) -> None:

@@ -13,7 +13,7 @@ import pytest
 from statecomp.ledger.audit import LedgerFailed
 from statecomp.ledger.commits import Commit, CommitLog, MemoryLog
 from statecomp.ledger.open import open_ledger
-from statecomp.proxy.remembering import RememberingLog
+from statecomp.proxy.remembering import FROM_MEMORY, RememberingLog
 from statecomp.testing.words import chat_of
 from tests.postgres import running_cluster
 from tests.proxy.small_upstream import Running, running
@@ -72,14 +72,18 @@ def threads() -> Iterator[ThreadPoolExecutor]:
         yield threads
 
 
-def test_memory_answers_while_the_store_hangs(threads: ThreadPoolExecutor) -> None:
-    store = Hanging()
-    log = RememberingLog(store, ask=threads)
+def test_memory_answers_while_the_store_hangs_and_the_log_says_so_once(
+    threads: ThreadPoolExecutor, caplog: pytest.LogCaptureFixture
+) -> None:
+    store, failed = Hanging(), list[str]()
+    log = RememberingLog(store, lambda: failed.append("once"), ask=threads)
     log.append("a", [commit_at("a")])
     with store.hanging():
         for _ in range(3):
             assert list(log.find(["a", "b"])) == [commit_at("a")]
         assert log.slow
+    assert [record.message for record in caplog.records] == [FROM_MEMORY]
+    assert failed == ["once"]
 
 
 def test_what_the_store_says_late_is_learned(threads: ThreadPoolExecutor) -> None:

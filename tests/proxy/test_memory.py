@@ -18,7 +18,8 @@ from statecomp.proxy.app import build_app
 from statecomp.proxy.settings import MEGABYTE, Limits, ProxySettings
 from statecomp.testing.words import chat_of
 from statecomp.tokens import ESTIMATE
-from statecomp.wire.incremental import ConversationCache, IncrementalReader
+from statecomp.wire.conversations import ConversationCache
+from statecomp.wire.incremental import IncrementalReader
 from statecomp.wire.openai_chat.wire import OpenAIChat
 from tests.proxy.small_upstream import EAGER, REPLY, Joined
 

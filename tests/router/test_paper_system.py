@@ -25,7 +25,7 @@ from statecomp.router.hidden.opened import Serving
 from statecomp.router.pipeline import Material, TrainingPlan, Workplace, evaluate, train
 from statecomp.vectors.sample import Sample
 from statecomp.workers.local import LocalEngine
-from tests.cli.test_cli import statecomp
+from tests.command import statecomp
 from tests.features.small_model import folder, needs_model
 from tests.proxy.conversations import CHAT
 from tests.proxy.serving import proxied

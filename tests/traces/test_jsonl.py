@@ -73,7 +73,9 @@ def test_empty_missing_and_odd_files_are_said_in_one_sentence(tmp_path: Path) ->
     assert outcomes(tmp_path / "empty.jsonl") == [
         f"{tmp_path}/empty.jsonl: is empty; expected one run a line"
     ]
-    assert outcomes(tmp_path / "none.jsonl") == [f"{tmp_path}/none.jsonl: does not exist"]
+    assert outcomes(tmp_path / "none.jsonl") == [
+        f"{tmp_path}/none.jsonl: does not exist; check the path"
+    ]
     assert "is a folder" in outcomes(tmp_path)[0]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +38,20 @@ def extraction(construction: str, **more: Any) -> Any:
     return extract.Extraction(construction, **settings)
 
 
+@cache
+def opened(readout: str, layers: tuple[int, ...], longest: int | None) -> Any:
+    """The product holds one encoder; here several take turns, and each is loaded once."""
+    settings = extract.EncoderSettings(model=str(folder()), readout=readout)
+    return extract.open_tapped(settings, layers, longest)
+
+
+def encoder_for(wanted: Any) -> Any:
+    return opened(wanted.readout, wanted.layers, wanted.longest)
+
+
 def read(construction: str, run: Trajectory = RUN, **more: Any) -> Any:
     wanted = extraction(construction, **more)
-    arrays = extract.read_run(extract.encoder_for(wanted), run, wanted)
+    arrays = extract.read_run(encoder_for(wanted), run, wanted)
     if wanted.readout == "both":
         return arrays
     return {layer: found for (layer, _), found in arrays.items()}
@@ -86,9 +98,9 @@ def test_readouts_read_together_are_those_read_alone(construction: str) -> None:
 
 def test_a_part_of_every_limit_reads_both_ends_of_long_texts_and_is_another_recipe() -> None:
     wanted = extraction("recent4", scale=128)
-    encoder = extract.encoder_for(wanted)
+    encoder = encoder_for(wanted)
     long = "the quick brown fox jumps over the lazy dog " * 40
-    whole = extract.encoder_for(extraction("recent4")).tokenize(long)
+    whole = encoder_for(extraction("recent4")).tokenize(long)
     assert wanted.longest == 16
     assert encoder.tokenize(long) == [*whole[:8], *whole[-8:]]
     shard = extract.read_run(encoder, RUN, wanted)[2, "last"]
@@ -113,7 +125,7 @@ def test_layers_read_together_are_those_read_alone() -> None:
 
 @pytest.mark.parametrize("construction", extract.CONSTRUCTIONS)
 def test_the_counted_cost_is_what_reading_every_pair_takes(construction: str) -> None:
-    encoder = extract.encoder_for(extraction(construction))
+    encoder = encoder_for(extraction(construction))
     history, before = Reading.of(RUN).history, encoder.tokens_read
     read(construction, sample=sample.ALL)
     spent = encoder.tokens_read - before

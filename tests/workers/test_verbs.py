@@ -12,7 +12,7 @@ from statecomp.router.cross import DEFAULT, cross_validate
 from statecomp.router.metrics import length_edges
 from statecomp.router.pipeline import FoldJob
 from statecomp.workers.local import LocalEngine
-from tests.cli.test_cli import ROOT, statecomp
+from tests.command import ROOT, statecomp
 from tests.router.test_cross import FOLDS, LEARNERS, PAIRS
 
 SAMPLE = ROOT / "samples" / "code.jsonl"

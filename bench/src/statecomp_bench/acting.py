@@ -8,8 +8,8 @@ tools, plan, habits and seed:
    trust to be there (`Habits.trust`) is looked for once, before a later step drawn from the seed,
    and made again if no trace of it is in sight: nobody makes the same file for ever.
 2. Every value the goal's arguments ask for must be in sight, in its own words or in others'
-   (`meaning`).  What is not is asked of a memory tool where a strategy offers one, then fetched
-   again by re-running its sources, several in one turn (`scripted.fetching`), then, after
+   (`scripted.meaning`).  What is not is asked of a memory tool where a strategy offers one, then
+   fetched again by re-running its sources, several in one turn (`scripted.fetching`), then, after
    `Habits.patience` attempts, made up.  Its words carry how often it has tried for this goal, so
    that the patience ends however little is in sight.  A distorted value is used as it stands.
 3. A rule in sight is kept.  One out of sight is broken, unless the habit of re-reading documents
@@ -29,14 +29,16 @@ from typing import Any, TypeAlias
 
 from statecomp.baselines.tools import Use
 from statecomp.history.interaction import JsonObject
-from statecomp_bench.asking import NUMBER, arguments_offered, filled, question
 from statecomp_bench.habits import Habits
-from statecomp_bench.meaning import Meaning
 from statecomp_bench.models import Reply
 from statecomp_bench.plan import PLACE, Plan, Step
+from statecomp_bench.scripted.asking import NUMBER, arguments_offered, filled, question
 from statecomp_bench.scripted.fetching import Fetching, ScriptedMove, statement
+from statecomp_bench.scripted.finishing import Finishing
 from statecomp_bench.scripted.hands import ScriptedHands
-from statecomp_bench.sight import AIM, ONCE_MORE, Eye, PlanSight, mentions
+from statecomp_bench.scripted.meaning import Meaning
+from statecomp_bench.scripted.programs import joined
+from statecomp_bench.scripted.sight import AIM, ONCE_MORE, Eye, PlanSight, mentions
 
 MOST_NEIGHBOURS = 3
 REFUSED = "That was refused. I still"
@@ -51,6 +53,7 @@ class ScriptedModel:
         self._policy = tuple(policy)
         self._hands = ScriptedHands(plan, habits, seed)
         self._fetching = Fetching(self._hands, self._policy)
+        self._finishing = Finishing(self._hands)
         self._eye = Eye(plan, Meaning(plan) if habits.understands else None)
         self._steps = tuple(_ordered(plan.steps, seed))
         self._places = {step.id: place for place, step in enumerate(self._steps)}
@@ -84,10 +87,20 @@ class ScriptedModel:
     def _towards(self, goal: Step, sight: PlanSight, offered: Offered) -> ScriptedMove:
         return (
             self._look_again(goal, sight)
-            or self._fetching.move(goal, self._open(goal, sight), sight, offered)
+            or self._fetched(goal, sight, offered)
             or self._reread(goal, sight)
             or self._act(goal, sight, offered)
         )
+
+    def _fetched(self, goal: Step, sight: PlanSight, offered: Offered) -> ScriptedMove | None:
+        """What is missed; who finishes what is left reads what is new with the same program."""
+        move = self._fetching.move(goal, self._open(goal, sight), sight, offered)
+        if move is None or not self._habits.finishes or goal.writes:
+            return move
+        new = self._finishing.known([goal, *self._ready(goal, sight)], sight)
+        said = " ".join(f"Now I {step.title}." for step in new)
+        calls = joined((*move.calls, *self._finishing.calls(new, sight)))
+        return ScriptedMove(f"{move.said}\n{said}", calls)
 
     def _open(self, goal: Step, sight: PlanSight) -> list[Step]:
         """What is to be done behind the goal."""
@@ -143,6 +156,8 @@ class ScriptedModel:
         last = sight.turns[-1].said if sight.turns else ""
         if f"Now I {goal.title}." in last or f"{REFUSED} {AIM} {goal.title}" in last:
             said = f"{ONCE_MORE} {said}"
+        if self._habits.finishes:
+            return ScriptedMove(said, self._finishing.calls(together, sight))
         return ScriptedMove(
             said, tuple(self._first_call(step, sight, offered) for step in together)
         )
@@ -153,6 +168,9 @@ class ScriptedModel:
         Calls of one turn are made in order, so all a later one needs is that its values are known.
         """
         rest = self._steps[self._places[goal.id] + 1 :]
+        if self._habits.finishes:
+            yield from self._finishing.ready(goal, rest, sight)
+            return
         for place, step in enumerate(rest, start=1):
             neighbour = step.group == goal.group != "" and place < MOST_NEIGHBOURS
             drawn = neighbour and self._hands.drawn("parallel", step.id) < self._habits.parallel

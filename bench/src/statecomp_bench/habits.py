@@ -18,25 +18,32 @@ from statecomp.errors import BadInput
 class Habits:
     """Habits seen in language models, and those every agent must have.
 
-    Seen in 42 hand-offs that a large language model finished (lab log):
+    Seen in 150 hand-offs that large language models finished (lab log):
 
-    understands  a value or rule of a record counts in other words than its own (`meaning`); records
-                 by a language model, which word everything anew, cost readers nothing
-    batch, ahead what is missed comes back in one turn, with what the next steps will need; readers
-                 made 1.8 to 3.8 calls for all that was left, whatever they had to look up
-    selects      it searches files for the lines it misses instead of reading them; 1,000 to 3,000
-                 tokens were read again in all
+    understands  a value or rule of a record counts in other words than its own, where it stands
+                 nowhere in its own (`scripted.meaning`); records by a language model, which word
+                 everything anew, cost readers nothing
+    batch, ahead what is missed comes back in one turn, with what the next steps will need; of 108
+                 readers 55 made two calls for all that was left, 18 three, 9 one
+    selects      one program runs the sources of what is missed and prints the lines that say it
+                 (`scripted.programs`), once; then they are read.  240 of 267 calls were programs
+    reread       a source is looked at once more before writing: of 16 readers with the whole
+                 history one did
     recheck,     a document is read again when its rule is out of sight; who `weighs` does so the
     weighs       more surely the less a record of it shows ("re-reads when a record looks thin")
     trust        an earlier artefact without a trace is taken as done (assumed: readings are too few
                  to say how often one is made again)
+    insists      what happens once is tried again, for once: 3 of 24 readers who missed such a thing
+    finishes     all that is left to read is one program and all that is left to do another; who
+                 takes over works so, agents in recordings take about one step a turn
+    checks       who finishes so looks at the result in a call of its own: 8 of 108 did, the others
+                 had their program print it
 
     Of every agent: `restate`, a fresh value is put into words, `quote`, so is a fresh rule.
-    `reread`: a source is looked at once more before writing.  `parallel`: independent neighbours
-    are called together.  `stride`: how many steps are taken in one turn where all is known; readers
-    take all, agents in recordings about one.  `carries`: values collected for a goal are repeated
-    until it is reached.  `patience`: how often a value is fetched again for one goal.  `lines`: how
-    much of a long file is looked at.
+    `parallel`: independent neighbours are called together.  `stride`: how many steps are taken in
+    one turn where all is known.  `carries`: values collected for a goal are repeated until it is
+    reached.  `patience`: how often a value is fetched again for one goal.  `lines`: how much of a
+    long file is looked at.
     """
 
     restate: float = 0.5
@@ -45,24 +52,37 @@ class Habits:
     recheck: float = 0.97
     weighs: bool = True
     understands: bool = True
-    reread: float = 0.05
+    reread: float = 0.0
     batch: int = 8
     ahead: int = 4
     selects: bool = True
     parallel: float = 0.15
     stride: int = 1
+    insists: float = 0.125
+    finishes: bool = False
+    checks: float = 0.07
     carries: bool = True
     patience: int = 3
     lines: tuple[int, int] = (60, 140)
 
 
+EVERYTHING = 1000
 BRITTLE = Habits(
-    trust=0.92, recheck=0.3, weighs=False, understands=False, batch=1, ahead=0, selects=False
+    trust=0.92,
+    recheck=0.3,
+    weighs=False,
+    understands=False,
+    reread=0.05,
+    insists=1.0,
+    batch=1,
+    ahead=0,
+    selects=False,
 )
 """Finds values by exact wording, breaks rules out of sight, asks for one value at a time."""
 
 VARIANTS: Mapping[str, Habits] = {
     "": Habits(),
+    "reader": Habits(batch=EVERYTHING, ahead=EVERYTHING, stride=EVERYTHING, finishes=True),
     "literal": BRITTLE,
     "forgetful": Habits(
         restate=0.15, quote=0.1, trust=0.75, recheck=0.8, reread=0.15, ahead=0, carries=False

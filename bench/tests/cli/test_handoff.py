@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from bench.tests.running import sandbox
+from bench.tests.running import needs_sandbox
 from statecomp.errors import BadInput
 from statecomp_bench.cli.app import app
 from statecomp_bench.handoffs.folder import HandoffFolder
@@ -22,8 +22,7 @@ def run(*arguments: str, given: str = "") -> str:
 
 
 def test_from_a_task_to_a_table(tmp_path: Path) -> None:
-    with sandbox():
-        pass
+    needs_sandbox()
     study = str(tmp_path / "study")
     common = ("--tasks", "code-tariffs", "--level", "1", "--jobs", "1", "--point", "0.8")
     shown = run("prepare", study, *common, "--strategy", "none", "--strategy", "window:keep=5")

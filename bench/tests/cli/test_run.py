@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from bench.tests.running import sandbox
+from bench.tests.running import needs_sandbox
 from statecomp.errors import BadInput
 from statecomp_bench.cli.app import app
 from statecomp_bench.results import read_results
@@ -30,8 +30,7 @@ def test_tasks_are_listed() -> None:
 
 
 def test_a_bench_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    with sandbox():
-        pass
+    needs_sandbox()
     common = ("--tasks", "office-invoices", "--jobs", "1", "-o", str(tmp_path))
     shown = run("run", *common, "--strategy", "none", "--max-steps", "3")
     assert "a simulation, not a language model" in shown
@@ -95,8 +94,7 @@ def server() -> Iterator[str]:
 
 
 def test_any_openai_compatible_model_can_act(server: str, tmp_path: Path) -> None:
-    with sandbox():
-        pass
+    needs_sandbox()
     shown = run(
         *("run", "--tasks", "web-brochure", "--strategy", "none", "--jobs", "1"),
         *("--model", "openai:tiny", "--base-url", server, "-o", str(tmp_path)),

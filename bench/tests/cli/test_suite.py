@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from bench.tests.running import sandbox
+from bench.tests.running import needs_sandbox
 from statecomp_bench.cli import suite
 from statecomp_bench.cli.app import app
 from statecomp_bench.results import read_results
@@ -16,8 +16,7 @@ from statecomp_bench.tasks import task_named
 
 
 def test_single_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with sandbox():
-        pass
+    needs_sandbox()
     monkeypatch.setattr(suite, "METHODS", ("none", "window:keep=10"))
     monkeypatch.setattr(suite, "tasks_like", lambda: (task_named("code-mirrors"),))
     arguments = ["suite", "single", "--seeds", "1", "--jobs", "1", "-o", str(tmp_path)]
@@ -31,8 +30,7 @@ def test_single_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with sandbox():
-        pass
+    needs_sandbox()
     monkeypatch.setattr(suite, "METHODS", ("none",))
     monkeypatch.setattr(suite, "sessions_like", lambda: (session_named("session-desk"),))
     arguments = ["suite", "sessions", "--seeds", "1", "--jobs", "1", "-o", str(tmp_path)]

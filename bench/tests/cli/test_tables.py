@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from bench.tests.running import sandbox
+from bench.tests.running import needs_sandbox
 from statecomp.errors import BadInput
 from statecomp_bench.cli.app import app
 from statecomp_bench.cli.sheet import BEST, SECOND, TableCell, TableDocument, ranked, written
@@ -28,8 +28,7 @@ def run(*arguments: str | Path) -> str:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One task under three strategies, one of them under a second acting model as well."""
-    with sandbox():
-        pass
+    needs_sandbox()
     made = tmp_path_factory.mktemp("bench")
     common = ("run", "--tasks", "office-invoices", "--jobs", "1", "-o", made, "--strategy", "none")
     ours = ("--strategy", "statecomp:scorer=age:after=3")

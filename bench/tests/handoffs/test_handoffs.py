@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.tests.running import sandbox
+from bench.tests.running import needs_sandbox
 from statecomp.baselines.none import NoCompression
 from statecomp.baselines.window import SlidingWindow
 from statecomp.controller.prices import shipped_prices
@@ -45,8 +45,7 @@ FACTORIES = {
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    with sandbox():
-        pass
+    needs_sandbox()
     folder = HandoffFolder(tmp_path_factory.mktemp("handoffs"))
     for handoff in prepared(folder, OCCASION, FACTORIES, CONDITIONS):
         folder.add(handoff)
@@ -211,8 +210,7 @@ def test_a_key_torn_by_a_kill_costs_one_line(folder: HandoffFolder) -> None:
 
 
 def test_what_was_said_once_before_the_hand_over_is_not_said_again(tmp_path: Path) -> None:
-    with sandbox():
-        pass
+    needs_sandbox()
     folder = HandoffFolder(tmp_path)
     occasion = Occasion("security-keys", 3, 1, (0.7,), ("none",))
     (handoff,) = prepared(folder, occasion, FACTORIES, CONDITIONS)

@@ -56,20 +56,36 @@ def test_fetching_for_a_later_step_does_not_make_it_the_goal() -> None:
     assert "Now I write the first sum." in second["content"]
 
 
-def test_who_knows_what_is_missing_searches_for_it_first_and_reads_then() -> None:
-    facts = tuple(
-        replace(fact, pattern=f"figure for {fact.name} is " + r"(\d+)") for fact in PLAN.facts
-    )
-    model = ScriptedModel(replace(PLAN, facts=facts), replace(READER, selects=True, ahead=0), 0)
+def test_who_knows_what_is_missing_has_a_program_print_it_and_reads_then() -> None:
     told = "\n".join(f"read file {f}" for f in FILES)
     messages: list[Any] = [{"role": "user", "content": told}]
+    model = ScriptedModel(PLAN, replace(READER, selects=True, ahead=1), 0)
     first = model.reply(messages, TOOLS).message
     (call,) = first["tool_calls"]
-    command = json.loads(call["function"]["arguments"])["command"]
-    assert command == "grep -hF -e 'figure for a is' -e 'figure for b is' -- a.txt b.txt"
+    code = json.loads(call["function"]["arguments"])["code"]
+    assert all(f"show('cat {f}.txt', '{f} is (" in code for f in "abc")
+    assert "d.txt" not in code
     messages += [first, {"role": "tool", "tool_call_id": call["id"], "content": "nothing"}]
     second = model.reply(messages, TOOLS).message
-    assert [c["function"]["name"] for c in second["tool_calls"]] == ["read_file"] * 2
+    # The patterns in the program are no values; what it did not print is read whole.
+    assert [c["function"]["name"] for c in second["tool_calls"]][:2] == ["read_file"] * 2
+
+
+def test_what_happens_once_is_tried_again_by_few_and_by_nobody_twice() -> None:
+    steps = (replace(PLAN.steps[0], once=True), *PLAN.steps[1:])
+    messages: list[Any] = [{"role": "user", "content": "\n".join(f"read file {f}" for f in FILES)}]
+    plan = replace(PLAN, steps=steps)
+    for insists, wanted in ((0.0, ["b.txt"]), (1.0, ["a.txt", "b.txt"])):
+        habits = replace(READER, insists=insists, ahead=0)
+        message = ScriptedModel(plan, habits, 0).reply(messages, TOOLS).message
+        asked = [call["function"]["arguments"][10:15] for call in message["tool_calls"]]
+        assert asked == wanted
+    answers = [
+        {"role": "tool", "tool_call_id": call["id"], "content": "gone"}
+        for call in message["tool_calls"]
+    ]
+    again = ScriptedModel(plan, habits, 0).reply([*messages, message, *answers], TOOLS).message
+    assert "a.txt" not in json.dumps(again["tool_calls"])
 
 
 def test_several_steps_are_taken_at_once_where_all_is_known() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from bench.tests.running import sandbox
+from bench.tests.running import needs_sandbox
 from statecomp.annotation.labels import Label
 from statecomp.baselines.none import NoCompression
 from statecomp.errors import BadInput
@@ -40,8 +40,7 @@ class Failing(Model):
 
 
 def held(entry: BookEntry, model: type[Failing] | None = None, errand: str = "") -> Held:
-    with sandbox():
-        pass
+    needs_sandbox()
     session = entry.session(1)
     acting = model(session, errand) if model else SessionModel(session, 1)
     return hold(session, acting, NoCompression())

@@ -71,8 +71,12 @@ def read_readings(path: Path) -> Iterator[Label]:
             for line, text in enumerate(file, start=1):
                 if text.strip():
                     yield _label(text, str(path), line)
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"cannot be read as labels: {error}", file=str(path)) from error
+    except UnicodeDecodeError as error:
+        problem = "is no text; labels are lines of JSON, as statecomp annotate writes them"
+        raise BadInput(problem, file=str(path)) from error
+    except OSError as error:
+        reason = error.strerror or error
+        raise BadInput(f"labels cannot be read from it: {reason}", file=str(path)) from error
 
 
 def read_labels(path: Path) -> dict[str, dict[int, Label]]:

@@ -21,16 +21,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from statecomp.baselines.acm_memory import BlockWriter, LocalBlocks, Saved
 from statecomp.baselines.lines import telling_lines
 from statecomp.baselines.rewriting import Marks, collapsed, no_worse, task_of, text_for
 from statecomp.baselines.tools import Arguments, Use, text
 from statecomp.baselines.writing import (
     LIMIT_CHARS,
-    ExtractiveWriter,
     Writer,
     ask,
     prompt,
-    question_about,
     tool,
 )
 from statecomp.errors import BadInput, ScoringFailed, SummaryFailed
@@ -56,7 +55,7 @@ CARD = Card(
     inferred="fold when 16,384 tokens have come since the boundary; folding without a call at 95%",
 )
 WINDOW, RESERVED, FULL = 131_072, 16_384, 0.95
-MEMORY_TOKENS, ANSWER_TOKENS, LEAST_CHARACTERS = 4_096, 1_024, 50
+ANSWER_TOKENS = 1_024
 MOST_FORCED, MOST_SAVED = 10, 512
 CLIMBED = 16_384
 NOTHING = "Nothing relevant in this memory."
@@ -91,64 +90,7 @@ GUIDANCE = (
     "were dead ends or repeated what you know. Ask earlier memories when they may hold what you "
     "need. Folding does not end the task: go on with it."
 )
-_BLOCK = re.compile(r"<memory>(.*)</memory>", re.DOTALL)
 _NUMBERED = re.compile(r"\[memory (\d+) of steps")
-
-
-@dataclass(frozen=True, slots=True)
-class Saved:
-    """A range that was folded: its raw interactions, by reference, and what the agent reads."""
-
-    number: int
-    span: tuple[Interaction, ...]
-    text: str
-
-    @property
-    def ids(self) -> frozenset[str]:
-        return frozenset(member.id for member in self.span)
-
-
-@dataclass(frozen=True)
-class BlockWriter:
-    """Asks for one tagged block, a second time if it is malformed; then takes what was said."""
-
-    channel: SideChannel
-
-    def write(self, task: str, before: str, span: Sequence[Interaction], rest: FactIndex) -> str:
-        question = question_about(task, before, span)
-        answer = ""
-        for _ in range(2):
-            try:
-                answer = ask(
-                    self.channel,
-                    "memory",
-                    prompt("acm_memory"),
-                    question,
-                    max_tokens=MEMORY_TOKENS,
-                ).strip()
-            except ChatFailed as error:
-                raise SummaryFailed(f"the memory call gave no answer: {error}") from error
-            found = _BLOCK.search(answer)
-            if found and "<memory>" not in found[1] and len(found[1].strip()) >= LEAST_CHARACTERS:
-                return found[1].strip()
-        if not answer:
-            raise SummaryFailed("the memory call answered with nothing")
-        return answer
-
-
-@dataclass(frozen=True)
-class LocalBlocks:
-    """The same two sections without a model: an extract, and the agent's last visible words."""
-
-    count: TokenCounter = ESTIMATE
-
-    def write(self, task: str, before: str, span: Sequence[Interaction], rest: FactIndex) -> str:
-        size = sum(self.count(member.text) for member in span)
-        room = min(MEMORY_TOKENS, max(128, size // 4))
-        known = ExtractiveWriter(room, self.count).write(task, before, span, rest)
-        spoken = [member.said for member in span if member.said]
-        thoughts = f"\nThoughts:\n{spoken[-1][:600]}" if spoken else ""
-        return f"Knowledge state:\n{known}{thoughts}"
 
 
 @dataclass

@@ -37,7 +37,9 @@ def read_chosen(
 
 def refuse(problem: BadInput, skip_bad: bool) -> None:
     if not skip_bad:
-        raise problem.advising("add --skip-bad to leave such records out")
+        # A file that is not there, or holds nothing, already says what to do.
+        told = not problem.line and "; " in problem.problem
+        raise problem if told else problem.advising("add --skip-bad to leave such records out")
     warn(f"left out: {problem}")
 
 

@@ -42,6 +42,11 @@ from statecomp.workers.engine import Engine
     metavar="N",
     help="Every N runs become one long session: one thing asked for after another.",
 )
+@click.option(
+    "--breaks",
+    is_flag=True,
+    help="The provider's cache runs out between the runs of a session, as over lunch.",
+)
 @click.option("--views", type=click.Path(path_type=Path), help="Write what would have been sent.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write all numbers.")
 @click.option("--report", type=click.Path(path_type=Path), help="Write one self-contained page.")
@@ -57,6 +62,7 @@ def replay(
     specs: tuple[str, ...],
     label_file: Path | None,
     join: int | None,
+    breaks: bool,
     views: Path | None,
     json_file: Path | None,
     report: Path | None,
@@ -111,7 +117,8 @@ def replay(
     later run's system message is dropped where it was said before, and else becomes part of its
     first user message; a call that was left open gets "[no result recorded]"; call ids stay
     unique.  Labels are judged within the run they were set in; what was READY stays so.  With
-    scorer=folds:FOLDER only runs are joined that one router has not seen.
+    scorer=folds:FOLDER only runs are joined that one router has not seen.  With --breaks, every
+    strategy pays for the first request of each later run as if nothing of it were cached.
 
     \b
     Examples:
@@ -128,6 +135,7 @@ def replay(
         model,
         tokenizer,
         join,
+        breaks,
         keep_messages=views is not None,
     )
     on_bad = partial(refuse, skip_bad=skip_bad)

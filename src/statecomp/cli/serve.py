@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from math import isfinite
@@ -16,13 +16,14 @@ import click
 from statecomp.cli.price_book import read_price_book
 from statecomp.cli.server import run_server
 from statecomp.cli.terminal import warn
-from statecomp.config.learned import following, routers_of, scored_by
+from statecomp.config.learned import following, must_suit, routers_of, scored_by
 from statecomp.config.methods import OPTIONS, method_of
 from statecomp.config.places import STORE, data_folder, open_store, store_url
 from statecomp.controller.prices import PriceBook
 from statecomp.errors import BadInput
 from statecomp.method import Method
 from statecomp.options import Options, Settings
+from statecomp.proxy.rivals.rivals import Rivals
 from statecomp.proxy.sessions import salt_of
 from statecomp.proxy.settings import (
     MEGABYTE,
@@ -94,9 +95,12 @@ def _said(option: str) -> str:
 @click.option("--scorer", help="router[:FOLDER], paper or age:after=N.")
 @click.option(
     "--router",
+    "chosen",
+    multiple=True,
     metavar="NAME",
     help="A router that `statecomp learn` made, by its name or FOLDER, or `shipped`; without it the"
-    " one that `statecomp routers` has in use, also when that changes.",
+    " one that `statecomp routers` has in use, also when that changes.  Two are compared in --mode"
+    " observe.",
 )
 @click.option("--encoder", metavar="FOLDER", help=_said("encoder"))
 @click.option("--device", help=_said("device"))
@@ -120,6 +124,7 @@ def _said(option: str) -> str:
 @click.option("--longer-than", type=int, help=_said("longer_than"))
 @click.option("--min-source-tokens", type=int, help=_said("min_source_tokens"))
 @click.option("--holds", type=SWITCH, help=_said("holds"))
+@click.option("--chapters", type=SWITCH, help=_said("chapters"))
 @click.option("--pin", metavar="REGEX", help=_said("pin"))
 @click.option("--pin-tool", "pin_tools", multiple=True, help="A tool whose results always stay.")
 @click.option("--role", type=click.Choice(["user", "assistant"]), help="Who says a record.")
@@ -189,7 +194,7 @@ def serve(
     processes: int | None,
     memory: int,
     timeout: float,
-    router: str | None,
+    chosen: tuple[str, ...],
     **method: str | float | None,
 ) -> None:
     """Serve a proxy that shortens what agents re-send.
@@ -211,6 +216,7 @@ def serve(
     Examples:
       statecomp serve
       statecomp serve --mode observe --upstream http://127.0.0.1:8000
+      statecomp serve --mode observe --router shipped --router 2026-11-18
       statecomp serve --upstream https://api.openai.com --upstream local=http://127.0.0.1:8000
     """
     _need("starlette", "aiohttp", "uvicorn")
@@ -218,9 +224,9 @@ def serve(
         os.environ.setdefault(name, "1")
     book = read_price_book(prices)
     routers = routers_of(os.environ)
-    given = {**scored_by(method, router, routers), "pin_tools": "+".join(pin_tools) or None}
-    live = routers if router is None and not given.get("scorer") else None
-    opens = partial(_method, given, book, live)
+    given = _given({**method, "pin_tools": "+".join(pin_tools) or None}, chosen, mode, routers)
+    live = routers if not chosen and not given[0].get("scorer") else None
+    opens = partial(_method, given[0], book, live)
     decides = opens()
     named = dict(_named(upstream) for upstream in upstreams)
     where = store_url(store, os.environ)
@@ -245,7 +251,8 @@ def serve(
     _refuse_circles(settings, port)
     ledger = open_store(store, os.environ)
     try:
-        run_server(settings, port, ledger, decides, book, opens, live)
+        rivals = _rivals(chosen, given, book) if chosen[1:] else None
+        run_server(settings, port, ledger, decides, book, opens, live, rivals)
     finally:
         ledger.close()
 
@@ -276,6 +283,23 @@ def _method(given: Mapping[str, object], book: PriceBook, routers: Any = None) -
     method = following(method, routers)
     method.scorer()  # one that cannot be opened should be known before the first request
     return method
+
+
+def _given(
+    method: Mapping[str, str | float | None], chosen: Sequence[str], mode: Mode, routers: Any
+) -> list[dict[str, str | float | None]]:
+    """What was given, once for each router that is named, or once."""
+    must_suit(chosen, mode)
+    return [scored_by(method, name, routers) for name in chosen or (None,)]
+
+
+def _rivals(names: Sequence[str], given: Sequence[Mapping[str, object]], book: PriceBook) -> Rivals:
+    """Both routers, to be shown the same requests; paths are nobody's business on a page."""
+    shown = [Path(name).name for name in names]
+    if shown[0] == shown[1]:
+        shown = [f"{name} ({place})" for place, name in enumerate(shown, 1)]
+    methods = (_method(one, book) for one in given)
+    return Rivals(dict(zip(shown, methods, strict=True)), book)
 
 
 def _spare_cores() -> int:

@@ -36,6 +36,7 @@ def run_server(
     book: PriceBook,
     opens: Callable[[], Method],
     routers: Any = None,
+    rivals: Any = None,
 ) -> None:
     import uvicorn
 
@@ -44,8 +45,8 @@ def run_server(
     from statecomp.proxy.patience import PatientProtocol
 
     sockets = listening(settings.host, port)
-    pages = routes(ledger, routers)
-    app = build_app(settings, ledger, method, prices=book, pages=pages, opens=opens)
+    pages = routes(ledger, routers, rivals.as_json if rivals is not None else None)
+    app = build_app(settings, ledger, method, prices=book, pages=pages, opens=opens, rivals=rivals)
     log_as_json()
     sys.setswitchinterval(SWITCH_S)
     # What is loaded by now stays, and what requests leave behind holds few circles.

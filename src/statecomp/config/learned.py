@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -39,6 +39,17 @@ def scored_by(given: Given, router: str | None, routers: Any) -> dict[str, str |
         problem = f"is {router!r}, neither a folder nor one that `statecomp routers` lists"
         raise BadInput(problem, field="router")
     return {**given, "scorer": f"router:{router}"}
+
+
+def must_suit(chosen: Sequence[str], mode: str) -> None:
+    """Two routers only where nothing is sent by either."""
+    if len(chosen) > 2:
+        raise BadInput(f"is given {len(chosen)} times; two can be compared", field="--router")
+    if len(chosen) == 2 and mode != "observe":
+        problem = "is given twice; two are compared in --mode observe, where nothing is rewritten"
+        raise BadInput(problem, field="--router")
+    if len({*chosen}) < len(chosen):
+        raise BadInput("names the same router twice; name the other one too", field="--router")
 
 
 def following(method: Method, routers: Any) -> Method:

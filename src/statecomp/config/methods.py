@@ -32,6 +32,7 @@ OPTIONS: Mapping[str, str] = {
     "longer_than": "the paper's kappa: a span must hold more steps than this; no money then",
     "min_source_tokens": "the paper's B_min: a span must hold this many tokens; no money then",
     "holds": "on or off: documents the user names, and what the agent came back for, stay",
+    "chapters": "on or off: records of a finished task become one, where that pays",
     "pin_tools": "names of tools, joined by +, whose results always stay",
     "pin": "a regular expression; what it finds always stays",
     "role": "user or assistant: in whose name a record stands",
@@ -75,6 +76,7 @@ def method_of(
         rule = recipe.rule(book, ratio=USUAL_RATIO, writer=records.prices_for)
     window = options.whole("window", 0)
     holds = options.switch("holds", default=recipe.holds)
+    chapters = options.switch("chapters", default=recipe.chapters) and recipe.gates is None
     method = Method(
         scorer=lambda: scored(Trajectory("", ())),
         summarizer=lambda account: extract,
@@ -84,6 +86,7 @@ def method_of(
         count=settings.count,
         pins=_pins(options),
         holds=holds,
+        chapters=chapters,
         window=window or None,
         recipe=recipe.name,
         scored_by=spec,

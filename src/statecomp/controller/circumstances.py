@@ -19,7 +19,8 @@ class Circumstances:
     definitions).  `deferred` says that the decision is made while this request is on its way and
     holds from the next one on: by then this one has filled the cache.  `horizon` is what is known
     of this client's sessions, None where nothing is; `caution` how many times warier to be with it,
-    because more came back than its scores said.  A recording has no clock: by default the
+    because more came back than its scores said; `reread` the part of a replaced output that it was
+    seen to read again, None where nothing was seen.  A recording has no clock: by default the
     request before this one has just been made, and its cache is warm.
     """
 
@@ -33,9 +34,12 @@ class Circumstances:
     deferred: bool = False
     horizon: Horizon | None = None
     caution: float = 1.0
+    reread: float | None = None
 
 
 JUST_AFTER = Circumstances()
+AFTER_A_BREAK = Circumstances(now_s=24 * 60 * 60)
+"""By then no provider's cache holds anything."""
 
 
 def cache_state(prices: Prices, now: Circumstances) -> CacheState:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from statecomp.controller.chapters import chapters_of
 from statecomp.controller.circumstances import JUST_AFTER, Circumstances
 from statecomp.controller.spans import Gates, Rule, eligible_spans
 from statecomp.errors import ScoringFailed, SummaryFailed
@@ -46,6 +47,7 @@ class Controller:
 
         required = self.rule.required(history, now)
         spans, refusals = eligible_spans(history, scores, required, self.rule)
+        spans = sorted((*spans, *chapters_of(history)))
         view = View(history, scores, required, scored_by=getattr(self.scorer, "name", ""))
         spans, ruling = self._worthwhile(view, spans, now, refusals)
         if not spans:
@@ -106,18 +108,19 @@ class Controller:
             span = waiting.pop()
             members = history.members(span)
             first, last = members[0].number, members[-1].number
+            standing = history.segments[span.start : span.stop]
             try:
-                for member in members:
-                    facts.remove(member)
+                for segment in standing:
+                    facts.remove(segment)
                 situation = Situation.around(span, trial, facts, waiting)
                 summary = self._propose(members, situation)
                 replaced = trial.replace(span, summary)
                 self._accept(replaced, trial, span)
             except SummaryFailed as error:
                 refusals.append(Refusal(first, last, str(error), "summary"))
-                for member in members:
-                    facts.add(member)
-                if isinstance(error, Objection):
+                for segment in standing:
+                    facts.add(segment)
+                if isinstance(error, Objection) and not history.is_chapter(span):
                     waiting += self._without(span, members, error.keep)
                 continue
             trial = replaced

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
+from statecomp.controller.chapters import carried_since
 from statecomp.controller.circumstances import Circumstances, cache_state
 from statecomp.controller.gate import GateVerdict, Market, Offer, decide
 from statecomp.controller.horizon import Horizon
@@ -13,16 +14,18 @@ from statecomp.controller.lengths import Lengths
 from statecomp.controller.prices import MILLION, PriceBook, Prices, shipped_prices
 from statecomp.errors import BadInput
 from statecomp.history.history import History, Span
-from statecomp.history.interaction import Interaction, Summary
+from statecomp.history.interaction import Interaction, Segment, Summary
 
 STEP_TOKENS = 30_000
 """What a step costs beside its context, in tokens carried once: what it writes is billed at some
 fifty times the price of a cached token, and an agent that thinks writes about 600."""
 REREAD = 0.6
 """The same of an output read again: written anew at some twelve times that price, but who comes
-back for it wants a part of it, seldom the whole."""
+back for it wants a part of it, seldom the whole.  What a client was seen to do replaces it."""
 FULL_WARINESS = 0.25
 """In a window that is nearly full, losing something is cheaper than losing everything."""
+CHAPTER = 0.7
+"""What a chapter takes of the records it stands for."""
 EXPECTED = 0.01
 """The share of what was replaced that an agent may come back for before the rule is too bold."""
 
@@ -44,6 +47,7 @@ class Stakes:
     ahead: float
     context_tokens: int
     wariness: float
+    reread: float = REREAD
 
     def carried(self, interaction: Interaction) -> int:
         """Requests that sent it although an earlier one had."""
@@ -58,7 +62,7 @@ class Stakes:
 
         Not in dollars: what a wrong replacement harms does not depend on who caches what.
         """
-        back = self.context_tokens + STEP_TOKENS + REREAD * interaction.tokens
+        back = self.context_tokens + STEP_TOKENS + self.reread * interaction.tokens
         return self.wariness * back
 
     def offer(
@@ -81,6 +85,15 @@ class Stakes:
             counted_tokens=sum(tokens * self.counted(m) for m, tokens in sure),
             risk_dollars=sum(risks) * self.prices.cached / MILLION,
         )
+
+    def chapter(
+        self, before_tokens: int, records: Sequence[Segment], carried: int, summary_tokens: int
+    ) -> Offer:
+        """Records of a finished task, with one of this length; nobody is expected to want them."""
+        source = sum(record.tokens for record in records)
+        saved = source - summary_tokens
+        counted = saved * (carried + self.ahead * self.requests)
+        return Offer(before_tokens, source, summary_tokens, saved, counted)
 
 
 @dataclass(frozen=True)
@@ -176,15 +189,22 @@ class Economics:
         ends = [0, *accumulate(segment.tokens for segment in history.segments)]
         offers = []
         for span in spans:
-            members = history.members(span)
+            standing = history.segments[span.start : span.stop]
+            is_chapter = history.is_chapter(span)
             if summaries is None:
-                length = self._expected(members)
+                length = self._expected(standing, CHAPTER if is_chapter else self.ratio)
             else:
                 length = summaries[span].tokens
                 if self.lengths is not None:
-                    self.lengths.learn(members, length)
-            offer = stakes.offer(ends[span.start], members, scores, length)
-            dollars = self._summary_dollars(now.model, offer.source_tokens, length)
+                    self.lengths.learn(standing, length)
+            members = history.members(span)
+            if is_chapter:
+                carried = carried_since(history, span)
+                offer = stakes.chapter(ends[span.start], standing, carried, length)
+            else:
+                offer = stakes.offer(ends[span.start], members, scores, length)
+            read = sum(member.tokens for member in members)
+            dollars = self._summary_dollars(now.model, read, length)
             if summaries is None:
                 offers.append(replace(offer, ask_dollars=dollars))
             else:
@@ -203,11 +223,11 @@ class Economics:
         """With a memory of its own of how long summaries turned out."""
         return replace(self, lengths=Lengths())
 
-    def _expected(self, members: Sequence[Interaction]) -> int:
+    def _expected(self, standing: Sequence[Segment], ratio: float) -> int:
         """Tokens of a summary that is not written yet."""
         if self.lengths is not None:
-            return self.lengths.expected(members, self.ratio, self.frame_tokens)
-        return self.frame_tokens + round(sum(m.tokens for m in members) * self.ratio)
+            return self.lengths.expected(standing, ratio, self.frame_tokens)
+        return self.frame_tokens + round(sum(s.tokens for s in standing) * ratio)
 
     def _prices(self, now: Circumstances) -> Prices:
         """What the client of this request is billed."""
@@ -233,6 +253,7 @@ class Economics:
             wariness=self.wariness
             * now.caution
             * (FULL_WARINESS if self._full(history, now) else 1.0),
+            reread=REREAD if now.reread is None else now.reread,
         )
 
     def _summary_dollars(self, model: str, source_tokens: int, summary_tokens: int) -> float:

@@ -1,9 +1,9 @@
 """What stays whatever the scores say, because a summary gets no second chance there.
 
-Scores are learned from finished runs.  Four things they cannot know stand in the run itself: which
+Scores are learned from finished runs.  Five things they cannot know stand in the run itself: which
 documents the user told the agent to go by, what the user answered when the agent asked, what a
-service confirmed that would do a thing twice if it were asked twice, and what the agent has come
-back for.
+service confirmed that would do a thing twice if it were asked twice, what comes once (`once`), and
+what the agent has come back for.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from statecomp.controller.once import shown_once
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Pinned
 from statecomp.history.kinds import failed, kind_of
@@ -31,6 +32,7 @@ CONFIRMED_TOKENS = 500
 NAMED = "the user names this document"
 CAME_BACK = "the agent came back for it"
 ANSWERED = "the user answered here"
+ONCE = "it would not be shown again, or not the same"
 CONFIRMED = "a service confirmed here what it would do again if it were asked again"
 
 
@@ -51,6 +53,7 @@ def holds_of(raw: History, applied: Sequence[Commit]) -> Holds:
     reasons = {
         **dict.fromkeys(_documents(raw), NAMED),
         **dict.fromkeys(_answers(raw), ANSWERED),
+        **dict.fromkeys(shown_once(raw.interactions), ONCE),
         **dict.fromkeys(_confirmations(raw), CONFIRMED),
         **dict.fromkeys(back, CAME_BACK),
     }

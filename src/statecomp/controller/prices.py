@@ -112,7 +112,8 @@ def parse_prices(text: str, source: str = "prices.toml") -> PriceBook:
         models = {name: _prices(name, entry) for name, entry in document["models"].items()}
         default = document.get("default", {}).get("model") or next(iter(models))
     except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError, StopIteration) as error:
-        raise BadInput(f"is not a price book: {error!r}", file=source) from error
+        problem = f"is not a price book like the shipped prices.toml ({error})"
+        raise BadInput(problem, file=source) from error
     return PriceBook(models, default)
 
 

@@ -28,7 +28,8 @@ class Replayer:
         if not commits:
             return raw, ()
         # Where an older ledger holds two over one source, the first stands, as it does since.
-        by_start = {commit.sources[0]: commit for commit in _first_over_each(commits)}
+        standing = _first_over_each(_with_chapters(raw, commits))
+        by_start = {commit.sources[0]: commit for commit in standing}
         segments: list[Segment] = []
         applied: list[Commit] = []
         place = 0
@@ -66,6 +67,20 @@ def claimed_and_kept(commits: Sequence[Commit], applied: Sequence[Commit]) -> Ma
 def _weight(summary: Summary) -> int:
     """Bytes it takes, about."""
     return 1000 + 3 * len(summary.text) + 96 * len(summary.sources)
+
+
+def _with_chapters(raw: History, commits: Sequence[Commit]) -> Sequence[Commit]:
+    """Without what a chapter is over, and without chapters that cannot stand here."""
+    if not any(commit.over for commit in commits):
+        return commits
+    places = {segment.id: place for place, segment in enumerate(raw.segments)}
+    standing = [
+        commit
+        for commit in commits
+        if not commit.over or _stand_free(raw, places.get(commit.sources[0], 0), commit)
+    ]
+    gone = {name for commit in standing for name in commit.over}
+    return [commit for commit in standing if commit.id not in gone]
 
 
 def _first_over_each(commits: Sequence[Commit]) -> list[Commit]:

@@ -27,13 +27,18 @@ from statecomp.proxy.security import VIEWER
 Endpoint: TypeAlias = Callable[[Request], Response]
 
 
-def routes(ledger: Ledger, routers: Any = None) -> list[Route]:
+def routes(
+    ledger: Ledger,
+    routers: Any = None,
+    rivals: Callable[[], Mapping[str, Any]] | None = None,
+) -> list[Route]:
     """Pages and their data over one ledger; each call reads the ledger in a worker thread.
 
-    `routers` are those that can be switched between while serving (`learning.routers.Routers`).
+    `routers` are those that can be switched between while serving (`learning.routers.Routers`);
+    `rivals` tells what two routers would do that are only observed.
     """
     desk = Dashboard(ledger, static_files())
-    learned = RouterDesk(ledger, routers)
+    learned = RouterDesk(ledger, routers, rivals)
     return [
         Route("/", desk.file, methods=["GET"]),
         Route("/{name}", desk.file, methods=["GET"]),
@@ -42,6 +47,7 @@ def routes(ledger: Ledger, routers: Any = None) -> list[Route]:
         Route("/api/commits/{id}", _answering(desk.commit), methods=["GET"]),
         Route("/api/commits/{id}/undo", _answering(desk.undo), methods=["POST"]),
         Route("/api/routers", _answering(learned.listed), methods=["GET"]),
+        Route("/api/routers/back", _answering(learned.back), methods=["POST"]),
         Route("/api/routers/{name}/use", _answering(learned.use), methods=["POST"]),
         Route("/api/routers/{name}/page", _answering(learned.page), methods=["GET"]),
     ]

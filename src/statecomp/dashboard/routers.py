@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
 from time import monotonic
@@ -30,10 +30,12 @@ PAGE_HEADERS = {
 
 @dataclass
 class RouterDesk:
-    """`routers` is None where none can be switched to: one was fixed on the command line."""
+    """`routers` is None where none can be switched to: one was fixed on the command line; `rivals`
+    where no two are compared."""
 
     ledger: Ledger
     routers: Any = None
+    rivals: Callable[[], Mapping[str, Any]] | None = None
     _seen: dict[str, tuple[float, Mapping[str, Any]]] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
@@ -45,19 +47,28 @@ class RouterDesk:
             request,
             {
                 "in_use": self.routers.in_use if self.routers is not None else "",
+                "before": self.routers.before if mine else "",
                 "switchable": mine,
                 "routers": [_brief(one) for one in found],
                 "watch": self._watch(viewer),
+                "rivals": self.rivals() if self.rivals is not None and not viewer else None,
             },
         )
 
+    def back(self, request: Request) -> Response:
+        """To the router that decided before."""
+        return self._changed(request, lambda: self.routers.back())
+
     def use(self, request: Request) -> Response:
+        return self._changed(request, lambda: self.routers.use(request.path_params["name"]))
+
+    def _changed(self, request: Request, change: Callable[[], object]) -> Response:
         if refusal := foreign(request):
             return answer(request, {"error": refusal}, status=403)
         if self.routers is None or request.scope.get(VIEWER, ""):
             return answer(request, {"error": "The router cannot be changed here."}, status=403)
         try:
-            self.routers.use(request.path_params["name"])
+            change()
         except BadInput as problem:
             return answer(request, {"error": f"{problem}."}, status=409)
         return self.listed(request)

@@ -65,12 +65,23 @@ class History:
             yield from segment.messages
 
     def members(self, span: Span) -> tuple[Interaction, ...]:
-        """The interactions of a span; anything else inside it is a mistake of the caller."""
-        members = self.segments[span.start : span.stop]
-        interactions = tuple(s for s in members if isinstance(s, Interaction))
-        if len(interactions) != len(members):
-            raise ValueError(f"{span} of this history holds more than interactions")
-        return interactions
+        """The interactions of a span, or the originals of its records.
+
+        Anything else inside it is a mistake of the caller.
+        """
+        found: list[Interaction] = []
+        for segment in self.segments[span.start : span.stop]:
+            if isinstance(segment, Interaction):
+                found.append(segment)
+            elif isinstance(segment, Summary) and segment.originals:
+                found += segment.originals
+            else:
+                raise ValueError(f"{span} of this history holds more than interactions")
+        return tuple(found)
+
+    def is_chapter(self, span: Span) -> bool:
+        """Whether records stand in the span, to be replaced by one of all their originals."""
+        return isinstance(self.segments[span.start], Summary)
 
     def replace(self, span: Span, summary: Summary) -> History:
         """The history in which `summary` stands where the span stood."""

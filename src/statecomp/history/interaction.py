@@ -7,7 +7,7 @@ wire objects it was read from, so that what is kept goes out exactly as it came 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 JsonObject: TypeAlias = Mapping[str, Any]
@@ -84,7 +84,8 @@ class Pinned:
 class Summary:
     """The committed replacement of a span; `sources` are the interactions it stands for.
 
-    `text` is what the model reads, frame included.  A summary is never summarised again.
+    `text` is what the model reads, frame included.  A summary is never summarised again: where a
+    record of a finished task may become part of a shorter one, it carries its `originals`.
     """
 
     id: str
@@ -94,6 +95,7 @@ class Summary:
     sources: tuple[str, ...]
     first: int
     last: int
+    originals: tuple[Interaction, ...] = field(default=(), repr=False, compare=False)
 
 
 Segment: TypeAlias = Pinned | Interaction | Summary

@@ -28,20 +28,26 @@ class Situation:
 
     A writer that is told nothing else still knows the names that stand elsewhere.  `also` are the
     other spans it will be asked for at this checkpoint, latest last: it may write them in one go.
+    `finished` says that the user has moved on to another task since.
     """
 
     rest: FactIndex = field(default_factory=FactIndex)
     before: tuple[Segment, ...] = ()
     after: tuple[Segment, ...] = ()
     also: tuple[tuple[Interaction, ...], ...] = ()
+    finished: bool = False
 
     @classmethod
     def around(
         cls, span: Span, history: History, rest: FactIndex, also: Sequence[Span] = ()
     ) -> Situation:
         """What surrounds a span of this history."""
-        others = tuple(history.members(other) for other in also)
-        return cls(rest, history.segments[: span.start], history.segments[span.stop :], others)
+        finished = history.is_chapter(span)
+        # A chapter is written for another reader than the steps of today: nothing rides along.
+        steps = () if finished else [other for other in also if not history.is_chapter(other)]
+        others = tuple(map(history.members, steps))
+        before, after = history.segments[: span.start], history.segments[span.stop :]
+        return cls(rest, before, after, others, finished)
 
     @cached_property
     def asked(self) -> tuple[str, ...]:

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
+from statistics import median
 from typing import Any
 
-from statecomp.controller.economics import REREAD
 from statecomp.controller.horizon import Horizon
+from statecomp.learning.refetch import RefetchPrice, reread_in
 from statecomp.learning.sessions import Lived
-
-FEWEST_RETURNS = 5
-"""With fewer the part that is read again stays what the product assumes."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientHabit:
-    """One client.  `reread` is the part of a replaced step that a return reads again, `extra` the
-    requests it took; `replaced` steps were, `returns` of them were come back for."""
+    """One client: `replaced` steps were, `returns` of them were come back for, at this `price`."""
 
     client: str
     lengths: tuple[int, ...]
     replaced: int
     returns: int
-    reread: float
-    refetch_tokens: float
+    price: RefetchPrice
 
     def horizon(self) -> Horizon:
         return Horizon.of(self.lengths)
@@ -39,8 +34,8 @@ class ClientHabit:
             "still_to_come": {str(n): round(expected.remaining(n), 1) for n in (1, 10, 30, 100)},
             "replaced": self.replaced,
             "returns": self.returns,
-            "reread": round(self.reread, 3),
-            "refetch_tokens": round(self.refetch_tokens),
+            "reread": round(self.price.part, 3),
+            "refetch_tokens": round(self.price.tokens),
         }
 
 
@@ -53,24 +48,16 @@ def habits_of(lived: Sequence[Lived]) -> Habits:
 
 
 def _habit(client: str, lived: Sequence[Lived]) -> ClientHabit:
-    found = [(one, outcome) for one in lived for outcome in one.outcomes]
-    returns = [(one, outcome) for one, outcome in found if outcome.fate == "returned"]
-    parts = [*_read_again((one, outcome.number, outcome.needed) for one, outcome in returns)]
-    enough = len(parts) >= FEWEST_RETURNS
+    fates = [outcome.fate for one in lived for outcome in one.outcomes]
+    again = [
+        part
+        for one in lived
+        for part in reread_in(one.told, {step.number: step for step in one.reading.interactions})
+    ]
     return ClientHabit(
         client=client,
         lengths=tuple(sorted(one.session.totals.requests for one in lived)),
-        replaced=sum(outcome.fate != "open" for _, outcome in found),
-        returns=len(returns),
-        reread=fmean(share for share, _ in parts) if enough else REREAD,
-        refetch_tokens=fmean(tokens for _, tokens in parts) if parts else 0.0,
+        replaced=sum(fate != "open" for fate in fates),
+        returns=fates.count("returned"),
+        price=RefetchPrice.of(again),
     )
-
-
-def _read_again(returns: Iterable[tuple[Lived, int, int]]) -> Iterable[tuple[float, float]]:
-    """Of each return the part of the step that was read again, and the tokens that took."""
-    for one, number, needed in returns:
-        steps = {step.number: step for step in one.reading.interactions}
-        if number in steps and needed in steps and steps[number].tokens:
-            again = steps[needed].tokens
-            yield min(1.0, again / steps[number].tokens), float(again)

@@ -106,10 +106,15 @@ def _wanted(
     for regret in regrets:
         step = by_number.get(regret.request, 0) or entry.commit.last + 1
         span = range(entry.commit.first, entry.commit.last + 1)
-        meant = [n for n in span if n in steps and _holds(steps[n], regret)]
-        for number in meant or span:
+        named = [n for n in span if n in steps and _holds(steps[n], regret)]
+        for number in named or span:
             found[number] = max(found.get(number, 0), step)
     return found
+
+
+def meant(span: Sequence[Interaction], regret: Regret) -> Sequence[Interaction]:
+    """The steps of a span that it was for; all of them where that cannot be told."""
+    return [step for step in span if _holds(step, regret)] or span
 
 
 def _holds(step: Interaction, regret: Regret) -> bool:

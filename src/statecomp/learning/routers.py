@@ -63,6 +63,11 @@ class Routers:
     def in_use(self) -> str:
         return self._choice().get("in_use", SHIPPED)
 
+    @property
+    def before(self) -> str:
+        """The one that decided before the one in use; empty where none did."""
+        return self._choice().get("before", "")
+
     def use(self, name: str, *, anyway: bool = False) -> None:
         """From the next decision on; one that was not found better is refused."""
         if name != SHIPPED:
@@ -80,7 +85,7 @@ class Routers:
 
     def back(self) -> str:
         """To the one before; twice is where one was."""
-        before = self._choice().get("before", SHIPPED)
+        before = self.before or SHIPPED
         self.use(before, anyway=True)
         return before
 

@@ -9,7 +9,7 @@ not.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from math import sqrt
 from typing import Any, Final
@@ -18,6 +18,7 @@ from statecomp.errors import StateCompError
 from statecomp.history.interaction import Interaction
 from statecomp.history.kinds import kind_of
 from statecomp.learning.outcomes import SessionAccount, StepOutcome, outcomes
+from statecomp.learning.refetch import RefetchPrice, Reread, reread_in
 from statecomp.ledger.audit import Entry, Session
 from statecomp.ledger.own import Account
 from statecomp.wire.assemble import parse
@@ -71,16 +72,21 @@ class WantedShare:
 
 @dataclass(frozen=True)
 class Watched:
-    """By client, by client and kind of step, and by score."""
+    """By client, by client and kind of step, and by score; `prices` of a return by client."""
 
     clients: Mapping[str, WantedShare] = field(default_factory=dict)
     kinds: tuple[WantedShare, ...] = ()
     curve: tuple[WantedShare, ...] = ()
     routers: tuple[WantedShare, ...] = ()
+    prices: Mapping[str, RefetchPrice] = field(default_factory=dict)
 
     def caution(self, client: str) -> float:
         share = self.clients.get(product(client))
         return share.caution if share else 1.0
+
+    def reread(self, client: str) -> float | None:
+        price = self.prices.get(product(client))
+        return price.part if price else None
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -88,12 +94,19 @@ class Watched:
             "kinds": [share.as_json() for share in self.kinds],
             "curve": [share.as_json() for share in self.curve],
             "routers": [share.as_json() for share in self.routers],
+            "prices": [{"name": n, **p.as_json()} for n, p in sorted(self.prices.items())],
         }
 
 
 def watched(ledger: Account, sessions: Sequence[Session] | None = None) -> Watched:
     latest = ledger.sessions(SESSIONS) if sessions is None else sessions
-    return summed([one for session in latest for one in settled(ledger, session)])
+    looked = [(product(session.client), *looked_at(ledger, session)) for session in latest]
+    again: dict[str, list[Reread]] = {}
+    for client, _, found in looked:
+        again.setdefault(client, []).extend(found)
+    seen = summed([one for _, settled, _ in looked for one in settled])
+    prices = {client: RefetchPrice.of(found) for client, found in again.items() if found}
+    return replace(seen, prices=prices)
 
 
 def summed(found: Sequence[Settled]) -> Watched:
@@ -132,15 +145,27 @@ def interval(wanted: int, steps: int) -> tuple[float, float]:
     return max(0.0, middle - reach), min(1.0, middle + reach)
 
 
-def settled(ledger: Account, session: Session) -> Iterator[Settled]:
-    """The settled steps of a session; what was only observed, or is still open, says nothing."""
+def looked_at(ledger: Account, session: Session) -> tuple[list[Settled], list[Reread]]:
+    """The settled steps of a session, and those read again; what was only observed says nothing."""
     if not session.totals.commits and not session.totals.regrets:
-        return
+        return [], []
     told = SessionAccount.of(ledger, session.id)
-    steps = steps_of(told.entries, session.protocol)
-    for one in outcomes(told, steps):
-        if one.fate != "open" and one.score is not None:
-            yield _settled(one, product(session.client), steps)
+    steps, client = steps_of(told.entries, session.protocol), product(session.client)
+    found = [
+        _settled(one, client, steps)
+        for one in outcomes(told, steps)
+        if one.fate != "open" and one.score is not None
+    ]
+    whole = _all_steps(ledger, session) if told.regrets else {}
+    return found, [*reread_in(told, whole)]
+
+
+def _all_steps(ledger: Account, session: Session) -> dict[int, Interaction]:
+    try:
+        history = parse(ledger.messages(session.id), wire_named(session.protocol))
+    except StateCompError:
+        return {}
+    return {step.number: step for step in history.interactions}
 
 
 def _settled(one: StepOutcome, client: str, steps: Mapping[int, Interaction]) -> Settled:

@@ -1,9 +1,9 @@
 """What was taken and what was sent: the two things no later word may change.
 
-A commit claims its sources.  Two commits of one run may not claim the same, or the later would
-change what the earlier made of a history that has gone out.  Branches of a run share sources and
-judge them each for themselves, so a source can be claimed once in each `branch`; the tables allow
-no two claims in one.
+A commit claims its sources, and a chapter the commits it is over.  Two commits of one run may not
+claim the same, or the later would change what the earlier made of a history that has gone out.
+Branches of a run share sources and judge them each for themselves, so a source can be claimed once
+in each `branch`; the tables allow no two claims in one.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ CHUNK = 500
 def claim(
     connection: Connection, tenant: str, at: str, commits: Sequence[Commit], chain: Sequence[str]
 ) -> bool:
-    """Claim all sources of a transaction, or none; whether they were free."""
-    sources = [source for commit in commits for source in commit.sources]
+    """Claim all that a transaction claims, or nothing; whether it was free."""
+    sources = [name for commit in commits for name in commit.claims]
     taken = list(_claimed(connection, tenant, sources))
     if not is_free([found for _, found in taken], chain):
         return False

@@ -23,6 +23,8 @@ class Commit:
 
     `at` is the id of the last interaction that was answered then.  The commit holds for every
     history that contains `at`, that is, for every continuation of the state it was decided in.
+
+    A chapter is a commit `over` others: it stands for all their sources, and they stand no more.
     """
 
     id: str
@@ -33,6 +35,12 @@ class Commit:
     text: str
     source_tokens: int
     summary_tokens: int
+    over: tuple[str, ...] = ()
+
+    @property
+    def claims(self) -> tuple[str, ...]:
+        """What no other commit of the run may claim: its sources, or the commits it is over."""
+        return self.over or self.sources
 
 
 ENTRY_BYTES, NAME_BYTES = 400, 96
@@ -123,7 +131,7 @@ class MemoryLog:
     def append(
         self, at: str, commits: Sequence[Commit], chain: Sequence[str] = ()
     ) -> Sequence[Commit]:
-        sources = {source for commit in commits for source in commit.sources}
+        sources = {name for commit in commits for name in commit.claims}
         with self._lock:
             taken = [claim for source in sources for claim in self._claims.get(source, ())]
             if commits and at not in self._by_state and is_free(taken, chain):

@@ -218,14 +218,16 @@ def held_by(connection: Connection, tenant: str) -> Mapping[str, str]:
 def commit_of(row: Row) -> Commit:
     """From `at_id, id, body`."""
     at, name, body = row
-    sources, *rest = json.loads(body)
-    return Commit(name, at, tuple(sources), *rest)
+    sources, first, last, text, source_tokens, summary_tokens, *over = json.loads(body)
+    told = (tuple(sources), first, last, text, source_tokens, summary_tokens)
+    return Commit(name, at, *told, tuple(over[0]) if over else ())
 
 
 def body_of(commit: Commit) -> str:
     """All but the names it is found by; ASCII, so that any text comes back byte for byte."""
     told: tuple[Any, ...] = (commit.sources, commit.first, commit.last, commit.text)
-    return json.dumps((*told, commit.source_tokens, commit.summary_tokens))
+    told = (*told, commit.source_tokens, commit.summary_tokens)
+    return json.dumps((*told, commit.over) if commit.over else told)
 
 
 def chunks(names: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -9,6 +9,7 @@ from statecomp.errors import BadInput
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
 from statecomp.history.text import Kind
+from statecomp.llm.extracting.compose import UnitTotals
 from statecomp.llm.extracting.draft import Draft
 from statecomp.llm.extracting.elsewhere import lines_elsewhere, stands_elsewhere
 from statecomp.llm.extracting.pieces import Form, Owner
@@ -40,6 +41,8 @@ INDEX_SHARE = 0.06
 ROW_NEED, ROWS = 0.08, 6
 """How often a thing of a list of so many is needed again, at least: of 1,300 rows of recorded
 runs 4 to 18 in a hundred were, whatever else was seen of them."""
+FINISHED_BUDGET, FINISHED_WORTH = 0.6, 0.05
+"""What a record of a finished task has of the usual budget, and of the worth of a name."""
 CARRIED = 15.0
 """How many requests a token of a record is expected to be carried through."""
 
@@ -85,10 +88,13 @@ class ExtractiveSummarizer:
 
     def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
         """What was done and how it ended, step by step, then the likeliest units that fit."""
+        if situation.finished:
+            return self._of_finished().summarize(span, replace(situation, finished=False))
         source = sum(self.count(member.text) for member in span)
         density = source / max(1, sum(len(member.text) for member in span))
         most, room = self._rooms(span, source)
-        units = lasting([unit for unit in units_of(span) if not misleads(unit)])
+        seen = units_of(span)
+        units = lasting([unit for unit in seen if not misleads(unit)])
         setting = Setting.of(units, situation)
         held = lines_elsewhere(situation)
         after = [s for s in situation.after if isinstance(s, Interaction)]
@@ -103,7 +109,9 @@ class ExtractiveSummarizer:
         bound = self._bound(room, most, source)
         told = outline(steps, min(most, max(bound, LINE_TOKENS * len(span))), self.count)
         told = replace(told, locations=unread(span, situation))
-        draft = Draft(told, units, [step.number for step in steps], density)
+        # What was left out because it says nothing, or too much, was there all the same.
+        totals = UnitTotals.of(seen)
+        draft = Draft(told, units, [step.number for step in steps], density, totals)
         reserve = self._reserve(told.record, owed(span, situation.rest), room)
         shown = {
             place: f"{line} {steps[place].ending.cause} "
@@ -135,6 +143,14 @@ class ExtractiveSummarizer:
             ]
             draft.index(names, needs, most - reserve, self.count)
         return draft.record()
+
+    def _of_finished(self) -> ExtractiveSummarizer:
+        """How a task is recorded that the user has moved on from: seldom is it needed again."""
+        return replace(
+            self,
+            budget=self.budget * FINISHED_BUDGET,
+            name_worth=round(self.name_worth * FINISHED_WORTH),
+        )
 
     def _rooms(self, span: Sequence[Interaction], source: int) -> tuple[int, int]:
         """The most tokens a summary may have, and those it usually has."""

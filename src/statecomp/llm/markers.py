@@ -66,8 +66,9 @@ STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 RAISED = re.compile(r"\A[\w.]*(?:Error|Exception)\b")
 ROW = re.compile(r"\A\s*(?:[-*|]|\d+[.)|:]|\[\w+\])\s?")
 CONSTRAINT = re.compile(
-    r"\b(?:must(?: not)?|should(?: not|n't)?|never|always|only|required|do not|don't|mandatory|"
-    r"at (?:most|least)|no more than|not allowed|forbidden|limited to)\b",
+    r"\b(?:must(?: not)?|should(?: not|n't)?(?! (?:help|now|see|look)\b)|never|always|only|"
+    r"required|do not|don't|mandatory|at (?:most|least)|no more than|not allowed|forbidden|"
+    r"limited to)\b",
     re.IGNORECASE,
 )
 OPEN = re.compile(

@@ -1,7 +1,8 @@
 """What some text says, in the forms in which a faithful record may repeat it.
 
 Writers join lists (`L1/L2/L3`), end folders with a slash, put a folder before a file that was named
-without it, and write numbers and dates as they are used to.  None of that is invented.
+without it, name many things by one pattern (`test_*.py`), and write numbers and dates as they are
+used to.  None of that is invented.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ _SPACES = re.compile(r"\s+")
 _QUOTES = str.maketrans("\u2018\u2019\u201c\u201d\u2013\u2014\u00a0", "''\"\"-- ")
 _CODE_POINT = re.compile(r"\\u([0-9a-fA-F]{4})")
 _NOT_DIGITS = re.compile(r"[^\d.]")
+_WILD = re.compile(r"\.?[*+?]+|\.\.\.|\u2026")
+_CHOICE = re.compile(r"\\\{([^{}\\]{1,60})\\\}")
+LEAST_LITERAL, BETWEEN = 3, 80
+"""Characters a pattern must spell, and those that one of its gaps may stand for."""
 _NUMBER = re.compile(r"\d(?:[\d,_]*\d)?(?:\.\d+)?")
 _SCALES = {"k": 1e3, "m": 1e6, "b": 1e9}
 _SCALED = re.compile(r"(\d(?:[\d,_]*\d)?(?:\.\d+)?)([kmb])\Z", re.IGNORECASE)
@@ -103,10 +108,21 @@ class SourceText:
         if kind in (Kind.SYMBOL, Kind.QUOTED) and self._says(wanted):
             # `Class.method`, or a quotation with its spacing changed: every word must be there.
             return True
+        if kind is Kind.QUOTED and self._matches(wanted):
+            return True
         return "/" in bare and "://" not in bare and (self._leads_to(bare) or self._lists(bare))
 
     def _says(self, text: str) -> bool:
         return all(word in self.words for word in re.findall(r"\w+", text))
+
+    def _matches(self, wanted: str) -> bool:
+        """Whether it is a pattern, and something in the text is what it spells."""
+        pieces = _WILD.split(wanted)
+        if sum(map(len, pieces)) < LEAST_LITERAL or (len(pieces) == 1 and "{" not in wanted):
+            return False
+        spelled = rf"\S{{0,{BETWEEN}}}".join(map(re.escape, pieces))
+        choices = _CHOICE.sub(lambda found: f"(?:{found[1].replace(',', '|')})", spelled)
+        return re.search(choices, self.text) is not None
 
     def _counts(self, wanted: str) -> bool:
         """Whether the number stands there: written otherwise, or as another form of the date."""

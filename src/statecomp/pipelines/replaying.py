@@ -97,6 +97,7 @@ def replay(
     *,
     labels: Labels | str | Path | None = None,
     join: int | None = None,
+    breaks: bool = False,
     model: str = "",
     prices: Prices | None = None,
     tokenizer: str = "",
@@ -105,12 +106,19 @@ def replay(
 
     A strategy is written as on the command line (`statecomp strategies` lists them).  With `labels`
     the replay says how much was replaced before its time.  With `join`, every so many runs become
-    one long session.  `model` says whose tokenizer and prices count.
+    one long session, and with `breaks` the provider's cache runs out between them.  `model` says
+    whose tokenizer and prices count.
     """
     specs = (strategies,) if isinstance(strategies, str) else tuple(strategies)
     billed = prices or shipped_prices().of(model)
     task = ReplayTask(
-        specs, billed, LabelFile.of(labels), model=model, tokenizer=tokenizer, join=join
+        specs,
+        billed,
+        LabelFile.of(labels),
+        model=model,
+        tokenizer=tokenizer,
+        join=join,
+        breaks=breaks,
     )
     return task.over(source_of(runs))
 
@@ -125,10 +133,13 @@ class ReplayTask:
     model: str = ""
     tokenizer: str = ""
     join: int | None = None
+    breaks: bool = False
     keep_messages: bool = False
 
     def __post_init__(self) -> None:
         """A wrong strategy is known before any work is done."""
+        if self.breaks and not self.join:
+            raise BadInput("there are breaks between runs that are joined: say --join too")
         for spec in self.specs:
             strategy_factory(spec, Settings(self.count, os.environ, self.prices))
 
@@ -187,6 +198,7 @@ class ReplayJob:
             self.common,
             labels=self.task.labelled.labels,
             count=count,
+            breaks=self.task.breaks,
             keep_messages=self.task.keep_messages,
         )
 

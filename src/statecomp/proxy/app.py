@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -27,6 +27,7 @@ from statecomp.proxy.request.endpoint import ProxyEndpoint
 from statecomp.proxy.request.preparing import Preparer
 from statecomp.proxy.request.reading import RequestReader
 from statecomp.proxy.request.sending import Sender
+from statecomp.proxy.rivals.rivals import Rivals
 from statecomp.proxy.security import PAGES, Guard, is_page
 from statecomp.proxy.settings import Limits, ProxySettings
 from statecomp.proxy.tenants import TenantCompressors
@@ -86,6 +87,32 @@ def _endpoint(
     return ProxyEndpoint(settings, preparer, sender, accountant, metrics)
 
 
+def _own_pages(
+    settings: ProxySettings,
+    metrics: Metrics,
+    pages: Sequence[BaseRoute],
+    lifespan: Callable[[Starlette], AbstractAsyncContextManager[None]],
+) -> Starlette:
+    async def healthz(request: Request) -> Response:
+        return JSONResponse({"status": "ok", "mode": settings.mode})
+
+    async def show_metrics(request: Request) -> Response:
+        return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4")
+
+    async def to_pages(request: Request) -> Response:
+        return RedirectResponse(PAGES + "/")
+
+    return Starlette(
+        routes=[
+            Route("/healthz", healthz),
+            Route("/metrics", show_metrics),
+            Route(PAGES, to_pages),
+            Mount(PAGES, routes=list(pages)),
+        ],
+        lifespan=lifespan,
+    )
+
+
 def build_app(
     settings: ProxySettings,
     ledger: Ledger,
@@ -94,11 +121,13 @@ def build_app(
     prices: PriceBook | None = None,
     pages: Sequence[BaseRoute] = (),
     opens: Callable[[], Method] | None = None,
+    rivals: Rivals | None = None,
 ) -> Proxy:
     """An application that serves; its threads end with its lifespan, the ledger is the caller's.
 
     `pages` are shown under /statecomp/.  A process that judges `opens` the same method for itself;
-    without that, or where a language model is read for scores, this process judges.
+    without that, or where a language model is read for scores, this process judges.  `rivals` are
+    shown every request beside that.
     """
     book = prices or shipped_prices()
     metrics, limits = Metrics(), settings.limits
@@ -113,9 +142,13 @@ def build_app(
     failed = lambda: metrics.add("statecomp_ledger_failures_total")  # noqa: E731
     engines = TenantCompressors(settings, decides, ledger, failed, judges, unchanging=True)
     reader = RequestReader(settings, engines)
-    decider = Decider(settings, reader, background, book, Horizons(ledger))
+    learned = Horizons(ledger)
+    decider = Decider(settings, reader, background, book, learned)
     accountant = Accountant(ledger, metrics, book, most_waiting=limits.records, count=decides.count)
     endpoint = _endpoint(settings, decider, ledger, accountant, metrics)
+    if rivals is not None:
+        rivals.metrics, rivals.horizons, endpoint.seen = metrics, learned, rivals.see
+        metrics.gauge("statecomp_rival_agreement", lambda: rivals.table.agreement)
     metrics.gauge("statecomp_open_requests", lambda: endpoint.open_requests)
     metrics.gauge("statecomp_decisions_waiting", lambda: background.waiting)
     metrics.gauge("statecomp_records_waiting", lambda: accountant.waiting)
@@ -128,24 +161,9 @@ def build_app(
         await endpoint.sender.close()
         reader.close()
         await asyncio.to_thread(background.close, limits.drain_s)
+        if rivals is not None:
+            await asyncio.to_thread(rivals.close, limits.drain_s)
         await asyncio.to_thread(accountant.close, limits.drain_s)
 
-    async def healthz(request: Request) -> Response:
-        return JSONResponse({"status": "ok", "mode": settings.mode})
-
-    async def show_metrics(request: Request) -> Response:
-        return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4")
-
-    async def to_pages(request: Request) -> Response:
-        return RedirectResponse(PAGES + "/")
-
-    own = Starlette(
-        routes=[
-            Route("/healthz", healthz),
-            Route("/metrics", show_metrics),
-            Route(PAGES, to_pages),
-            Mount(PAGES, routes=list(pages)),
-        ],
-        lifespan=lifespan,
-    )
+    own = _own_pages(settings, metrics, pages, lifespan)
     return Proxy(settings, endpoint, own)

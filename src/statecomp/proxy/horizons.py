@@ -1,5 +1,5 @@
-"""What is learned of each client from the ledger while serving: how long its sessions go on, and
-whether more comes back than the scores of what was replaced said."""
+"""What is learned of each client from the ledger while serving: how long its sessions go on,
+whether more comes back than the scores of what was replaced said, and what a return reads again."""
 
 from __future__ import annotations
 
@@ -44,6 +44,11 @@ class Horizons:
         """How many times warier to be with this client."""
         self._refresh()
         return self._watched.caution(client)
+
+    def reread(self, client: str) -> float | None:
+        """The part of a replaced output it reads again; None where it was not seen to."""
+        self._refresh()
+        return self._watched.reread(client)
 
     def _refresh(self) -> None:
         with self._lock:

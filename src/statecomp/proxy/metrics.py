@@ -23,6 +23,8 @@ HELP = {
     "statecomp_decisions_total": "Decisions prepared, by what became of them.",
     "statecomp_ledger_failures_total": "Questions to the ledger, and records for it, that failed.",
     "statecomp_ledger_dropped_total": "Requests not recorded because the ledger was too slow.",
+    "statecomp_rival_tokens_total": "Of two observed routers: raw came, sent would have gone.",
+    "statecomp_rival_steps_total": "Steps that each of them would have replaced, by fate.",
     "statecomp_disconnects_total": "Clients that went away before their answer ended.",
 }
 

@@ -6,6 +6,7 @@ request waits for a store that hangs.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
@@ -19,6 +20,8 @@ from statecomp.ledger.audit import LedgerFailed
 from statecomp.ledger.commits import Commit, CommitLog, bytes_of
 from statecomp.recent import LruCache, Weighed
 
+LOG = logging.getLogger("statecomp.proxy")
+FROM_MEMORY = "the ledger does not answer in time: requests go out from memory for a moment"
 STATES = 4096
 SLOW_S = 0.1
 """A local file answers in far less, however many threads wait for the processor meanwhile."""
@@ -130,7 +133,13 @@ class RememberingLog:
             return asked.result(AT_ONCE_S)
         except TimeoutError:
             self._given_up = asked
+            self._tell()
             raise
+
+    def _tell(self) -> None:
+        """Once for each rest of the store: in the metrics, and to whoever reads the log."""
+        self._failed()
+        LOG.warning(FROM_MEMORY)
 
     def _found(self, ids: Sequence[str]) -> Sequence[Commit]:
         found = self._ask(lambda: self._store.find(ids))
@@ -221,7 +230,7 @@ class RememberingLog:
             with kind.asking():
                 return question()
         except Exception as error:
-            self._failed()
+            self._tell()
             if isinstance(error, StateCompError):
                 raise
             raise LedgerFailed(f"the ledger failed ({type(error).__name__})") from error

@@ -35,9 +35,8 @@ class ClientGone(Exception):
 
 async def read_body(receive: Receive, declared: bytes, limits: Limits) -> bytes:
     """The whole request body; raises Fault where it is too large or too slow."""
-    too_large = Fault(413, f"the request is larger than {limits.body_bytes:,} bytes")
     if declared.isdigit() and int(declared) > limits.body_bytes:
-        raise too_large
+        raise _too_large(limits)
     parts: list[bytes] = []
     size = 0
     try:
@@ -45,11 +44,15 @@ async def read_body(receive: Receive, declared: bytes, limits: Limits) -> bytes:
             async for part in incoming(receive):
                 size += len(part)
                 if size > limits.body_bytes:
-                    raise too_large
+                    raise _too_large(limits)
                 parts.append(part)
     except TimeoutError:
         raise Fault(408, f"the request did not arrive within {limits.body_s:g} s") from None
     return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _too_large(limits: Limits) -> Fault:
+    return Fault(413, f"the request is larger than {limits.body_bytes:,} bytes")
 
 
 async def incoming(receive: Receive) -> AsyncIterator[bytes]:

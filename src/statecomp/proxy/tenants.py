@@ -17,7 +17,7 @@ from statecomp.proxy.remembering import RememberingLog
 from statecomp.proxy.settings import ProxySettings
 from statecomp.recent import LruCache
 from statecomp.traces.secrets import Masker
-from statecomp.wire.incremental import ConversationCache
+from statecomp.wire.conversations import ConversationCache
 
 OBSERVED = "observed-"
 """Before a tenant's name where nothing is rewritten: what would be done is never done later."""

@@ -149,9 +149,13 @@ def replay_run(
     *,
     labels: Labels = NO_LABELS,
     count: TokenCounter = ESTIMATE,
+    breaks: bool = False,
     keep_messages: bool = False,
 ) -> RunReplay:
-    """Play a recorded run through each strategy.  Messages are parsed and counted once."""
+    """Play a recorded run through each strategy.  Messages are parsed and counted once.
+
+    With `breaks`, each later part of a session finds the provider's cache run out.
+    """
     wire = wire_named(run.protocol)
     history = parse(run.messages, wire, count)
     stage = _Stage(
@@ -161,6 +165,7 @@ def replay_run(
         LabelJudge.of(run, history, labels),
         wire,
         count,
+        _beginnings(run) if breaks else frozenset(),
     )
     raw = _play(_Raw(), stage, keep_messages=False)
     return RunReplay(
@@ -190,6 +195,7 @@ class _Stage:
     judge: LabelJudge
     wire: Wire
     count: TokenCounter
+    cold: frozenset[int]  # interactions whose request finds the cache run out
 
     @cached_property
     def outputs(self) -> list[int]:
@@ -206,16 +212,18 @@ def _play(strategy: Strategy, stage: _Stage, *, keep_messages: bool) -> tuple[Re
     previous, judge = History(()), stage.judge.anew()
     for (place, message, interaction), output in zip(stage.stops, stage.outputs, strict=True):
         prefix = History(stage.history.segments[:place])
-        view = strategy.before_request(prefix)
-        standing, number = _standing(view, prefix), interaction.number
-        same, cached = common_prefix(previous, view.history)
+        number = interaction.number
+        cold = number in stage.cold
+        view = strategy.after_break(prefix) if cold else strategy.before_request(prefix)
+        standing = _standing(view, prefix)
+        same, unchanged = common_prefix(previous, view.history)
         changed, _ = common_prefix(prefix, view.history)
         whole = changed == len(prefix.segments) == len(view.history.segments)
         steps.append(
             ReplayStep(
                 checkpoint=number,
                 message=message,
-                bill=_bill(view, cached, output),
+                bill=_bill(view, 0 if cold else unchanged, output),
                 segments=len(prefix.segments),
                 first_change=None if whole else changed,
                 rewrote=same < len(previous.segments),
@@ -231,6 +239,12 @@ def _play(strategy: Strategy, stage: _Stage, *, keep_messages: bool) -> tuple[Re
         )
         previous = view.history
     return tuple(steps)
+
+
+def _beginnings(run: Trajectory) -> frozenset[int]:
+    """Where somebody comes back with the next task."""
+    parts = run.parts if isinstance(run, JoinedRuns) else ()
+    return frozenset(part.before + 1 for part in parts[1:])
 
 
 def _bill(view: View, cached: int, output: int) -> Bill:

@@ -111,11 +111,11 @@ def read_records(path: Path, limit: int = MAX_RECORD_BYTES) -> Iterator[tuple[in
         with _opened(path) as file:
             yield from _lines(file, limit)
     except FileNotFoundError:
-        yield 0, BadInput("does not exist")
+        yield 0, BadInput("does not exist; check the path")
     except IsADirectoryError:
         yield 0, BadInput("is a folder; name a .jsonl, .jsonl.gz or .json file")
     except (gzip.BadGzipFile, zlib.error, EOFError):
-        yield 0, BadInput("is a damaged gzip file; what came before the damage was read")
+        yield 0, BadInput("is a damaged gzip file, read up to the damage")
     except OSError as error:
         yield 0, BadInput(f"cannot be read: {error.strerror or error}")
 

@@ -10,19 +10,7 @@ from agent_framework import Agent, AgentSession, InMemoryHistoryProvider, tool
 from agent_framework.anthropic import AnthropicClient
 from agent_framework.openai import OpenAIChatClient, OpenAIChatCompletionClient
 from anthropic import AsyncAnthropic
-from drill import (
-    BETA,
-    BINDING,
-    DROPS,
-    MODEL,
-    SYSTEM,
-    TURNS,
-    Ended,
-    Errand,
-    awaited,
-    main,
-    unsigned,
-)
+from drill import BETA, BINDING, DROPS, MODEL, SYSTEM, TURNS, Ended, Errand, awaited, main, unsigned
 from drill import tool as plain
 
 from statecomp.adapters.agent_framework import StateCompMiddleware

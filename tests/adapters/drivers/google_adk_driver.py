@@ -6,19 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from drill import (
-    BETA,
-    BINDING,
-    DROPS,
-    MODEL,
-    SYSTEM,
-    TURNS,
-    Ended,
-    Errand,
-    awaited,
-    main,
-    tool,
-)
+from drill import BETA, BINDING, DROPS, MODEL, SYSTEM, TURNS, Ended, Errand, awaited, main, tool
 from google.adk.agents import Agent
 from google.adk.agents.context_cache_config import ContextCacheConfig
 from google.adk.agents.run_config import RunConfig, StreamingMode

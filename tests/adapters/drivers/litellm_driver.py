@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -214,23 +214,29 @@ class Messages(Conversation):
         return "" if results else str(content[-1]["text"])
 
 
+async def said(talk: Any, turns: Sequence[str]) -> list[str]:
+    """What the model says at the end of each turn; the conversation is saved after the last."""
+    finals = []
+    for turn in turns:
+        if not talk.history and isinstance(talk, Chat):
+            talk.request()
+        talk.history.append({"role": "user", "content": turn})
+        while not (final := talk.heard(await talk.ask())):
+            pass
+        finals.append(final)
+    talk.save()
+    return finals
+
+
 def held(kind: Any) -> Callable[[Errand], Any]:
     async def run(errand: Errand) -> Ended:
-        finals = []
+        finals: list[str] = []
         for turns in (TURNS[:2], TURNS[2:]):
             shortener = errand.shortener("litellm") if errand.adapted else None
             callback = StateCompCallback(shortener=shortener) if shortener else None
             litellm.callbacks = [callback] if callback else []
             talk = kind(errand, callback)
-            for turn in turns:
-                asked = {"role": "user", "content": turn}
-                if not talk.history and isinstance(talk, Chat):
-                    talk.request()
-                talk.history.append(asked)
-                while not (said := talk.heard(await talk.ask())):
-                    pass
-                finals.append(said)
-            talk.save()
+            finals += await said(talk, turns)
         return Ended(finals, unsigned(talk.history))
 
     return run

@@ -11,7 +11,7 @@ import litellm
 from drill import CLAUDE, MODEL, SYSTEM, TURNS, Ended, Errand, awaited, main, unsigned
 from litellm.proxy import proxy_server
 from litellm.types.llms.openai import ResponsesAPIResponse
-from litellm_driver import MESSAGES_TOOLS, RESPONSES_TOOLS, Chat, Messages, Responses
+from litellm_driver import MESSAGES_TOOLS, RESPONSES_TOOLS, Chat, Messages, Responses, said
 
 from statecomp.adapters.litellm import StateCompCallback
 
@@ -86,18 +86,11 @@ class MessagesAsked(Asking, Messages):
 
 def held(kind: Any) -> Callable[[Errand], Any]:
     async def run(errand: Errand) -> Ended:
-        finals = []
+        finals: list[str] = []
         for number, turns in enumerate((TURNS[:2], TURNS[2:])):
             talk = kind(errand, None)
             talk.client = await started(errand, number)
-            for turn in turns:
-                if not talk.history and isinstance(talk, Chat):
-                    talk.request()
-                talk.history.append({"role": "user", "content": turn})
-                while not (said := talk.heard(await talk.ask())):
-                    pass
-                finals.append(said)
-            talk.save()
+            finals += await said(talk, turns)
         return Ended(finals, unsigned(talk.history))
 
     return run

@@ -9,19 +9,7 @@ from uuid import UUID
 
 os.environ.update(OPENHANDS_SUPPRESS_BANNER="1", LOG_LEVEL="WARNING")
 
-from drill import (
-    BETA,
-    BINDING,
-    DROPS,
-    MODEL,
-    TURNS,
-    Ended,
-    Errand,
-    awaited,
-    look,
-    main,
-    unsigned,
-)
+from drill import BETA, BINDING, DROPS, MODEL, TURNS, Ended, Errand, awaited, look, main, unsigned
 from openhands.sdk import LLM, Agent, Conversation, Tool
 from openhands.sdk.event import LLMConvertibleEvent
 from openhands.sdk.tool import Action, Observation, ToolDefinition, ToolExecutor, register_tool

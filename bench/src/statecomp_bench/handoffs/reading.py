@@ -24,7 +24,7 @@ from statecomp_bench.models import Model
 from statecomp_bench.outside import ASK, HTTP, OutsideWorld
 from statecomp_bench.readers.lines import append_line
 from statecomp_bench.sandbox import Sandbox
-from statecomp_bench.sight import NUMBERED
+from statecomp_bench.scripted.sight import NUMBERED
 from statecomp_bench.suite import PROTOCOL, Conditions
 from statecomp_bench.task import Case
 from statecomp_bench.tasks import task_named

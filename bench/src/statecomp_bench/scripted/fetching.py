@@ -1,8 +1,9 @@
 """Bringing back what is out of sight: by a strategy's memory, or by its source, in one batch.
 
 A language model that misses several things looks them up together, and with them what the next
-steps will need (`Habits.batch`, `Habits.ahead`).  It knows what it looks for, and so it searches
-files for the lines instead of reading them (`Habits.selects`), once; then it reads them.  A rule of
+steps will need (`Habits.batch`, `Habits.ahead`).  It knows what it looks for, and so one program
+prints the lines (`Habits.selects`), once; then it reads the sources.  Who finishes what is left
+(`Habits.finishes`) looks for all of it before anything else, and for nothing twice.  A rule of
 which only a record is in sight it reads again the more surely the less the record shows
 (`Habits.recheck`, `meaning.thinness`).
 """
@@ -10,31 +11,31 @@ which only a record is in sight it reads again the more surely the less the reco
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from shlex import quote
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from statecomp.baselines.tools import Use
-from statecomp_bench.asking import (
+from statecomp_bench.plan import Fact, Norm, Step
+from statecomp_bench.scripted.asking import (
     AGAIN,
     BY_RULES,
     RULES,
-    beside,
     filled,
     need_of,
     tried_note,
     tries,
 )
-from statecomp_bench.meaning import thinness
-from statecomp_bench.plan import Fact, Norm, Step
 from statecomp_bench.scripted.hands import Called, ScriptedHands
-from statecomp_bench.sight import AIM, PlanSight, mentions
+from statecomp_bench.scripted.meaning import thinness
+from statecomp_bench.scripted.programs import ProgramPart, look_up, programmable
+from statecomp_bench.scripted.sight import AIM, PlanSight, mentions
 
 LONGEST_STATED = 100
-FEWEST_LETTERS = 5
 SURE_FROM = 0.5
 """A record that lacks this much of a document shows plainly that something is missing."""
 
+
+WHOLE = {"": ".+"}
 
 Words: TypeAlias = tuple[str, ...]
 
@@ -54,7 +55,7 @@ class Lookup:
     said: str
     step: Step | None = None
     asked: Called | None = None  # of a memory tool
-    sought: Words = ()  # words of the lines that are wanted; none: all of it
+    sought: Words = ()  # the values that are wanted; none: all of it
 
 
 @dataclass(frozen=True)
@@ -72,44 +73,40 @@ class Fetching:
         """Whatever the goal misses, and beside it what the steps behind it will."""
         tried = tries(sight, f"{AIM} {goal.title}")
         found = [*self._lookups(goal, sight, offered, tried)]
-        if not found:
+        if not found and not self.hands.habits.finishes:
             return None
-        if found[0].asked is not None:
+        if found and found[0].asked is not None:
             return self._said(goal, sight, tried, found[:1], (found[0].asked,))
         coming = {step.id for step in (goal, *later)}
         for step in later[: self.hands.habits.ahead]:
             soon = self._soon(step, sight)
             found += (one for one in soon if one.step is None or one.step.id not in coming)
         chosen = _each_once(found)[: self.hands.habits.batch]
+        if not chosen:
+            return None
         return self._said(goal, sight, tried, chosen, self._calls(chosen, sight))
 
     def _calls(self, chosen: Sequence[Lookup], sight: PlanSight) -> tuple[Called, ...]:
-        """Files of which some lines are wanted are searched in one call, the rest is read whole."""
-        lines = [one for one in chosen if one.sought]
+        """One program for what it can print the lines of; the rest is read whole."""
         whole = [one.step for one in chosen if one.step is not None and not one.sought]
         calls = [self.hands.call(step, sight) for step in whole]
-        if lines:
-            words = dict.fromkeys(word for one in lines for word in one.sought)
-            paths = (self.hands.call(one.step, sight)[1]["path"] for one in lines if one.step)
-            wanted = " ".join(f"-e {quote(word)}" for word in words)
-            files = " ".join(map(quote, dict.fromkeys(paths)))
-            told = [f.pattern for f in self.hands.plan.facts if beside(f) in words]
-            # A value that two lines tell of is found with the lines around.
-            around = " -C 1" if any(r"\s" in pattern for pattern in told) else ""
-            calls.append(("shell", {"command": f"grep -hF{around} {wanted} -- {files}"}))
-        return tuple(calls)
+        fact = self.hands.plan.fact
+        parts = [
+            ProgramPart(self.hands.call(one.step, sight), {n: fact[n].pattern for n in one.sought})
+            for one in chosen
+            if one.step is not None and one.sought
+        ]
+        return (*calls, look_up(parts)) if parts else tuple(calls)
 
     def _sought(
         self, step: Step, source: Step, sight: PlanSight, tried: Mapping[str, int]
     ) -> Words:
-        """The words beside each value that is missed of a file; none where they do not suffice."""
-        plan = self.hands.plan
-        facts = [plan.fact[name] for name in self.hands.missing(step, sight)]
-        missed = [fact for fact in facts if fact.source == source.id]
-        words = tuple(beside(fact) for fact in missed)
-        first = not any(tried.get(fact.label) for fact in missed)
-        known = source.tool == "read_file" and all(len(word) >= FEWEST_LETTERS for word in words)
-        return words if self.hands.habits.selects and first and known else ()
+        """The values that are missed of a source; none where it is read whole."""
+        fact = self.hands.plan.fact
+        missed = [n for n in self.hands.missing(step, sight) if fact[n].source == source.id]
+        first = not any(tried.get(fact[name].label) for name in missed)
+        alone = source.once or source.writes or not programmable(source)
+        return tuple(missed) if self.hands.habits.selects and first and not alone else ()
 
     def _said(
         self,
@@ -145,9 +142,22 @@ class Fetching:
         for name in self.hands.missing(step, sight):
             source = plan.step.get(plan.fact[name].source)
             # What happens once nobody tries ahead of time.
-            if source is not None and not source.once and not self.hands.missing(source, sight):
-                words = f"Soon I need the {plan.fact[name].label}, so I {source.title}."
+            if source is None or source.once or self.hands.missing(source, sight):
+                continue
+            words = f"Soon I need the {plan.fact[name].label}, so I {source.title}."
+            if not self._gave_up(plan.fact[name], sight):
                 yield Lookup(words, source, sought=self._sought(step, source, sight, {}))
+
+    def _insists(self, source: Step, sight: PlanSight) -> bool:
+        """Whether it tries again, for once, what happens once."""
+        tried = mentions([turn.said for turn in sight.turns], f"{AGAIN} I {source.title}.")
+        return not tried and self.hands.drawn("insists", source.id) < self.hands.habits.insists
+
+    def _gave_up(self, fact: Fact, sight: PlanSight) -> bool:
+        """Who finishes what is left looks for nothing a second time."""
+        asked = (f"need the {fact.label}, so I", f"do not see the {fact.label}. {AGAIN}")
+        said = (turn.said for turn in sight.turns)
+        return self.hands.habits.finishes and any(a in text for text in said for a in asked)
 
     def _out_of_sight(self, step: Step, sight: PlanSight) -> Iterator[Norm]:
         rules = (self.hands.plan.rule.get(name) for name in step.names)
@@ -186,9 +196,13 @@ class Fetching:
         asked = self._asked(fact, sight, offered)
         if asked is not None:
             return Lookup(f"{aim} I ask {asked[0]} for the {fact.label}.", asked=asked)
-        if not fact.source or tried.get(fact.label, 0) >= self.hands.habits.patience:
+        if not fact.source or self._gave_up(fact, sight):
             return None
         source = self.hands.plan.step[fact.source]
+        if tried.get(fact.label, 0) >= self.hands.habits.patience:
+            return None
+        if source.once and not self._insists(source, sight):
+            return None
         # What the source itself needs comes first; plans have no circles.
         for name in self.hands.missing(source, sight):
             inner = self.hands.plan.fact[name]
@@ -229,6 +243,13 @@ def statement(label: str, value: str) -> str:
 
 
 def _each_once(found: Sequence[Lookup]) -> list[Lookup]:
-    """Every source once, for the first thing that is missed of it."""
-    sources = {one.step.id: one for one in reversed(found) if one.step is not None}
-    return [one for one in found if one.step is not None and sources[one.step.id] is one]
+    """Every source once, for all that is missed of it."""
+    sources: dict[str, Lookup] = {}
+    for one in found:
+        if one.step is None:
+            continue
+        known = sources.setdefault(one.step.id, one)
+        whole = not (known.sought and one.sought)
+        sought = () if whole else tuple(dict.fromkeys((*known.sought, *one.sought)))
+        sources[one.step.id] = replace(known, sought=sought)
+    return [*sources.values()]

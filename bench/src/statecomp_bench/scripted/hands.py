@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from statecomp_bench.habits import Habits, draw
 from statecomp_bench.plan import LINES, PLACE, Plan, Step
-from statecomp_bench.sight import PlanSight
+from statecomp_bench.scripted.sight import PlanSight
 
 UNKNOWN = "unknown"
 
@@ -40,10 +40,14 @@ class ScriptedHands:
     def missing(self, step: Step, sight: PlanSight) -> list[str]:
         return [name for name in self.needs(step, sight) if name not in sight.values]
 
-    def call(self, step: Step, sight: PlanSight) -> Called:
-        return step.tool, {k: self.rendered(t, step, sight) for k, t in step.arguments.items()}
+    def call(self, step: Step, sight: PlanSight, late: Container[str] = ()) -> Called:
+        """With its values; those that are found `late`, by the same program, stay in braces."""
+        rendered = {k: self.rendered(t, step, sight, late) for k, t in step.arguments.items()}
+        return step.tool, rendered
 
-    def rendered(self, template: str, step: Step, sight: PlanSight) -> str:
+    def rendered(
+        self, template: str, step: Step, sight: PlanSight, late: Container[str] = ()
+    ) -> str:
         low, high = self.habits.lines
 
         def value(match: re.Match[str]) -> str:
@@ -54,6 +58,8 @@ class ScriptedHands:
             if rule is not None:
                 chosen = rule.then if name in sight.rules else rule.otherwise
                 return PLACE.sub(value, chosen)
-            return sight.values.get(name, UNKNOWN) if name in self.plan.fact else match[0]
+            if name not in self.plan.fact or (name in late and name not in sight.values):
+                return match[0]
+            return sight.values.get(name, UNKNOWN)
 
         return PLACE.sub(value, template)

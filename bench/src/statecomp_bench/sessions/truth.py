@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from statecomp.annotation.labels import Label
 from statecomp.history.interaction import JsonObject
 from statecomp_bench.plan import PLACE, Plan, Step
+from statecomp_bench.scripted.sight import Eye
 from statecomp_bench.sessions.session import Errand, WorkSession
-from statecomp_bench.sight import Eye
 
 ANNOTATOR = "plan"
 

@@ -25,6 +25,10 @@ export async function use(router) {
   return read(await reach(`api/routers/${encodeURIComponent(router)}/use`, { method: "POST", headers: { "x-statecomp": "1" } }));
 }
 
+export async function back() {
+  return read(await reach("api/routers/back", { method: "POST", headers: { "x-statecomp": "1" } }));
+}
+
 async function reach(path, options) {
   try {
     return await fetch(path, { cache: "no-store", ...options });

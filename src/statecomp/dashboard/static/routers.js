@@ -1,5 +1,6 @@
 // Which router decides, whether its scores hold with each client, and the button that changes it.
-import { ask, use } from "./api.js";
+import { ask, back, use } from "./api.js";
+import { rivalsPart } from "./rivals.js";
 import { el, percent, visible, whole } from "./tools.js";
 
 const EVERY_MS = 30000;
@@ -16,16 +17,17 @@ export function routersPart() {
   function show(news, trouble) {
     data = news ?? data;
     if (!data) return;
-    root.hidden = !data.routers.length && !data.watch.clients.length;
+    root.hidden = !data.routers.length && !data.watch.clients.length && !data.rivals;
     root.replaceChildren(
       el("h2", { id: "routers-title" }, "The router and its scores"),
-      data.in_use ? el("p", {}, "Deciding now: ", el("b", {}, visible(data.in_use)), data.switchable ? "" : ".") : "",
+      data.in_use ? el("p", {}, "Deciding now: ", el("b", {}, visible(data.in_use)), data.switchable && data.before ? [" ", el("button", { type: "button", class: "back", onclick: () => change(back) }, `Back to ${visible(data.before)}`)] : ".") : "",
       trouble ? el("p", { class: "warn", role: "alert" }, visible(trouble)) : "",
       data.switchable && data.routers.length ? list(data, change) : "",
+      data.rivals ? rivalsPart(data.rivals) : "",
       data.watch.clients.length ? held(data.watch) : "");
   }
-  async function change(name) {
-    try { show(await use(name)); } catch (error) { show(null, error.message); }
+  async function change(asked) {
+    try { show(await asked()); } catch (error) { show(null, error.message); }
   }
   return { root, refresh };
 }
@@ -34,7 +36,7 @@ function list({ in_use: used, routers }, change) {
   const item = (name, words, page, better) => el("li", {},
     el("div", {}, el("b", {}, visible(name)), page ? [" ", el("a", { href: `api/routers/${encodeURIComponent(name)}/page` }, "beside the shipped one")] : "",
       el("small", {}, words)),
-    name === used ? el("span", { class: "note" }, "in use") : el("button", { type: "button", disabled: better ? null : "", title: better ? null : "It was not better on held-out sessions.", onclick: () => change(name) }, "Use it"));
+    name === used ? el("span", { class: "note" }, "in use") : el("button", { type: "button", disabled: better ? null : "", title: better ? null : "It was not better on held-out sessions.", onclick: () => change(() => use(name)) }, "Use it"));
   return el("ul", { class: "router-list" },
     item("shipped", "comes with the package", false, true),
     routers.map((one) => item(one.name, told(one), true, one.better)));
@@ -47,14 +49,19 @@ function told({ better, sessions, labels, auroc, against }) {
 }
 
 // Of the steps that were replaced and of which it is settled whether anybody came back.
-function held({ clients, kinds, curve, routers }) {
+function held({ clients, kinds, curve, routers, prices }) {
   const loud = clients.filter((client) => client.drifts);
   return el("div", {},
     el("h3", {}, "Do the scores hold?"),
     el("p", { class: loud.length ? "warn" : "note" }, loud.length
       ? loud.map((client) => `With ${visible(client.name)} more comes back than the scores say, beyond chance: its gates are ${client.caution} times stricter until that ends.`).join(" ")
       : "With no client more comes back than chance allows for the scores it was given; one with fewer than ten settled steps is not judged yet."),
-    el("div", { class: "scroll" }, table("score", curve), table("client · kind of step", kinds), routers.length > 1 ? table("router", routers) : null));
+    el("div", { class: "scroll" }, table("score", curve), table("client · kind of step", kinds), routers.length > 1 ? table("router", routers) : null),
+    prices.length ? el("p", { class: "note" }, prices.map(priced).join(" ")) : null);
+}
+
+function priced({ name, returns, part, tokens }) {
+  return `${visible(name)} made ${whole.format(returns)} replaced calls again and read ${whole.format(tokens)} tokens each time: the rule counts ${percent(part, 0)} of an output as read again.`;
 }
 
 function table(first, shares) {

@@ -55,36 +55,41 @@ def is_line_of_code(line: str) -> bool:
 
 def blocks(lines: Sequence[str], title: str = "") -> Iterator[Piece]:
     """Runs of lines between blank lines and definitions, each owned by the definition it is in."""
-    owner, margin = Owner(title), -1
+    owner, margin, body = Owner(title), -1, 0
     held: list[str] = []
     for line in lines:
         defines = len(line) < WIDEST and _DEFINES.match(line)
         full = len(held) >= BLOCK_LINES or sum(map(len, held)) > BLOCK_CHARS
         if held and (defines or full or not line.strip()):
-            yield from _block(held, owner)
+            yield from _block(held, owner, body)
             held = []
         if defines:
             owner, margin = Owner(f"{title} in `{line.strip()}`".strip()), _margin(line)
+            body = 0
         elif not held and line.strip() and _margin(line) <= margin and line.strip()[0] not in "})]":
-            owner, margin = Owner(title), -1
+            owner, margin, body = Owner(title), -1, 0
         if line.strip():
             held.append(line.rstrip())
-    yield from _block(held, owner)
+            body = body or (0 if defines else _margin(line))
+    yield from _block(held, owner, body)
 
 
-def _block(held: Sequence[str], owner: Owner) -> Iterator[Piece]:
+def _block(held: Sequence[str], owner: Owner, body: int) -> Iterator[Piece]:
+    """A run of lines; `body` is how deep those begin that stand in the same definition."""
     text = "\n".join(held)
     if not wordless(text):
         inside = not owner.label.endswith(f"in `{held[0].strip()}`") if held else True
-        yield Piece(_dedented(held), Form.CODE, owner if inside and owner.label else None)
+        owned = inside and bool(owner.label)
+        # What stands deeper than the definition's first line is a part of something there.
+        margin = min(body or WIDEST, *map(_margin, held)) if owned else min(map(_margin, held))
+        yield Piece(_dedented(held, margin), Form.CODE, owner if owned else None)
 
 
 def _margin(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _dedented(lines: Sequence[str]) -> str:
-    margin = min(map(_margin, lines))
+def _dedented(lines: Sequence[str], margin: int) -> str:
     return "\n".join(line[margin:][:WIDEST] for line in lines)
 
 

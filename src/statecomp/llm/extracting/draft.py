@@ -29,14 +29,19 @@ class Draft:
     """A record being filled: the outline of every step, then units, best first."""
 
     def __init__(
-        self, outline: Outline, units: Sequence[Unit], numbers: Sequence[int], density: float
+        self,
+        outline: Outline,
+        units: Sequence[Unit],
+        numbers: Sequence[int],
+        density: float,
+        totals: UnitTotals,
     ) -> None:
         self.outline = outline
         self._units = units
         self._numbers = numbers
         self._density = density
         self._headings = headings_of(units)
-        self._totals = UnitTotals.of(units)
+        self._totals = totals
         self._chosen: list[int] = []
         self._names: list[Name] = []
         self._opened: dict[tuple[int, Owner], bool] = {}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from statecomp.history.text import COMMON, Kind, words_of
-from statecomp.llm.extracting.pieces import Form
+from statecomp.llm.extracting.pieces import Form, Owner
 from statecomp.llm.extracting.units import Place, Unit
 from statecomp.llm.markers import CONCLUSION, CONSTRAINT, INTENT, OPEN
 
@@ -20,6 +20,8 @@ _DOUBTS = re.compile(
     r"unfortunately|fail\w*|still)\b|n't\b",
     re.IGNORECASE,
 )
+RULES = 0.3
+"""The share of a section's sentences that bind, from which on all of it is rules."""
 SHARED = 3
 """Words that two sentences about one thing have in common."""
 
@@ -36,15 +38,7 @@ def headings_of(units: Sequence[Unit]) -> list[str]:
         for unit in units
         if unit.place is Place.SAID and _DOUBTS.search(unit.text)
     ]
-    rules = {
-        (unit.step, unit.owner)
-        for unit in units
-        if unit.form is Form.RULE
-        and unit.place is Place.OBSERVED
-        and CONSTRAINT.search(unit.text)
-        # What a page shows is no rule of anybody.
-        and not unit.label.startswith("Page state")
-    }
+    rules = _rule_owners(units)
     last = max((unit.step for unit in units if unit.place is Place.SAID), default=-1)
     found = []
     for unit in units:
@@ -57,6 +51,17 @@ def headings_of(units: Sequence[Unit]) -> list[str]:
         else:
             found.append("facts")
     return found
+
+
+def _rule_owners(units: Sequence[Unit]) -> set[tuple[int, Owner | None]]:
+    """Sections of which a good part binds; one word like "only" makes no rules of a page."""
+    told: dict[tuple[int, Owner | None], list[bool]] = {}
+    for unit in units:
+        page = unit.label.startswith("Page state")  # what it shows is no rule of anybody
+        if unit.form is Form.RULE and unit.place is Place.OBSERVED and not page:
+            binds = CONSTRAINT.search(unit.text) is not None
+            told.setdefault((unit.step, unit.owner), []).append(binds)
+    return {key for key, binds in told.items() if sum(binds) >= max(1, RULES * len(binds))}
 
 
 def _said(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from statecomp.llm.extracting.decode import Json
@@ -61,6 +62,10 @@ _INSIDE = frozenset({("id",)})
 """Told of things inside a row of a table: what their own ids are nobody asks."""
 
 
+_ORDINAL = re.compile(r"(?:\w{1,12} )?#?\d{1,6}")
+"""A label such as "Row 3" says which, and not of what: its name goes with it."""
+
+
 class _ObjectReader:
     """Reads one thing; what a table says of it already (`told`) is not said again."""
 
@@ -91,6 +96,8 @@ class _ObjectReader:
             return
         if not owner.label:
             owner = Owner(identity(value))
+        elif not path and _ORDINAL.fullmatch(owner.label) and (own := identity(value)):
+            owner = Owner(f"{owner.label}; {own}")
         patched = is_patched(value)
         nameless = not path and not own_name(value)
         for key, inner in value.items():

@@ -50,7 +50,26 @@ FENCED = re.compile(r"```[^\n`]*\n([^`]*(?:`{1,2}(?!`)[^`]*)*)(?:```|\Z)")
 
 _SPACES = re.compile(r"\s+")
 _HAS_WORD = re.compile(r"\w")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"'`*(\[])")
+_ABBREVIATED = (
+    "Vol",
+    "No",
+    "Nr",
+    "Fig",
+    "Dr",
+    "Mr",
+    "Mrs",
+    "St",
+    "vs",
+    "pp",
+    "Sec",
+    "Ch",
+    "approx",
+)
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?])"
+    + "".join(rf"(?<!\b{short}\.)" for short in _ABBREVIATED)
+    + r"\s+(?=[A-Z0-9\"'`*(\[])"
+)
 _CLAUSE_END = re.compile(r"(?<=[.!?;])\s+|\s(?=[|•]\s)|(?<=,)\s+")
 
 

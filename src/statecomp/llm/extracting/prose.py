@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from statecomp.llm.extracting.listing.columns import Path, cells_of, kind_of, table_of
-from statecomp.llm.extracting.listing.tables import rows, table_end
+from statecomp.llm.extracting.listing.tables import is_row, rows, table_end
 from statecomp.llm.extracting.pieces import (
     LONGEST,
     Form,
@@ -240,7 +240,7 @@ def _item_end(lines: Sequence[str], start: int, width: int) -> int:
     while stop < len(lines) and lines[stop].strip() and not _ITEM.match(lines[stop]):
         deeper = item and _margin(lines[stop]) > margin
         before = lines[stop - 1].rstrip()
-        wrapped = len(before) >= width and not _ENDS.search(before[-3:])
+        wrapped = len(before) >= width and not _ENDS.search(before[-3:]) and not is_row(before)
         if len(before) > 400 or not (deeper or (wrapped and _goes_on(lines[stop]))):
             break
         stop += 1

@@ -43,8 +43,18 @@ def _listed(member: Interaction) -> list[str]:
     data = member.observed.lstrip()[:1] in ("{", "[") or action[:1] == "{"
     if data or not _LISTING.search(action[:300]):
         return []
-    names = identifiers(member.observed[:20_000]).items()
+    names = identifiers(_shown_by_listings(member)[:20_000]).items()
     return [name for name, kind in names if kind is Kind.PATH and _FILE.match(name)]
+
+
+def _shown_by_listings(member: Interaction) -> str:
+    """What was answered; of several calls at once only by those that list."""
+    if len(member.calls) < 2:
+        return member.observed
+    lists = {
+        call.id for call in member.calls if _LISTING.search(f"{call.name} {call.arguments[:300]}")
+    }
+    return "\n".join(seen.text for seen in member.observations if seen.call_id in lists)
 
 
 def _base(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from statecomp.history.interaction import Interaction
-from statecomp.history.situation import Situation
+from statecomp.history.situation import LATEST, Situation
 from statecomp.llm.transcript import TranscriptPart, cut, delimited, parts_of
 
 ASKED_CHARS = 6_000
@@ -36,9 +36,26 @@ def _situation(situation: Situation) -> Iterator[TranscriptPart]:
     if situation.plan:
         yield TranscriptPart("situation: the agent's own list", cut(situation.plan, PLAN_CHARS))
     yield from _standing(situation)
-    for step in situation.latest:
+    going = {step.id for span in situation.also for step in span}
+    staying = [step for step in situation.interactions if step.id not in going]
+    if staying:
+        numbers = _ranges([step.number for step in staying])
+        yield TranscriptPart("situation: steps that stay word for word", numbers)
+    for step in staying[-LATEST:]:
         for part in parts_of(step):
-            yield TranscriptPart(f"situation: last steps, {part.label}", cut(part.text, STEP_CHARS))
+            label = f"situation: the last of those that stay, {part.label}"
+            yield TranscriptPart(label, cut(part.text, STEP_CHARS))
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Rising numbers, with a dash for those that follow each other: `1, 4-9`."""
+    runs: list[tuple[int, int]] = []
+    for number in numbers:
+        if runs and runs[-1][1] == number - 1:
+            runs[-1] = (runs[-1][0], number)
+        else:
+            runs.append((number, number))
+    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
 
 
 def _standing(situation: Situation) -> Iterator[TranscriptPart]:

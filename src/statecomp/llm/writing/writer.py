@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from statecomp.errors import SummaryFailed
 from statecomp.history.interaction import Interaction
@@ -14,7 +15,7 @@ from statecomp.llm.side import SideAccount
 from statecomp.llm.verify import verify
 from statecomp.llm.writing.credit import Credit
 from statecomp.llm.writing.question import question
-from statecomp.llm.writing.summarize import ChatSummarizer, prompt
+from statecomp.llm.writing.summarize import ChatSummarizer, Span, prompt
 from statecomp.tokens import ESTIMATE, TokenCounter
 
 USUAL_RATIO = 0.15
@@ -55,14 +56,13 @@ class ModelWriter:
             limit_chars=limit_chars,
             on_side_call=self._charge,
         )
-        self._spent = 0.0
 
     @property
     def usual_ratio(self) -> float:
         return USUAL_RATIO
 
     def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
-        why = self._credit.denies(span, self._expected(span, situation))
+        situation, why = self._affordable(span, situation)
         if not why:
             try:
                 return self._asked(span, situation)
@@ -75,36 +75,51 @@ class ModelWriter:
 
     def _asked(self, span: Sequence[Interaction], situation: Situation) -> Record:
         """What the model wrote; what could not be used is remembered, and so is what it cost."""
-        self._spent = 0.0
         try:
             record = self._asking.summarize(span, situation)
             verify(record, span, situation)
         except Objection:
-            self._credit.pay(self._spent)
+            self._pay(span)
             self._credit.breaker.answered()
             raise
         except SummaryFailed as error:
             failed = error.__cause__
-            self._credit.pay(self._spent, in_vain=True)
+            self._pay(span, in_vain=True)
             if isinstance(failed, ChatFailed):
                 self._credit.breaker.failed(str(failed), passing=failed.retryable)
             else:
                 self._credit.refuse(span)
             raise
-        self._credit.pay(self._spent)
+        self._pay(span)
         self._credit.breaker.answered()
         return record
 
-    def _expected(self, span: Sequence[Interaction], situation: Situation) -> float:
+    def _pay(self, span: Sequence[Interaction], *, in_vain: bool = False) -> None:
+        dollars = sum(map(self._price, self._asking.bill(span)))
+        self._credit.pay(dollars, in_vain=in_vain)
+
+    def _affordable(
+        self, span: Sequence[Interaction], situation: Situation
+    ) -> tuple[Situation, str]:
+        """The situation with as many other spans as may be asked for now, or why not even this."""
         if self._asking.knows(span):
-            return 0.0
-        spans = self._asking.asked_about(span, situation)
+            return situation, ""
+        dollars, taken = 0.0, list[Span]()
+        for batch in self._asking.batches(span, situation):
+            dollars += self._expected(batch, situation)
+            if why := self._credit.denies(batch[-1], dollars):
+                if not taken:
+                    return situation, why
+                break
+            taken += batch
+        also = tuple(other for other in situation.also if other in taken)
+        return replace(situation, also=also), ""
+
+    def _expected(self, spans: Sequence[Span], situation: Situation) -> float:
         asked = question(spans, situation, limit_chars=self._limit_chars)
         source = sum(member.tokens for one in spans for member in one)
         tokens = self._count(prompt("summarize")) + self._count(asked)
         return self._price(ChatUsage(tokens, round(source * USUAL_RATIO)))
 
     def _charge(self, kind: str, usage: ChatUsage) -> None:
-        dollars = self._price(usage)
-        self._spent += dollars
-        self._account.charge(kind, usage, dollars)
+        self._account.charge(kind, usage, self._price(usage))

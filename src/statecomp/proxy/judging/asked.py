@@ -23,11 +23,11 @@ READY = "ready"
 
 
 def name_of(segment: Segment) -> Name:
-    """Under which a segment is remembered; the same interaction may be locked or not."""
+    """Under which a segment is remembered: locked or not, with its originals or without."""
     if isinstance(segment, Interaction):
         return segment.id, segment.number, segment.locked
     if isinstance(segment, Summary):
-        return segment.id, segment.first, ""
+        return segment.id, segment.first, "told" if segment.originals else ""
     return segment.id, 0, segment.role
 
 

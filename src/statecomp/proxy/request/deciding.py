@@ -123,6 +123,7 @@ class Decider:
                 deferred=given_up is None,
                 horizon=self.horizons.of(request.client, request.model),
                 caution=self.horizons.caution(request.client),
+                reread=self.horizons.reread(request.client),
             )
             late = given_up.is_set if given_up is not None else lambda: False
             writer = self._writer(request, caller)

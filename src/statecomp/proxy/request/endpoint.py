@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from time import perf_counter
 
@@ -35,6 +35,10 @@ GONE = 499
 """What logs call a request whose client went away first."""
 
 
+def _unseen(exchange: Exchange) -> None:
+    """Nobody beside the account looks."""
+
+
 @dataclass
 class ProxyEndpoint:
     """An ASGI app that passes everything on, and reads the requests that carry a history.
@@ -49,6 +53,7 @@ class ProxyEndpoint:
     accountant: Accountant
     metrics: Metrics
     open_requests: int = 0
+    seen: Callable[[Exchange], None] = _unseen
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         route, begun = route_in(scope), perf_counter()
@@ -183,4 +188,5 @@ class ProxyEndpoint:
             self.metrics.add("statecomp_tokens_total", exchange.raw_tokens, kind="raw")
             self.metrics.add("statecomp_tokens_total", exchange.view_tokens, kind="sent")
             self.accountant.finish(exchange)
+            self.seen(exchange)
         log_request(exchange, counts=route.counts, total_ms=total_ms)

@@ -10,8 +10,11 @@ from statecomp.llm.extracting.pieces import Form, Owner, Piece, one_line, wordle
 FEWEST = 3
 """A header and two rows: fewer lines with the same marks are chance."""
 WIDEST_CELL = 60
+WIDEST_ROW, LEAST_GUTTERS = 2_000, 2
+"""Characters of a row, and the gaps that run through all rows of a table without marks."""
 
 _GAPS = re.compile(r"\S {2,}(?=\S)|\S\t+(?=\S)")
+_BLANK = re.compile("0+")
 _RULE = re.compile(r"[\s|+:=-]+\Z")
 
 
@@ -47,8 +50,34 @@ def table_end(lines: Sequence[str], start: int) -> int:
             rows += not _is_rule(lines[stop])
             stop += 1
         if rows >= FEWEST:
-            return stop
-    return start
+            return stop if marks is not _gaps else max(stop, _aligned_end(lines, start))
+    return _aligned_end(lines, start)
+
+
+def _aligned_end(lines: Sequence[str], start: int) -> int:
+    """The same for lines whose cells stand below each other, with blanks between the columns."""
+    filled, stop = 0, start
+    while stop < len(lines) and is_row(lines[stop]):
+        more = filled | _filled(lines[stop])
+        if _gutters(more) < LEAST_GUTTERS:
+            break
+        filled, stop = more, stop + 1
+    return stop if stop - start >= FEWEST else start
+
+
+def is_row(line: str) -> bool:
+    """Whether it looks like cells beside each other and not like a sentence."""
+    return len(line) <= WIDEST_ROW and _GAPS.search(line.strip()) is not None
+
+
+def _filled(line: str) -> int:
+    """The places of a line that hold something, as the bits of a number."""
+    return int("".join("0" if letter == " " else "1" for letter in reversed(line.expandtabs())), 2)
+
+
+def _gutters(filled: int) -> int:
+    """Between how many columns all lines are blank."""
+    return len(_BLANK.findall(f"{filled:b}".strip("0")))
 
 
 def _is_rule(line: str) -> bool:

@@ -102,11 +102,13 @@ _VERBS = (
     "add ask change check click close compare compute convert copy create delete download edit "
     "ensure extract fetch fill find fix get implement inspect install investigate list look make "
     "move navigate open parse provide query read refine remove rename replace run save search send "
-    "set sort test try type update upload use verify visit write analyze examine identify"
+    "set sort test try type update upload use verify visit write analyze examine identify utilize "
+    "consider considering explore attempt craft confirm leverage"
 )
 _ORDER = re.compile(
-    rf"\W*(?:\d+[.)]\s+)?\W*(?:{'|'.join(_VERBS.split())})\s+"
-    r"(?:this|the|a|an|your|all|it|them|each|any|if|for|to|whether|`)(?!\w)",
+    # A plan may have headings: "2. **Send it**: Ensure that ..."
+    rf"\W*(?:\d+[.)]\s+)?(?:\*\*[^*\n]{{1,60}}\*\*:?\s)?\W*(?:{'|'.join(_VERBS.split())})\s+"
+    r"(?:this|that|the|a|an|your|all|it|them|each|any|if|for|to|whether|potential|`)(?!\w)",
     re.IGNORECASE,
 )
 _PLEASE = re.compile(r"\bplease\b|\A\W*usage:", re.IGNORECASE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from statecomp.llm.extracting.decode import Json
@@ -13,6 +14,15 @@ WORDS, LINES = 200, 3
 """Characters and lines of an answer that its own words can stand for."""
 WIDE = 200
 """Characters of a line on average, from which on lines say little of the length."""
+
+CUT, ENDS = "cut by the tool", 400
+"""What is said of an answer that its tool cut, and where in it that tool tells so."""
+_CUT = re.compile(
+    r"too long to be displayed|truncated version|\[?output (?:was |has been )?truncated|"
+    r"\boutput exceeded|\b(?:characters|lines|bytes|tokens) (?:were )?(?:omitted|truncated)\b|"
+    r"\[truncated\]|<truncated>",
+    re.IGNORECASE,
+)
 
 
 def words_of_answer(payload: Payload) -> str:
@@ -55,7 +65,10 @@ def _size(payload: Payload) -> str:
     lines, characters = _lines(payload.body), len(payload.body)
     if not lines:
         return ""
-    return _counted(lines, "line") if characters < WIDE * lines else f"{characters:,} characters"
+    size = _counted(lines, "line") if characters < WIDE * lines else f"{characters:,} characters"
+    # One who counts what is left of a file must not take it for the file.
+    ends = f"{payload.body[:ENDS]}\n{payload.body[-ENDS:]}"
+    return f"{size}; {CUT}" if _CUT.search(ends) else size
 
 
 def _lines(text: str) -> int:

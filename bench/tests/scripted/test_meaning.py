@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from statecomp_bench.meaning import Meaning, thinness
 from statecomp_bench.plan import Fact, Norm, Plan, Step
-from statecomp_bench.sight import Eye
+from statecomp_bench.scripted.meaning import Meaning, thinness
+from statecomp_bench.scripted.sight import Eye
 
 PLAN = Plan(
     facts=(
@@ -14,6 +14,7 @@ PLAN = Plan(
         Fact("gross", "weight limit, gross, of basalt", r"Gross basalt: ([\d.]+)", "spec"),
         Fact("token", "token of the batch", r"token is (\w+)", "spec"),
         Fact("city", "city of Bruno", r"City: (.+)", "spec"),
+        Fact("who", "counter in the north", r"Counted in the north by (\w+ \w+)", "spec"),
     ),
     rules=(
         Norm(
@@ -43,6 +44,7 @@ PLAN = Plan(
         ("- the batch token was B7fac73", {"token": "B7fac73"}),
         ("- the token of the batch with", {}),  # an ordinary word is no token
         ("- city of Bruno: Port Kavidal", {}),  # where it ends nobody can tell
+        ("- North | shelf 20 | counted 84 ctn", {}),  # any two words are no name
     ],
 )
 def test_a_value_is_understood_where_its_label_stands_whole_before_it(
@@ -80,3 +82,37 @@ def test_a_record_is_as_thin_as_it_shows() -> None:
     assert thinness([record], "docs/other.md") == 0
     assert thinness([record], "docs/loose.md") > 0.9
     assert thinness([record], "docs/never.md") == 1
+
+
+def test_a_value_in_its_own_words_wins_over_one_in_others_wherever_it_stands() -> None:
+    exact, other = "Weight limit of basalt: 31.5 kg", "- basalt, weight, limited to 12"
+    for texts in ((exact, other), (other, exact)):
+        said = [{"role": "user", "content": text} for text in ("Do it.", *texts)]
+        assert Eye(PLAN, Meaning(PLAN)).look(said).values["limit"] == "31.5"
+    alone = [{"role": "user", "content": text} for text in ("Do it.", other)]
+    assert Eye(PLAN, Meaning(PLAN)).look(alone).values["limit"] == "12"
+
+
+def test_an_older_list_read_again_does_not_undo_the_newer_one() -> None:
+    plan = Plan(
+        (Fact("count", "count of tin", r"tin \| (\d+)", "recount"),),
+        (),
+        (
+            Step("sheet", "read_file", {"path": "sheets/first.txt"}, "read the sheet"),
+            Step("recount", "read_file", {"path": "sheets/recount.txt"}, "read the other count"),
+        ),
+    )
+
+    def read(path: str, text: str, number: int) -> list[dict[str, object]]:
+        call = {"name": "read_file", "arguments": f'{{"path": "sheets/{path}.txt"}}'}
+        calls = [{"id": f"c{number}", "type": "function", "function": call}]
+        return [
+            {"role": "assistant", "content": "", "tool_calls": calls},
+            {"role": "tool", "tool_call_id": f"c{number}", "content": text},
+        ]
+
+    first, newer = ("first", "tin | 80"), ("recount", "tin | 73")
+    look = Eye(plan, Meaning(plan)).look
+    assert look([*read(*first, 1), *read(*newer, 2)]).values["count"] == "73"
+    assert look([*read(*newer, 1), *read(*first, 2)]).values["count"] == "73"
+    assert look(read(*first, 1)).values["count"] == "80"

@@ -10,7 +10,7 @@ from typing import Any
 from statecomp.baselines.tools import Use
 from statecomp.history.interaction import JsonObject
 from statecomp_bench.plan import Fact, Plan, Step
-from statecomp_bench.sight import PlanSight
+from statecomp_bench.scripted.sight import PlanSight
 
 NUMBER = re.compile(r"\d+")
 AGAIN, BY_RULES, RULES = "So again:", "by the rules:", "the rules"

@@ -28,8 +28,10 @@ FEWEST_RULE_WORDS = 3
 # A form that fits everything says nothing about where a value begins and ends.
 ANYTHING = re.compile(r"\.[*+]|\[\^")
 NEW_ENTRY = re.compile(r"[-*\[]|\w[\w ]*:$")
-# Where any word would do as a value, only one that is no word is taken for it.
+# Where any word would do as a value, only one that is no word is taken for it; where any two
+# words would, nothing is.
 ORDINARY, TELLING = ("with", "The", "a"), re.compile(r"[\d@/_]")
+TWO_WORDS = "with the"
 STATED_LINES = re.compile(r"\((\d+) lines\)")
 
 
@@ -98,6 +100,8 @@ def _sought(fact: Fact) -> Sought | None:
     if ANYTHING.search(form) or len(words) < 2:
         return None
     whole = re.compile(rf"(?<![\w.,-])(?:{form})(?![\w-])")
+    if whole.fullmatch(TWO_WORDS):
+        return None
     return Sought(fact.name, words, whole, not any(map(whole.fullmatch, ORDINARY)))
 
 

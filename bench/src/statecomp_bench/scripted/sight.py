@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from statecomp.history.interaction import Call, JsonObject
@@ -16,8 +16,9 @@ from statecomp.history.text import argument_text
 from statecomp.wire.content import text_of
 from statecomp.wire.openai_chat.wire import calls_of
 from statecomp_bench.environment import NAMES
-from statecomp_bench.meaning import Meaning
-from statecomp_bench.plan import PLACE, Plan, Step
+from statecomp_bench.plan import Plan
+from statecomp_bench.scripted.meaning import Meaning
+from statecomp_bench.scripted.wording import call_patterns, last_value, spaced, stated_as
 
 NUMBERED = re.compile(r"^ *\d+  ", re.MULTILINE)
 # Where one entry of a summary ends and the next begins; values are told apart line by line.
@@ -26,12 +27,8 @@ JOINTS = re.compile(r"; | -> |^\s*[-*] (?:\d+[.:] )?", re.MULTILINE)
 BLOCK = re.compile(r"^(?=[-*] \d+[.:])", re.MULTILINE)
 FIRST_WORDS = 40
 AIM = "want to"
-# "Night hours paid: 4" says nothing about "hours paid".
-APART = r"(?:(?<![^\W\d_] )|(?<=[Tt]he )|(?<=and ))"
-PREFIX_CHARS, SHORTEST_PIECE = 28, 6
 ERROR = "error:"
 ONCE_MORE = "Once more:"
-CODE = (",", ")", "||", "' ", "',", '" ', '",')
 FLAT = re.compile(
     r"^(?:Thought: (.*?)\n)?^Action: (.*?)\n^Observation: (.*)", re.MULTILINE | re.DOTALL
 )
@@ -45,6 +42,7 @@ class PlanReading:
     rules: frozenset[str]
     told: frozenset[str]  # steps it says were taken
     aims: frozenset[str]  # steps it says are wanted
+    loose: Mapping[str, str] = field(default_factory=dict)  # values in other words than their own
 
 
 @dataclass(frozen=True)
@@ -61,6 +59,7 @@ class PlanSight:
     """Everything a plan's reader sees in one request."""
 
     values: dict[str, str] = field(default_factory=dict)
+    loose: dict[str, str] = field(default_factory=dict)
     rules: set[str] = field(default_factory=set)
     done: set[str] = field(default_factory=set)
     aims: set[str] = field(default_factory=set)  # steps that were wanted or tried
@@ -78,18 +77,18 @@ class Eye:
         self._plan = plan
         self._meaning = meaning
         self._facts = [
-            (fact.name, re.compile(fact.pattern, re.MULTILINE), _stated(fact.label))
+            (fact.name, re.compile(fact.pattern, re.MULTILINE), stated_as(fact.label))
             for fact in plan.facts
         ]
         self._rules = [
-            (rule.name, re.compile(f"{rule.pattern}|{_words(rule.label)}", re.IGNORECASE))
+            (rule.name, re.compile(f"{rule.pattern}|{spaced(rule.label)}", re.IGNORECASE))
             for rule in plan.rules
         ]
-        titles = {step.id: _words(step.title) for step in plan.steps}
+        titles = {step.id: spaced(step.title) for step in plan.steps}
         self._titles = {
             name: re.compile(rf"({AIM} )?{title}", re.IGNORECASE) for name, title in titles.items()
         }
-        self._calls = _call_patterns(plan.steps)
+        self._calls = call_patterns(plan.steps)
         self._observation = lru_cache(maxsize=4096)(self._read_observation)
         self._told = lru_cache(maxsize=4096)(self._read_words)
         self._record = lru_cache(maxsize=4096)(self._read_record)
@@ -101,20 +100,19 @@ class Eye:
 
     def look(self, messages: Sequence[JsonObject]) -> PlanSight:
         sight = PlanSight()
-        names: dict[str, str] = {}  # of the tools behind call ids
+        own: dict[str, Call] = {}  # calls of the environment's tools
         asked = False
         for message in messages:
             text, role = text_of(message.get("content")), message.get("role")
             if role == "assistant":
                 calls = calls_of(message)
-                names.update((call.id, call.name) for call in calls)
+                own.update((call.id, call) for call in calls if call.name in NAMES)
                 sight.turns.append(SeenTurn(text, calls, ()))
                 shown = "\n".join(f"{c.name} {argument_text(c.arguments)}" for c in calls)
                 self._take(sight, self._observation(shown), stated=False)
                 self._said(sight, text)
-            elif role == "tool" and names.get(str(message.get("tool_call_id"))) in NAMES:
-                self._answer(sight, text)
-                self._take(sight, self._observation(text), stated=False)
+            elif role == "tool" and (call := own.get(str(message.get("tool_call_id")))):
+                self._answered(sight, call, text)
             elif flat := FLAT.search(text):
                 self._flat_step(sight, flat[1] or "", flat[2], flat[3])
             else:
@@ -130,6 +128,8 @@ class Eye:
             sight.texts.append(text)
         sight.done |= self._finished(sight.turns)
         sight.newest = sight.turns[-1].answers if sight.turns else ()
+        # Whoever sees a value in its own words anywhere does not guess at others.
+        sight.values = {**sight.loose, **sight.values}
         return sight
 
     def _flat_step(self, sight: PlanSight, said: str, action: str, seen: str) -> None:
@@ -144,8 +144,28 @@ class Eye:
         # A call that was refused is no finished step, and yet says how far the work has come.
         sight.aims |= reading.aims | reading.told
 
+    def _answered(self, sight: PlanSight, call: Call, text: str) -> None:
+        self._answer(sight, text)
+        reading = self._observation(text)
+        shown = self._shown_by(call) if self._meaning else None
+        if shown:
+            # A list of before, read again, does not undo what the newer one said.
+            known = {name for name in reading.values if name in sight.values}
+            other = {name for name in known if self._plan.fact[name].source not in (shown, "")}
+            values = {name: v for name, v in reading.values.items() if name not in other}
+            reading = replace(reading, values=values)
+        self._take(sight, reading, stated=False)
+
+    def _shown_by(self, call: Call) -> str:
+        """The step that a call is; nothing where it is several, or none."""
+        text = " ".join(argument_text(call.arguments).split())
+        steps = (name for name, (piece, _) in self._calls.items() if piece in text)
+        found = [name for name in steps if self._plan.step[name].tool == call.name]
+        return found[0] if len(found) == 1 else ""
+
     def _take(self, sight: PlanSight, reading: PlanReading, *, stated: bool) -> None:
         sight.values.update(reading.values)
+        sight.loose.update(reading.loose)
         sight.rules |= reading.rules
         if stated:
             sight.stated.update(reading.values, reading.rules)
@@ -175,9 +195,10 @@ class Eye:
             return plain
         # What a record joins with semicolons are several things to whoever understands it.
         apart = self._told(JOINTS.sub("\n", text))
-        values = {**self._meaning.values(text), **plain.values, **apart.values}
         rules = plain.rules | self._meaning.rules(text)
-        return PlanReading(values, rules, plain.told | self._steps_in(text), plain.aims)
+        told = plain.told | self._steps_in(text)
+        values = {**plain.values, **apart.values}
+        return PlanReading(values, rules, told, plain.aims, self._meaning.values(text))
 
     def _steps_in(self, text: str) -> frozenset[str]:
         """Steps that an entry shows, wherever in it their call stands."""
@@ -200,7 +221,7 @@ class Eye:
         values = {
             name: value
             for name, pattern, _ in self._facts
-            if (value := _last(pattern, plain)) is not None
+            if (value := last_value(pattern, plain)) is not None
         }
         rules = frozenset(name for name, pattern in self._rules if pattern.search(plain))
         return PlanReading(values, rules, frozenset(), frozenset())
@@ -213,10 +234,10 @@ class Eye:
         lowered = words.lower()
         values = {}
         for name, pattern, stated in self._facts:
-            value = _last(stated, text) if self._plan.fact[name].label in words else None
-            value = value or _last(pattern, text)
+            value = last_value(stated, text) if self._plan.fact[name].label in words else None
+            value = value or last_value(pattern, text)
             if not value and parted != text:
-                value = _last(pattern, parted)
+                value = last_value(pattern, parted)
             if value is not None:
                 values[name] = value
         rules = frozenset(name for name, pattern in self._rules if pattern.search(text))
@@ -232,48 +253,6 @@ class Eye:
             if piece in words and pattern.search(text)
         )
         return PlanReading(values, rules, frozenset(told), frozenset(aims))
-
-
-def _last(pattern: re.Pattern[str], text: str) -> str | None:
-    """The last value; where a quoted program prints a label, code follows, and that is none."""
-    value = None
-    for match in pattern.finditer(text):
-        found = match[1].strip()
-        value = value if found.startswith(CODE) else found
-    return value
-
-
-def _stated(label: str) -> re.Pattern[str]:
-    """The agent's own way to put a value into words; see `acting`."""
-    value = r"(?:is|was|=|:)\s?[`\"']?([^;\n]+?)[`\"']?\.?(?:;|$)"
-    return re.compile(rf"{APART}{_words(label)}\s?{value}", re.MULTILINE)
-
-
-def _words(text: str) -> str:
-    """The words of a text whatever stands between them; a summary may wrap its lines."""
-    return r"\s+".join(map(re.escape, text.split()))
-
-
-def _call_patterns(steps: Sequence[Step]) -> dict[str, tuple[str, re.Pattern[str]]]:
-    """How a summary that quotes calls would show each step, by a piece that no other step has."""
-    owners: dict[tuple[str, str], set[str]] = {}
-    for step in steps:
-        for piece in _pieces(step):
-            owners.setdefault((step.tool, piece), set()).add(step.id)
-    patterns = {}
-    for step in steps:
-        own = [piece for piece in _pieces(step) if owners[step.tool, piece] == {step.id}]
-        if own:
-            shown = re.compile(rf"\b{step.tool}\b.{{0,160}}?{_words(own[0])}")
-            patterns[step.id] = own[0], shown
-    return patterns
-
-
-def _pieces(step: Step) -> list[str]:
-    """What stands literally in a step's arguments: beginnings, up to where a value would stand."""
-    texts = (piece for text in step.arguments.values() for piece in PLACE.split(text)[::2])
-    pieces = (" ".join(text.split())[:PREFIX_CHARS].strip() for text in texts)
-    return [piece for piece in pieces if len(piece) >= SHORTEST_PIECE]
 
 
 def mentions(texts: Iterator[str] | Sequence[str], words: str) -> int:
