@@ -134,7 +134,9 @@ _TRAILING = ")]}>\"'`,;:!?&.+-#@"
 def identifiers(text: str) -> Mapping[str, Kind]:
     """The distinct identifiers of `text` in order of first appearance, each with its kind."""
     found: dict[str, Kind] = {}
-    tokens = [token for token in dict.fromkeys(_tokens(text)) if len(token) <= LONGEST]
+    tokens: Iterable[str] = dict.fromkeys(_tokens(text))
+    if len(text) > LONGEST:
+        tokens = [token for token in tokens if len(token) <= LONGEST]
     for names in filter(None, map(_classified, tokens)):
         for name, kind in names:
             found.setdefault(name, kind)
