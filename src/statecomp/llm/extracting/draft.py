@@ -45,6 +45,7 @@ class Draft:
         self._chosen: list[int] = []
         self._names: list[Name] = []
         self._opened: dict[tuple[int, Owner], bool] = {}
+        self._written: tuple[object, Record] = (None, Record())
 
     def cost(self, place: int) -> float:
         unit = self._units[place]
@@ -144,6 +145,13 @@ class Draft:
             self._opened[unit.step, unit.owner] = True
 
     def record(self) -> Record:
+        """What is chosen so far; written again only after something changed."""
+        state = (tuple(self._chosen), tuple(self._names))
+        if self._written[0] != state:
+            self._written = (state, self._composed())
+        return self._written[1]
+
+    def _composed(self) -> Record:
         units = [(self._units[place], self._headings[place]) for place in sorted(self._chosen)]
         record = composed(self.outline, units, self._numbers, self._totals)
         if not self._names:

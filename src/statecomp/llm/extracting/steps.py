@@ -76,7 +76,7 @@ def steps_of(
 ) -> list[KnownStep]:
     """The steps of the span; those `after` it may show that a failure was overcome."""
     known = (*span, *after[:RETRIES])
-    endings = [ending_of(member) for member in known]
+    endings = [ending_of(member) for member in span]
     results = results_of(units)
     actions = list(actions_of(span))
     answers = [parts_of(member).payloads for member in span]
@@ -106,7 +106,9 @@ def _success(place: int, known: Sequence[Interaction], endings: Sequence[Ending]
     found = 0
     for later in range(place + 1, len(known)):
         if same(known[place], known[later]):
-            bad = endings[later].failed or endings[later].said
+            # Few steps after the span are asked how they ended, and asking has them cut.
+            ending = endings[later] if later < len(endings) else ending_of(known[later])
+            bad = ending.failed or ending.said
             found = 0 if bad else found or known[later].number
     return found
 

@@ -11,8 +11,8 @@ from statecomp.llm.extracting.pieces import sentences
 WIDEST = 2000
 """Characters of a line that may be noise; a wider one is data."""
 
-_DUMP = re.compile(r"\s*(?:0x)?[0-9a-f]{6,16}:?\s+(?:[0-9a-f]{2,4}\s+){6}", re.IGNORECASE)
-_PROGRESS = re.compile(
+_DUMP = r"\s*(?i:(?:0x)?[0-9a-f]{6,16}:?\s+(?:[0-9a-f]{2,4}\s+){6})"
+_PROGRESS = (
     r".*(?:\d%\||\[\d\d:\d\d[<,]|it/s\]|examples/s\])|\s*(?:Reading package lists|"
     r"Building dependency tree|Reading state information)\.\.\."
 )
@@ -27,8 +27,9 @@ _CONSOLE = re.compile(r"#* ?New console messages")
 _ELEMENT = re.compile(
     r"\s*(?:- )?\[\d+\]\s?<[^>]*>(?:[^<]{0,30}</\w+>)?\s*\Z|\s*Current step: \d+/\d+Current date"
 )
-_OPENED = re.compile(r"\[File: .* \(\d+ lines total\)\]\s*\Z")
-_FOUND_ALL = re.compile(r"End of matches for ")
+_OPENED, _FOUND_ALL = r"\[File: .* \(\d+ lines total\)\]\s*\Z", r"End of matches for "
+# One pattern: every line of every output is asked.
+_NOISE = re.compile("|".join((_DUMP, _PROGRESS, _FRAME.pattern, _OPENED, _FOUND_ALL)))
 _NAMES_ELEMENT = re.compile(r"\S.{0,60}:\s*\Z")
 _PROMPT = re.compile(
     r"\s{0,3}\bplease (?:review|refine|close|try|edit|wait|retry|check|see|run|provide|use)\b.*",
@@ -79,10 +80,7 @@ def _quiet(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _is_noise(line: str) -> bool:
-    kinds = (_DUMP, _PROGRESS, _FRAME, _OPENED, _FOUND_ALL)
-    return any(kind.match(line) for kind in kinds) or bool(
-        "[ref=" in line and _BARE_ITEM.match(line)
-    )
+    return bool(_NOISE.match(line) or ("[ref=" in line and _BARE_ITEM.match(line)))
 
 
 def _spans(lines: Iterator[str]) -> Iterator[str]:
@@ -106,8 +104,10 @@ _VERBS = (
     "consider considering explore attempt craft confirm leverage"
 )
 _ORDER = re.compile(
-    # A plan may have headings: "2. **Send it**: Ensure that ..."
-    rf"\W*(?:\d+[.)]\s+)?(?:\*\*[^*\n]{{1,60}}\*\*:?\s)?\W*(?:{'|'.join(_VERBS.split())})\s+"
+    # A plan may have headings: "2. **Send it**: Ensure that ..."  Every line of output is asked,
+    # so what stands before the verb is read in one way only.
+    r"(?:\W*+(?:\d++[.)]\s\W*+)?|\W*?(?:\d+[.)]\s+)?\*\*[^*\n]{1,60}\*\*:?\s\W*+)"
+    rf"(?:{'|'.join(_VERBS.split())})\s+"
     r"(?:this|that|the|a|an|your|all|it|them|each|any|if|for|to|whether|potential|`)(?!\w)",
     re.IGNORECASE,
 )
