@@ -110,7 +110,7 @@ class ExtractiveSummarizer:
         told = outline(steps, min(most, max(bound, LINE_TOKENS * len(span))), self.count)
         told = replace(told, locations=unread(span, situation))
         # What was left out because it says nothing, or too much, was there all the same.
-        totals = UnitTotals.of(seen)
+        totals = UnitTotals.of(seen, [step.length for step in steps])
         draft = Draft(told, units, [step.number for step in steps], density, totals)
         reserve = self._reserve(told.record, owed(span, situation.rest), room)
         shown = {
@@ -179,8 +179,11 @@ def _came_to_nothing(unit: Unit, steps: Sequence[KnownStep]) -> bool:
 def said_by(line: str, unit: Unit) -> bool:
     """Whether a step's own line says it already: its result, or the value of an argument."""
     text = unit.text
+    key, _, value = text.partition(": ")
+    if unit.form is Form.FIELD and value and f'"{key}": "{value}"' in line:
+        return True
     if unit.place is Place.CALL and unit.form is Form.FIELD:
-        text = text.partition(": ")[2]
+        text = value
     return any(f" {text}{end}" in line for end in (" ", ", ", "; ", "\n")) or (
         f'"{text}"' in line or f": {text}}}" in line
     )

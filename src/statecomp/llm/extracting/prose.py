@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from statecomp.llm.extracting.listing.columns import Path, cells_of, kind_of, table_of
+from statecomp.llm.extracting.listing.columns import EACH, Path, cells_of, kind_of, table_of
 from statecomp.llm.extracting.listing.tables import is_row, rows, table_end
 from statecomp.llm.extracting.pieces import (
     LONGEST,
@@ -140,7 +140,7 @@ def _tabled(blocks: Sequence[Block], data: Data) -> Iterator[Piece]:
         if table := table_of([cells_of(lines) for lines in told_lines], " ".join):
             told[owner, key] = table.told
             header = Owner(f"{owner.label} {table.header}" if owner else table.header)
-            shared = (f"each: {table.shared}",) if table.shared else ()
+            shared = (f"{EACH}{table.shared}",) if table.shared else ()
             yield from (Piece(row, Form.ROW, header) for row in (*shared, *table.rows))
     for lines, owner in blocks:
         known = told.get((owner, lines[0].partition(":")[0].strip()), frozenset())

@@ -7,7 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from statecomp.history.interaction import Call, Interaction
-from statecomp.llm.extracting.arguments import arguments_of, as_diff, edit_of, pairs_of, target_of
+from statecomp.llm.extracting.arguments import (
+    acted,
+    arguments_of,
+    as_diff,
+    edit_of,
+    pairs_of,
+    target_of,
+    told,
+)
 from statecomp.llm.extracting.ending import Ending, endings_of
 from statecomp.llm.extracting.pieces import FENCED, one_line, shortened
 from statecomp.llm.extracting.reading.calls import (
@@ -134,6 +142,8 @@ def action_of(member: Interaction) -> str:
         return "; ".join(_call_line(call) for call in member.calls)
     if not member.observations:
         return one_line(f"{MESSAGE}{member.said}")
+    if message := acted(member.said):
+        return one_line(told(message[0])) or "(nothing done)"
     blocks = FENCED.findall(member.said)
     return one_line(blocks[-1] if blocks else member.said) or "(nothing said)"
 

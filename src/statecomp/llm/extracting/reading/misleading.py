@@ -20,7 +20,7 @@ def misleads(unit: Unit) -> bool:
     text = unit.text
     plain = unit.form in (Form.LINE, Form.RULE)
     if unit.place is Place.SAID and (
-        intends(text) or passing(text) or not (unit.names or OPEN.search(text))
+        intends(text) or passing(text) or _GUESS.search(text) or not (unit.names or OPEN.search(text))
     ):
         return True  # a view that names nothing can be checked by nobody
     if (
@@ -39,6 +39,12 @@ def misleads(unit: Unit) -> bool:
     return (addressed and bool(ADDRESSED.search(text))) or framelike(text)
 
 
+_GUESS = re.compile(
+    r"\b(?:maybe|perhaps|possibly|probably|likely|might|seems?|appears?|wonder|suspect|guess|"
+    r"I think|I believe)\b|\?\W*\Z",
+    re.IGNORECASE,
+)
+"""What the agent took to be so without having seen it: the steps since have shown better."""
 _LICENSE = re.compile(
     r"Licensed under the|WARRANT(?:Y|IES)\b|may not use this file|License for the"
 )

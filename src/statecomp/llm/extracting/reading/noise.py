@@ -116,7 +116,7 @@ _MEANT = re.compile(
     r"\b(?:let me|let'?s|let us|(?:I|we)(?:'ll| will| need to| should| must| want to| can now|"
     r" plan|'m going| am going|'re going|'d like| would like| intend| also need|"
     r" still need| have to)|going to|here(?:'s| is| are) the|my plan|the plan|the next step|"
-    r"next_goal)\b|"
+    r"next_goal)\b|\A\W*plan\b|"
     r"\A\W*(?:first|next|now|then|finally|to do (?:this|so))\b|:\s*\Z",
     re.IGNORECASE,
 )
@@ -127,8 +127,12 @@ def unprompted(text: str) -> str:
     return " ".join(part for part in sentences(text) if not orders(part))
 
 
+_QUOTED = re.compile(r"""\"[^"\n]{1,200}\"|'[^'\n]{3,200}'|`[^`\n]{1,200}`""")
+
+
 def orders(text: str) -> bool:
-    """Whether a line of output tells its reader to do something."""
+    """Whether a line of output tells its reader to do something; what it quotes is no order."""
+    text = _QUOTED.sub("it", text)
     return bool(_PLEASE.search(text) or _ORDER.match(text))
 
 

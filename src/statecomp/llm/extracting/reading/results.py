@@ -37,10 +37,14 @@ def _results(seen: Sequence[Unit]) -> Iterator[str]:
         yield lists[-1]
         yield from _recut(lists[-1])
     yield _whole(seen)
-    for unit in seen:
-        told = _TOLD if unit.form is Form.FIELD else _COUNTED if unit.form is Form.LINE else None
-        if told and len(unit.text) <= WHOLE and told.match(unit.text):
-            yield unit.text
+    words = [unit.text for unit in seen if _tells(unit)]
+    if len(words) == 1 and len({unit.answer for unit in seen}) == 1:
+        yield words[0]  # one of several is not what it came to
+
+
+def _tells(unit: Unit) -> bool:
+    told = _TOLD if unit.form is Form.FIELD else _COUNTED if unit.form is Form.LINE else None
+    return told is not None and len(unit.text) <= WHOLE and bool(told.match(unit.text))
 
 
 def _size(text: str) -> tuple[bool, int]:
