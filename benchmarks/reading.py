@@ -5,7 +5,8 @@
     python benchmarks/reading.py score FOLDER
 
 `write` takes spans of recorded runs without expert labels (nobody looked at these while rules were
-made), one a task, as many of each domain, at two thirds of each run, and writes the extracts of the code at hand; run it with
+made), one a task, as many of each domain, at two thirds of each run, and writes the extracts of the
+code at hand; run it with
 each version that is to be compared.  `sheets` puts each span with its records, in an order drawn
 by lot, and the source's beginning cut to the length of the first as one more, into
 `FOLDER/NAME.md`.  Somebody answers in `FOLDER/answers/NAME.json`:

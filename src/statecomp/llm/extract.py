@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -196,10 +197,12 @@ def with_rows(chances: Sequence[float], units: Sequence[Unit], steps: int) -> li
     for unit, chance in zip(units, chances, strict=True):
         if chance and _tabled(unit):
             tables.setdefault(unit.owner, []).append(chance)
+    alike = Counter(_columns(owner) for owner in tables)
     raised = {
         owner: max(1.0, least * len(rows) / sum(rows))
         for owner, rows in tables.items()
-        if len(rows) >= ROWS
+        # What each of many things has a table of says little of any.
+        if len(rows) >= ROWS and alike[_columns(owner)] < ROWS
     }
     return [
         max(least, chance * raised[unit.owner])
@@ -207,6 +210,10 @@ def with_rows(chances: Sequence[float], units: Sequence[Unit], steps: int) -> li
         else chance
         for unit, chance in zip(units, chances, strict=True)
     ]
+
+
+def _columns(owner: Owner | None) -> str:
+    return owner.label.rpartition("; ")[2] if owner else ""
 
 
 def _tabled(unit: Unit) -> bool:

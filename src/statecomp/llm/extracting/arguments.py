@@ -49,7 +49,10 @@ def target_of(arguments: Mapping[str, object]) -> str:
 
 def pairs_of(call: Call) -> dict[str, str]:
     """The arguments as names and values, those inside others by the names on the way."""
-    pairs = dict(pairs_in(arguments_of(call), ""))
+    given = arguments_of(call)
+    if acts := acts_of(call):
+        return acts  # what else such a call says is what the agent thought of it
+    pairs = dict(pairs_in(given, ""))
     if "content" in pairs and "sha" in pairs:
         # What is written over is named by its old hash.
         first = {"path": pairs["path"]} if "path" in pairs else {}
@@ -76,6 +79,12 @@ _ACTS = ("actions", "action", "commands", "command", "tool_calls")
 _MEANT = frozenset({"next_goal", "plan", "next_steps", "relevant_interactions", *_ACTS})
 
 
+def acts_of(call: Call) -> dict[str, str]:
+    """What a call does that is a message of data itself; nothing where it is none."""
+    given = arguments_of(call)
+    return {key: told(given[key]) for key in _ACTS if isinstance(given.get(key), list | dict)}
+
+
 def acted(said: str) -> tuple[Json, str] | None:
     """What a message of data does, and what it says of that; None where it is no such message.
 
@@ -83,7 +92,9 @@ def acted(said: str) -> tuple[Json, str] | None:
     """
     block = (FENCED.findall(said) or [said])[-1].strip()
     data = decoded(block) if block[:1] == "{" else None
-    acts = next((data[key] for key in _ACTS if data.get(key)), None) if data else None
+    if not isinstance(data, dict):
+        return None
+    acts = next((data[key] for key in _ACTS if data.get(key)), None)
     if acts is None or isinstance(acts, str):
         return None
     thoughts = {key: value for key, value in data.items() if key not in _MEANT}

@@ -18,7 +18,7 @@ from statecomp.llm.record import Record, entry
 UNDERSTATED = 15.0
 """How many times rarer the odds of a name are than the chance of its unit; fitted apart."""
 _BARE = re.compile(
-    r"https?://|\.\w{1,5}\Z|@\w+\Z|(?:0x)?(?=[0-9a-f]*\d)[0-9a-f]{7,}\Z|"
+    r"https?://|\.\w{1,5}\Z|@\w+\Z|(?:0x)?(?=[0-9a-f]*\d)[0-9a-f]{6,}\Z|0x[0-9a-f]+\Z|"
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z|\d+(?:[.:]\d+)*[-+~/]\S*\Z|"
     r".*[\u3000-\u9fff].{6}",
     re.IGNORECASE,

@@ -180,7 +180,8 @@ def _cause(payload: Payload) -> str:
     found = raised[-1:] or named[:1] or told[:1] or _closing(text)
     if found and found[-1].endswith(":") and found[-1] in lines:
         # What was wrong stands below.
-        found = [*found, *lines[lines.index(found[-1]) + 1 :][:1]]
+        below = lines[lines.index(found[-1]) + 1 :][:1]
+        found = [*found[:-1], " ".join((found[-1], *below))]
     cause = "; ".join(one_line(line).lstrip("-* ").rstrip(";") for line in found)
     return _bounded(unprompted(cause) or cause)
 

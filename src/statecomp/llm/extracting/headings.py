@@ -39,15 +39,18 @@ def headings_of(units: Sequence[Unit]) -> list[str]:
         if unit.place is Place.SAID and _DOUBTS.search(unit.text)
     ]
     rules = _rule_owners(units)
+    sent: dict[int, str] = {}
+    for unit in units:
+        if unit.place is Place.CALL:
+            sent[unit.step] = f"{sent.get(unit.step, '')} {unit.text}"
     last = max((unit.step for unit in units if unit.place is Place.SAID), default=-1)
     found = []
     for unit in units:
         if unit.place is Place.SAID:
             found.append(_said(unit, shown, doubts, unit.step == last))
         elif unit.form is Form.RULE and unit.owner and (unit.step, unit.owner) in rules:
-            found.append("constraints")
-        elif unit.form is Form.RULE and not unit.owner and CONSTRAINT.search(unit.text):
-            found.append("constraints" if unit.place is Place.OBSERVED else "facts")
+            # What the agent wrote itself, and was shown again, binds nobody.
+            found.append("facts" if unit.text in sent.get(unit.step, "") else "constraints")
         else:
             found.append("facts")
     return found

@@ -143,7 +143,7 @@ class _ObjectReader:
             for place, inner in enumerate(value, start=1):
                 own = identity(inner) if isinstance(inner, dict) else ""
                 if not own and len(value) > 1:
-                    own = f"#{place}"  # nothing else tells it from the others
+                    own = f"item {place}"  # nothing else tells it from the others
                 label = "; ".join(part for part in (outer, own) if part)
                 yield from reader.read(inner, (), Owner(label), depth + 1)
 

@@ -77,9 +77,10 @@ def steps_of(
     """The steps of the span; those `after` it may show that a failure was overcome."""
     known = (*span, *after[:RETRIES])
     endings = [ending_of(member) for member in known]
-    results = results_of(units)
     actions = list(actions_of(span))
     answers = [parts_of(member).payloads for member in span]
+    lengths = [length_of(answer) for answer in answers]
+    results = results_of(units, lengths)
     return [
         KnownStep(
             number=member.number,
@@ -87,7 +88,7 @@ def steps_of(
             action=actions[place].text,
             ending=endings[place],
             size=size_of(answers[place]),
-            length=length_of(answers[place]),
+            length=lengths[place],
             words=words_of_answer(answers[place][0]) if len(answers[place]) == 1 else "",
             results=results.get(place, ()),
             below=tuple(calls_of(member)),

@@ -12,6 +12,7 @@ from statecomp.history.interaction import Call, Interaction
 from statecomp.history.text import Kind, identifiers
 from statecomp.llm.extracting.arguments import (
     acted,
+    acts_of,
     arguments_of,
     as_diff,
     edit_of,
@@ -99,9 +100,7 @@ def units_of(span: Sequence[Interaction]) -> list[Unit]:
     return [
         Unit(piece.text, piece.form, piece.owner, step, place, index, len(group), names, answer)
         for step, member in enumerate(span)
-        for (place, group), answer in zip(
-            parts_of(member).pieces, answers_of(member), strict=True
-        )
+        for (place, group), answer in zip(parts_of(member).pieces, answers_of(member), strict=True)
         for index, (piece, names) in enumerate(group)
     ]
 
@@ -136,13 +135,19 @@ _MARKUP = re.compile(r"</?(?:observation|thinking|thought|action|plan|reflection
 
 
 _ITEM = re.compile(r"\s*(?:\d{1,3}[.)]|[-*•])\s")
+_DATA = ("[{", "{'", '{"')
+"""What data begins with that some clients put into the words of the agent."""
 ITEM_WORDS = 6
 """Words of an item that stands without the list it is of."""
 
 
 def _spoken(text: str) -> Iterator[Piece]:
     for line in _MARKUP.sub(" ", text).split("\n"):
-        if is_line_of_code(line) or (_ITEM.match(line) and len(line.split()) < ITEM_WORDS):
+        if (
+            line.lstrip()[:2] in _DATA
+            or is_line_of_code(line)
+            or (_ITEM.match(line) and len(line.split()) < ITEM_WORDS)
+        ):
             continue
         for sentence in sentences(one_line(line)):
             for part in fitted(sentence):
@@ -170,6 +175,8 @@ def _done(acts: Json) -> Iterator[Piece]:
 def _sent(call: Call) -> Iterator[Piece]:
     """The arguments of a call: an edit as old and new, short values as fields, texts cut."""
     arguments = arguments_of(call)
+    if acts_of(call):
+        return  # its line tells all of it
     edit = edit_of(arguments)
     owner = Owner(target_of(arguments))
     if edit and sum(map(len, edit)) <= EDIT:

@@ -175,6 +175,8 @@ _COLOUR = re.compile(
     r"\x1b\[[0-9;?]{0,30}[ -/]{0,4}[@-~]|\x1b\][^\x07\x1b\n]{0,400}(?:\x07|\x1b\\)?|\x1b[@-_]"
 )
 _REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
+_PROGRAMS = re.compile(r"<(script|style)\b[^>]*>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+"""What a page runs, and what it looks like; not what it says."""
 _EXIT = re.compile(
     r"\s*[\[(<]?/?(?:process |command completed with )?"
     r"(?:return ?code|exit(?:ed)?(?: with)?(?: code| status)?|"
@@ -203,6 +205,8 @@ def _bared(payload: Payload) -> Payload:
         text = _COLOUR.sub("", text)
     if "<system-reminder>" in text:
         text = _REMINDER.sub("", text)
+    if "<script" in text or "<style" in text:
+        text = _PROGRAMS.sub(" ", text)
     refused = "<tool_use_error>" in text[:200]
     if refused:
         text = text.replace("<tool_use_error>", "").replace("</tool_use_error>", "")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from statecomp.history.interaction import Call, Interaction
 from statecomp.llm.extracting.arguments import (
     acted,
+    acts_of,
     arguments_of,
     as_diff,
     edit_of,
@@ -92,6 +93,7 @@ def _action(span: Sequence[Interaction], place: int) -> str:
         and member.calls
         and len(action) > LONG
         and not edit_of(arguments_of(member.calls[0]))
+        and not acts_of(member.calls[0])
     ):
         if alike(before, member):
             differs = _part(member, common_of((before.calls[0], member.calls[0])))

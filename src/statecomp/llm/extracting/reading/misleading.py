@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from statecomp.history.situation import Situation
 from statecomp.llm.extracting.pieces import Form
 from statecomp.llm.extracting.ranking import spoken_in
-from statecomp.llm.extracting.reading.noise import intends, orders, passing
+from statecomp.llm.extracting.reading.noise import guesses, intends, orders, passing
 from statecomp.llm.extracting.steps import KnownStep
 from statecomp.llm.extracting.units import Place, Unit
 from statecomp.llm.markers import ADDRESSED, ADDRESSED_WORDS, OPEN
@@ -20,7 +20,9 @@ def misleads(unit: Unit) -> bool:
     text = unit.text
     plain = unit.form in (Form.LINE, Form.RULE)
     if unit.place is Place.SAID and (
-        intends(text) or passing(text) or _GUESS.search(text) or not (unit.names or OPEN.search(text))
+        intends(text)
+        or passing(text)
+        or not (OPEN.search(text) or (unit.names and not guesses(text)))
     ):
         return True  # a view that names nothing can be checked by nobody
     if (
@@ -39,16 +41,12 @@ def misleads(unit: Unit) -> bool:
     return (addressed and bool(ADDRESSED.search(text))) or framelike(text)
 
 
-_GUESS = re.compile(
-    r"\b(?:maybe|perhaps|possibly|probably|likely|might|seems?|appears?|wonder|suspect|guess|"
-    r"I think|I believe)\b|\?\W*\Z",
-    re.IGNORECASE,
-)
-"""What the agent took to be so without having seen it: the steps since have shown better."""
 _LICENSE = re.compile(
     r"Licensed under the|WARRANT(?:Y|IES)\b|may not use this file|License for the"
 )
-_TORN = re.compile(r"(?:\*/|\*\s|[)}\]]|END\b|ELSE\b|else\b|elif\b|except\b|catch\b|finally\b)")
+_TORN = re.compile(
+    r"\s*(?:\*/|\*[\s<]|[)}\]]|END\b|ELSE\b|else\b|elif\b|except\b|catch\b|finally\b)"
+)
 """What a block of a program begins with that was torn from the one before it."""
 SHRED = 3
 

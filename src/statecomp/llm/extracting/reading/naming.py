@@ -137,7 +137,9 @@ def _listed(value: Mapping[str, Json]) -> str:
     """Its name; an id says nothing in a list, but the kind of thing does."""
     name = called(value).partition(": ")[2] or str(value.get("type") or "")
     if not name and not id_alone(found := identity(value)):
-        name = found.replace(": ", " ", 1)  # a value says nothing without its field
+        key, _, told = found.partition(": ")
+        # A count says nothing without its field.
+        name = told if _IDENTITY.match(key) or not told else f"{key} {told}"
     status = value.get("status")
     return f"{name} ({status})" if name and isinstance(status, str) and len(status) < 20 else name
 

@@ -26,13 +26,39 @@ _NODE = re.compile(
     r"""(?: "(?P<name>(?:[^"\\]|\\.)*)")?(?P<marks>(?: \[[^\]]{0,80}\]){0,6})"""
     r"""(?P=quote)(?::(?: (?P<text>.*))?)?\Z"""
 )
-_THINGS = frozenset("listitem row article radio checkbox paragraph option menuitem treeitem".split())
-_ASKS = frozenset("radio checkbox button textbox searchbox combobox switch tab slider".split())
+_THINGS = frozenset(
+    {
+        "listitem",
+        "row",
+        "article",
+        "radio",
+        "checkbox",
+        "paragraph",
+        "option",
+        "menuitem",
+        "treeitem",
+    }
+)
+_ASKS = frozenset(
+    {"radio", "checkbox", "button", "textbox", "searchbox", "combobox", "switch", "tab", "slider"}
+)
 _SECTIONS = frozenset(
-    "region main article listitem row group dialog list table form complementary".split()
+    {
+        "region",
+        "main",
+        "article",
+        "listitem",
+        "row",
+        "group",
+        "dialog",
+        "list",
+        "table",
+        "form",
+        "complementary",
+    }
 )
 """What a heading inside holds for no longer than they last."""
-_MENUS = frozenset("navigation banner contentinfo menubar menu".split())
+_MENUS = frozenset({"navigation", "banner", "contentinfo", "menubar", "menu"})
 _STATE = re.compile(r"\[(checked|disabled|selected|expanded|pressed)\b")
 _FOUND = re.compile(r"(Span \d+: )(- .*)\Z")
 
