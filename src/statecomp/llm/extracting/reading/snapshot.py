@@ -154,6 +154,13 @@ def _said(words: str, told: Sequence[str]) -> bool:
     )
 
 
+def _urls(node: _Node) -> Iterator[str]:
+    if node.url:
+        yield node.url
+    for inner in node.inside:
+        yield from _urls(inner)
+
+
 def _things(node: _Node) -> int:
     return sum((inner.role in _THINGS) + _things(inner) for inner in node.inside)
 
@@ -180,21 +187,21 @@ def _told(node: _Node, under: _Heading) -> Iterator[Piece]:
         if inner.role == "heading":
             under.owner = Owner(_words(inner)[:LONGEST])
         elif _whole(inner):
-            yield from _line([inner], under)
+            yield from (p for p in _line([inner], under) if not _in_menu(inner, p))
         elif not (inner.role in ("combobox", "listbox") and _things(inner) > OPTIONS):
             before = under.owner
             if inner.words:
                 under.owner = Owner(inner.words[:LONGEST])
             told = _told(inner, under)
-            yield from (p for p in told if inner.role not in _MENUS or not _entry(p))
+            yield from (p for p in told if not _in_menu(inner, p))
             if inner.words or inner.role in _SECTIONS | _MENUS:
                 under.owner = before
     yield from _line(run, under)
 
 
-def _entry(piece: Piece) -> bool:
+def _in_menu(node: _Node, piece: Piece) -> bool:
     """Whether it is an entry of a menu: a word or two and where they lead."""
-    return len(piece.text.partition(", link: ")[0].split()) < ENTRY
+    return node.role in _MENUS and len(piece.text.partition(", link: ")[0].split()) < ENTRY
 
 
 def _inline(node: _Node) -> bool:
@@ -219,6 +226,7 @@ def _line(nodes: Sequence[_Node], under: _Heading) -> Iterator[Piece]:
         text = f"{node.role}: {text}"
     if node.state:
         text = f"{text} ({node.state})"
-    if url := node.url or (node.inside[0].url if len(node.inside) == 1 else ""):
-        text = f"{text}, link: {url}"
+    urls = list(dict.fromkeys(url for one in nodes for url in _urls(one)))
+    if len(urls) == 1:
+        text = f"{text}, link: {urls[0]}"
     yield Piece(text[: 2 * LONGEST], Form.LINE, under.owner)
