@@ -205,11 +205,49 @@ def test_a_title_holds_for_what_stands_deeper() -> None:
     assert ("", "5 parts to fetch in all.") in told(seen)
 
 
+def test_what_stands_deeper_is_of_the_thing_above_it() -> None:
+    things = "\n".join(
+        f"P{n}: Pump {n}\n  Kind: pumps\n  Stock:\n    East: {n}47 units\n      - York: {n}77"
+        for n in (1, 2)
+    )
+    labels = {text: label for label, text in told(f"Stock in all: 848\n\n{things}")}
+    assert labels["- York: 177"] == "P1: Pump 1; Stock:; East: 147 units"
+    assert labels["- York: 277"] == "P2: Pump 2; Stock:; East: 247 units"
+    assert labels["Kind: pumps"].startswith("P2: Pump 2")
+
+
+def test_a_list_inside_one_of_several_things_is_not_the_outcome() -> None:
+    groups = [{"name": n, "id": f"g{n}"} for n in ("To-do", "Doing", "Done")]
+    found = [{"title": "Plans", "groups": groups}, {"title": "Teams", "groups": groups[:2]}]
+    seen = json.dumps({"object": "list", "results": found})
+    line = heads(written(step(1, "{}", seen, name="search"), step(2, seen=PADDING)))[0]
+    assert "-> 2 listed: Plans, Teams" in line
+
+
+def test_only_the_last_fence_of_a_message_was_run() -> None:
+    said = "```\nedit 1:9\nprint('never run')\n```\nand then\n```\npython run.py\n```"
+    spoken = replace(step(1, said=said, seen="no output"), calls=())
+    assert "never run" not in whole(spoken, step(2, seen=PADDING))
+
+
+def test_the_same_error_at_another_line_is_told_once() -> None:
+    steps = [step(n, "{}", f"bash: line {n}7: pump: command not found") for n in (1, 2, 3)]
+    (cause,) = written(*steps, step(4, seen=PADDING)).failures
+    assert "again at 2, 3" in cause
+
+
+def test_an_inference_of_the_agent_is_not_confirmed() -> None:
+    seen = "rbp 0x7f98\nrsp 0x7f98\n"
+    said = "I found the overflow: the buffer `0x7f98` extends downwards past every guard."
+    span = (step(1, seen=seen), step(2, said=said, seen=PADDING))
+    assert not written(*span).conclusions
+
+
 def test_items_of_an_item_stand_below_it() -> None:
     items = "1. It starts.\n2. Each block does this:\n   - reads a byte\n   - jumps\n3. It ends."
     seen = f"Summary:\n{items}"
     labels = {text: label for label, text in told(seen)}
-    assert labels["- reads a byte"] == "2. Each block does this:"
+    assert labels["- reads a byte"] == "Summary:; 2. Each block does this:"
     assert labels["3. It ends."] == "Summary:"
 
 

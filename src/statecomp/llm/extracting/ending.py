@@ -24,7 +24,8 @@ _BEGINS = re.compile(
     re.IGNORECASE,
 )
 _ANYWHERE = re.compile(
-    r": command not found\s*\Z|: No such file or directory\s*\Z|: Permission denied\s*\Z"
+    r": syntax error\b|: unexpected EOF while looking for|: command not found\s*\Z|"
+    r": No such file or directory\s*\Z|: Permission denied\s*\Z"
 )
 _DATA = re.compile(
     r"""\s*\{.{0,200}?(?:["']errors?["']\s*:\s*(?!null|false|None|False|""|''|\[\]|\{\}|0\b)|"""

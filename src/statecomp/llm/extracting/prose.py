@@ -21,10 +21,12 @@ from statecomp.llm.extracting.pieces import (
 from statecomp.llm.extracting.reading.layout import (
     ITEM,
     Scope,
+    chained,
     fence_end,
     fenced,
     is_program,
     margin_of,
+    opened,
     opens,
     scoped,
     wide,
@@ -74,8 +76,8 @@ def pieces_of(lines: Sequence[str], data: Data) -> Iterator[Piece]:
                 owner = None
             place += 1
             continue
-        while scopes and margin_of(line) <= scopes[-1][0]:
-            owner = scopes.pop()[1]  # what stood deeper below its title has ended
+        while scopes and margin_of(line) <= scopes[-1].end:
+            owner = scopes.pop().before  # what stood deeper below its title has ended
         if (stop := fence_end(lines, place)) > place:
             yield from fenced(lines[place + 1 : stop - 1], owner)
             place = stop
@@ -88,8 +90,10 @@ def pieces_of(lines: Sequence[str], data: Data) -> Iterator[Piece]:
             yield from inner
             place += 1
         elif _is_heading(lines, place) or opens(lines, place):
-            scopes = scoped(scopes, lines, place, owner)
-            owner = Owner(_below_outer(line, outer))
+            held = opened(scopes, lines, place)
+            owner = scopes[len(held)].before if len(held) < len(scopes) else owner
+            scopes = scoped(held, lines, place, owner)
+            owner = Owner(chained(owner if held else None, _below_outer(line, outer)))
             if any(map(str.isdigit, _NUMBERED.sub("", line))):
                 # "Found 3 rows:" is news itself, whatever stands below it.
                 yield Piece(owner.label, Form.LINE)
@@ -194,7 +198,8 @@ def _is_heading(lines: Sequence[str], place: int) -> bool:
         return True
     if _UNDERLINE.match(following) and len(line.strip()) > 2 and not wordless(line):
         return True
-    if place and _KEY_VALUE.match(lines[place - 1]):
+    deeper = margin_of(following) > margin_of(line)
+    if place and _KEY_VALUE.match(lines[place - 1]) and not deeper:
         return False  # one of several keys, and it has no value
     # `Results:` names what is below it, if something is; `else:` does not.
     titled = _TITLE.match(line) and not is_program(line)
@@ -223,6 +228,7 @@ def _fields_end(lines: Sequence[str], start: int) -> int:
         and len(lines[stop]) < 400
         and _KEY_VALUE.match(lines[stop])
         and margin_of(lines[stop]) == margin
+        and not opens(lines, stop)
     ):
         stop += 1
     return stop

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -23,6 +24,7 @@ from statecomp.llm.extracting.reading.size import length_of, size_of, words_of_a
 from statecomp.llm.extracting.units import Unit, parts_of
 from statecomp.llm.record import Record
 
+_DIGITS = re.compile(r"\d+")
 WHOLE = 1.4
 """How many times longer than what is said of it an answer may be that counts as said."""
 SHARE = 0.75
@@ -181,8 +183,10 @@ def _failures(failed: Sequence[KnownStep], limit: int) -> Iterator[str]:
     for step in failed:
         if step.ending.cause:
             cause = shortened(step.ending.cause, max(limit, CAUSE_CHARS))
-            causes.setdefault(cause, []).append(step)
-    for cause, (first, *others) in causes.items():
+            # The same error at another line of a shell is the same.
+            causes.setdefault(_DIGITS.sub("0", cause), []).append(step)
+    for first, *others in causes.values():
+        cause = shortened(first.ending.cause, max(limit, CAUSE_CHARS))
         notes = []
         if others:
             notes.append(f"again at {', '.join(str(step.number) for step in others)}")

@@ -156,8 +156,8 @@ def _spoken(text: str) -> Iterator[Piece]:
 
 
 def _written(said: str) -> Iterator[Piece]:
-    """What stands in the fences of a text whose action is a fence."""
-    for block in FENCED.findall(said):
+    """What stands in the fence of a text whose action is a fence: the last is what was run."""
+    for block in FENCED.findall(said)[-1:]:
         yield from cut(block, 0)
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias
+from typing import NamedTuple
 
 from statecomp.llm.extracting.code import blocks, is_code
-from statecomp.llm.extracting.pieces import LONGEST, Form, Owner, Piece, wordless
+from statecomp.llm.extracting.pieces import Form, Owner, Piece, wordless
 
+WIDEST = 100
+"""Characters of a line that may be the title of others."""
+CHAIN = 140
+"""Characters of a title with the titles it stands under."""
 SHORT_BLOCK = 8
 """Lines between fences that stand together whatever they are."""
 ITEM = re.compile(r"\s*(?:[-*•+]|\d{1,3}[.)])\s+\S")
@@ -18,8 +22,13 @@ _PROGRAM = re.compile(
     r"\s*(?:else|try|finally|do|(?:if|elif|for|while|def|class|except|with|case)\b.*):\s*\Z"
 )
 
-Scope: TypeAlias = tuple[int, Owner | None]
-"""The margin at or before which a title has ended, and the owner that holds again from there."""
+
+class Scope(NamedTuple):
+    """The margin at or before which a title has ended, its own, and the owner that holds again."""
+
+    end: int
+    title: int
+    before: Owner | None
 
 
 def is_program(line: str) -> bool:
@@ -63,18 +72,39 @@ def fenced(lines: Sequence[str], owner: Owner | None) -> Iterator[Piece]:
 
 
 def opens(lines: Sequence[str], place: int) -> bool:
-    """Whether it is an item that others stand below."""
-    line, below = lines[place], lines[place + 1] if place + 1 < len(lines) else ""
-    nested = bool(ITEM.match(below)) and margin_of(below) > margin_of(line)
-    return nested and bool(ITEM.match(line)) and line.rstrip().endswith(":") and len(line) < LONGEST
+    """Whether others stand deeper below it and are of it: an item of items, a thing and its parts.
+
+    What goes on in the next line, hanging, opens nothing.
+    """
+    line, below = lines[place].rstrip(), lines[place + 1] if place + 1 < len(lines) else ""
+    if len(line) > WIDEST or not below.strip() or margin_of(below) < margin_of(line) + 2:
+        return False
+    if ITEM.match(line):
+        return bool(ITEM.match(below))
+    return line[-1] not in ".,;!?|" and not is_program(line)
+
+
+def opened(scopes: list[Scope], lines: Sequence[str], place: int) -> list[Scope]:
+    """The scopes that are still open where a title stands: those of titles less deep than it.
+
+    An item of a list that stands as deep as its title is still of that.
+    """
+    margin, item = margin_of(lines[place]), bool(ITEM.match(lines[place]))
+    return [one for one in scopes if one.title < margin or (item and one.end < margin)]
 
 
 def scoped(
     scopes: list[Scope], lines: Sequence[str], place: int, owner: Owner | None
 ) -> list[Scope]:
-    """The titles that hold as long as lines stand deeper than they do; a heading ends them all."""
-    if not lines[place].rstrip().endswith(":"):
-        return []
-    margin = margin_of(lines[place])
+    """The scopes with that of a title: what is deeper, or a list as deep as the title itself."""
+    line, margin = lines[place].rstrip(), margin_of(lines[place])
     below = next((line for line in lines[place + 1 : place + 3] if line.strip()), "")
-    return [*scopes, (margin if margin_of(below) > margin else margin - 1, owner)]
+    if margin_of(below) > margin:
+        return [*scopes, Scope(margin, margin, owner)]
+    return [*scopes, Scope(margin - 1, margin, owner)] if line.endswith(":") else []
+
+
+def chained(inside: Owner | None, title: str) -> str:
+    """A title with those it stands under, where that is not too long to be read each time."""
+    whole = f"{inside.label}; {title}" if inside and inside.label else title
+    return whole if len(whole) <= CHAIN else title

@@ -31,6 +31,8 @@ def misleads(unit: Unit) -> bool:
         and (_crumb(text) or orders(text) or (not unit.owner and _BARE_LINK.match(text)))
     ):
         return True
+    if unit.form is not Form.FIELD and _SCRAP.match(text):
+        return True
     if unit.form is Form.CODE and (_LICENSE.search(text) or _TORN.match(text)):
         return True
     if unit.form is Form.CODE and unit.place is Place.CALL and _shred(unit):
@@ -56,6 +58,8 @@ def _shred(unit: Unit) -> bool:
     return unit.count > SHRED and unit.text.count("\n") + 1 < SHRED
 
 
+_SCRAP = re.compile(r"(?:\.\.\. )?\S{200,}\Z")
+"""A piece out of the middle of one long word: an address, a token, a picture as text."""
 _BARE_LINK = re.compile(r"\W*https?://\S+\Z")
 """A link that nothing tells of where it leads."""
 

@@ -38,7 +38,7 @@ def results_of(units: Sequence[Unit], lengths: Sequence[int]) -> Mapping[int, tu
 
 def _results(seen: Sequence[Unit], length: int) -> Iterator[str]:
     """All of a short output; of a longer one how many things it lists, or its own words on it."""
-    lists = sorted((unit.text for unit in seen if unit.form is Form.LIST), key=_size)
+    lists = sorted((unit.text for unit in seen if _lists_all(unit, seen)), key=_size)
     if lists:
         yield lists[-1]
         yield from _recut(lists[-1])
@@ -54,10 +54,21 @@ def _tells(unit: Unit) -> bool:
     return told is not None and len(unit.text) <= WHOLE and bool(told.match(unit.text))
 
 
+def _lists_all(unit: Unit, seen: Sequence[Unit]) -> bool:
+    """Whether it is a list of the answer itself, or of the one thing that the answer tells of."""
+    if unit.form is not Form.LIST:
+        return False
+    before = _COUNT.search(unit.text)
+    owner = unit.text[: before.start()] if before else ""
+    return not owner or all(
+        other.label.startswith(owner) for other in seen if other.form is not Form.LIST
+    )
+
+
 def _size(text: str) -> tuple[bool, int]:
     """A list of the answer itself is more than a list inside one of its objects."""
     found = _COUNT.search(text)
-    return "; " not in text.partition(": ")[0], int(found[1]) if found else 1
+    return (found.start() == 0, int(found[1])) if found else (False, 1)
 
 
 def _recut(text: str) -> Iterator[str]:
