@@ -23,7 +23,7 @@ _DOUBTS = re.compile(
 )
 RULES = 0.3
 """The share of a section's sentences that bind, from which on all of it is rules."""
-SHOWN = 0.6
+SHOWN = 0.35
 """The share of a sentence's words that an answer showed before it was said."""
 SHARED = 3
 """Words that two sentences about one thing have in common."""
