@@ -67,7 +67,7 @@ _ABBREVIATED = (
 _SENTENCE_END = re.compile(
     r"(?<=[.!?])"
     + "".join(rf"(?<!\b{short}\.)" for short in _ABBREVIATED)
-    + r"\s+(?=[A-Z0-9\"'`*(\[])"
+    + r"\s+(?=[A-Z0-9\"'`*(\[])|(?<=[。！？])"
 )
 _CLAUSE_END = re.compile(r"(?<=[.!?;])\s+|\s(?=[|•]\s)|(?<=,)\s+")
 
