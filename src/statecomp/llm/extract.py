@@ -35,7 +35,7 @@ FADE = 0.7
 """How fast one step's further units lose: later steps need something of most steps."""
 NAMED = 150_000
 """What a missing name counts against its odds, which are understated, in tokens carried."""
-EXTRA_SHARE, EXTRA_TOKENS = 0.16, 200
+EXTRA_SHARE, EXTRA_TOKENS = 0.22, 200
 """The share of its source, and the tokens besides, that a record may have with all its extras."""
 INDEX_SHARE = 0.06
 """The share of its source that an index of names may take on top: without, steps break."""
