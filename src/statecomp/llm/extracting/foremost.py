@@ -27,6 +27,8 @@ FIELDS = 8
 """Fields of a named thing that are shown whatever else was seen."""
 WORDS = 3
 """Words of the longest name that is looked for in what the user wrote."""
+VALUES = 3
+"""Values that a label has had at most: what has more of them is measured again and again."""
 FORM = 6
 """Words of a line from which on those in its middle may differ too."""
 KIN = range(2, 7)
@@ -141,7 +143,7 @@ def corrections(units: Sequence[Unit], situation: Situation) -> Iterator[int]:
 def _corrected(seen: Sequence[tuple[int, str]], units: Sequence[Unit], before: str | None) -> bool:
     """Whether the last value is another than the one before; not where a step has two."""
     values = {value for _, value in seen} | ({before} if before else set())
-    if not 1 < len(values) <= WORDS:
+    if not 1 < len(values) <= VALUES:
         return False
     last, value = seen[-1]
     steps = Counter(units[place].step for place, _ in seen)
