@@ -66,7 +66,10 @@ def read(reader: RequestReader, messages: list[JsonObject]) -> None:
 def test_a_long_history_nobody_has_seen_is_not_read_by_the_thread_that_serves(
     reader: RequestReader, count: Told
 ) -> None:
-    long = [{"role": "user", "content": "The task."}, *chat_of("r" * 40, "line of a log\n" * 100)]
+    long: list[JsonObject] = [
+        {"role": "user", "content": "The task."},
+        *chat_of("r" * 40, "line of a log\n" * 100),
+    ]
     read(reader, long)
     assert HERE not in count.taken()
     read(reader, [*long, {"role": "user", "content": "Go on."}])
