@@ -21,6 +21,7 @@ from statecomp.checkpoint import Pins
 from statecomp.compressor import StateComp
 from statecomp.controller.age import AgeScorer
 from statecomp.controller.spans import Gates
+from statecomp.decisions import MOST_STEPS, TOO_LONG
 from statecomp.errors import SummaryFailed
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
@@ -264,6 +265,13 @@ def test_a_decision_that_is_no_longer_wanted_commits_nothing() -> None:
     assert view.note == "decided too late: nothing was committed"
     assert log.states() == []
     assert len(comp.prepare(raw).commits) == 1
+
+
+def test_about_more_steps_than_any_model_reads_nothing_is_decided() -> None:
+    comp = engine()
+    assert comp.prepare(history_of("prrrr")).commits
+    view = comp.prepare(history_of("p" + "r" * (MOST_STEPS + 1), "fine"))
+    assert (view.commits, view.note) == ((), TOO_LONG)
 
 
 def test_what_an_undone_commit_stood_for_is_not_taken_again() -> None:

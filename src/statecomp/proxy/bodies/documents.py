@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from statecomp.history.patient_json import LONG, raw_decode
+from statecomp.history.patient_json import LONG, TooManyFields, raw_decode
 
 
 class Unreadable(Exception):
@@ -92,6 +92,8 @@ def read(text: str, key: str, known: Document | None = None) -> Document:
     """Raises Unreadable."""
     try:
         return _Reading(text, key, known).document()
+    except TooManyFields as error:
+        raise Unreadable(f"the body cannot be read: {error}") from None
     except (ValueError, RecursionError):
         raise Unreadable("the body is not JSON") from None
 
