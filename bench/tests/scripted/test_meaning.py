@@ -44,6 +44,7 @@ PLAN = Plan(
         ("- the batch token was B7fac73", {"token": "B7fac73"}),
         ("- the token of the batch with", {}),  # an ordinary word is no token
         ("- city of Bruno: Port Kavidal", {}),  # where it ends nobody can tell
+        ("- weight 12 of marble, limit of basalt 31.5", {}),  # another's stands among its words
         ("- North | shelf 20 | counted 84 ctn", {}),  # any two words are no name
     ],
 )
