@@ -41,9 +41,10 @@ def test_a_look_up_shows_the_lines_around_too() -> None:
     assert shown.splitlines() == ["head", "price of tin: 7", "price of zinc: 9", "foot"]
 
 
-def test_a_look_up_without_a_value_prints_all_of_it() -> None:
-    assert answered(look_up([ProgramPart(READ, {})])).split() == [
-        *("head", "price", "of", "tin:", "7", "price", "of", "zinc:", "9", "foot")
+def test_a_look_up_without_a_value_prints_all_of_it_and_last() -> None:
+    parts = [ProgramPart(READ, {}), ProgramPart(READ, {"zinc": r"price of zinc: (\d+)"})]
+    assert answered(look_up(parts)).split("\n") == [
+        *("price of zinc: 9", "head", "price of tin: 7", "price of zinc: 9", "foot")
     ]
 
 

@@ -74,9 +74,10 @@ def programmable(step: Step) -> bool:
 def look_up(parts: Sequence[ProgramPart], around: int = 0) -> Called:
     """Runs what shows the values and prints the lines with them, and with those around.
 
-    Where no value is named it prints all.
+    Where no value is named it prints all, and that last: what a tool shows has an end.
     """
-    asked = (", ".join(map(repr, (_command(part.call), *part.wanted.values()))) for part in parts)
+    ordered = sorted(parts, key=lambda part: not part.wanted)
+    asked = (", ".join(map(repr, (_command(one.call), *one.wanted.values()))) for one in ordered)
     shown = "".join(f"show({one})\n" for one in asked)
     return "python", {"code": LOOK.replace("AROUND", str(around)) + shown}
 

@@ -19,6 +19,9 @@ from statecomp_bench.scripted.meaning import form_of
 # A record's entries: one for each step.
 ENTRY_START = re.compile(r"^(?=[-*] \d+[.:])", re.MULTILINE)
 
+UNKNOWN = "unknown"
+"""What is filled in where a value cannot be had."""
+
 
 @dataclass(frozen=True, slots=True)
 class ShownEntry:
@@ -44,7 +47,7 @@ class Recall:
         return {
             name: value
             for name, value in found.items()
-            if name in self._forms and self._forms[name].fullmatch(value)
+            if value != UNKNOWN and name in self._forms and self._forms[name].fullmatch(value)
         }
 
     def outdated(self, entry: ShownEntry, shown_by: Mapping[str, str]) -> Iterator[str]:

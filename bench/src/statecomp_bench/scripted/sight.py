@@ -112,7 +112,8 @@ class Eye:
                 sight.turns.append(SeenTurn(text, calls, ()))
                 shown = "\n".join(f"{c.name} {argument_text(c.arguments)}" for c in calls)
                 self._take(sight, self._observation(shown), stated=False)
-                self._recalled(sight, calls)
+                # What it saw counts before what it made of that.
+                sight.loose.update(self.recalled(calls))
                 self._said(sight, text)
             elif role == "tool" and (call := own.get(str(message.get("tool_call_id")))):
                 self._answered(sight, call, text)
@@ -136,13 +137,13 @@ class Eye:
         sight.values = {**sight.loose, **sight.values}
         return sight
 
-    def _recalled(self, sight: PlanSight, calls: Sequence[Call]) -> None:
-        """What it filled into its own calls it knows, unless it saw something else."""
-        if self._recall is None:
-            return
-        for call in calls:
-            if shown := self._shown_by(call):
-                sight.loose.update(self._recall.values(call, self._plan.step[shown]))
+    def recalled(self, calls: Iterable[Call]) -> dict[str, str]:
+        """What it filled into its own calls; later ones win."""
+        found: dict[str, str] = {}
+        for call in calls if self._recall else ():
+            if self._recall and (shown := self._shown_by(call)):
+                found.update(self._recall.values(call, self._plan.step[shown]))
+        return found
 
     def _listed(self, sight: PlanSight, reading: PlanReading) -> None:
         """Entry by entry: a newer list of which little is left makes the older one doubtful."""
