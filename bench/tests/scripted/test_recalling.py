@@ -10,6 +10,7 @@ import pytest
 from statecomp.history.interaction import Call
 from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.scripted.meaning import Meaning
+from statecomp_bench.scripted.programs import ProgramPart, look_up
 from statecomp_bench.scripted.recalling import Recall
 from statecomp_bench.scripted.sight import Eye
 
@@ -76,6 +77,20 @@ def test_a_thin_record_of_the_newer_list_makes_the_older_value_doubtful() -> Non
     shown = {"role": "user", "content": f"Facts:\n{older}{newer.replace('node-1', 'north')}"}
     assert seen(shown) == {"south": "12", "north": "64"}
     assert seen(both, understands=False)["north"] == "3015"
+
+
+def test_what_a_look_up_shows_beside_what_it_was_for_undoes_nothing() -> None:
+    clocks = ProgramPart(("read_file", {"path": "docs/clocks.csv"}), {"south": r"\bsouth,(-?\d+)"})
+    tool, arguments = look_up([clocks], around=1)
+    function = {"name": tool, "arguments": json.dumps(arguments)}
+    calls = [{"id": "c1", "type": "function", "function": function}]
+    newer = "- 9. read_file {'path': 'docs/again.csv'} -> 59 lines\n  north,64\n  south,11\n"
+    found = seen(
+        {"role": "user", "content": f"Facts:\n{newer}"},
+        {"role": "assistant", "content": "", "tool_calls": calls},
+        {"role": "tool", "tool_call_id": "c1", "content": "north,3015\nsouth,12\n"},
+    )
+    assert found == {"north": "64", "south": "12"}
 
 
 @pytest.mark.parametrize("left", ["...", "see the ..."])

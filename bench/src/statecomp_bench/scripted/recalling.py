@@ -50,6 +50,11 @@ class Recall:
             if value != UNKNOWN and name in self._forms and self._forms[name].fullmatch(value)
         }
 
+    def asked(self, call: Call) -> set[str]:
+        """The values that a program of its own looks for, by their patterns."""
+        code = _parsed(call.arguments).get("code", "")
+        return {fact.name for fact in self._plan.facts if repr(fact.pattern) in code}
+
     def outdated(self, entry: ShownEntry, shown_by: Mapping[str, str]) -> Iterator[str]:
         """Values of another step's list, where the entry of their own step does not show them."""
         for fact in self._plan.facts:

@@ -170,15 +170,21 @@ class Eye:
     def _answered(self, sight: PlanSight, call: Call, text: str) -> None:
         self._answer(sight, text)
         reading = self._observation(text)
-        shown = self._shown_by(call) if self._meaning else None
+        shown = self._shown_by(call) if self._meaning else ""
+        older = {name for name in self._beside(call, shown, reading) if name in sight.values}
+        values = {name: value for name, value in reading.values.items() if name not in older}
+        sight.shown_by.update(dict.fromkeys(values, shown))
+        self._take(sight, replace(reading, values=values), stated=False)
+
+    def _beside(self, call: Call, shown: str, reading: PlanReading) -> set[str]:
+        """Values that were not looked for: a list of before, read again, does not undo a newer."""
+        if self._recall is None:
+            return set()
         if shown:
-            # A list of before, read again, does not undo what the newer one said.
-            known = {name for name in reading.values if name in sight.values}
-            other = {name for name in known if self._plan.fact[name].source not in (shown, "")}
-            values = {name: v for name, v in reading.values.items() if name not in other}
-            reading = replace(reading, values=values)
-        sight.shown_by.update(dict.fromkeys(reading.values, shown or ""))
-        self._take(sight, reading, stated=False)
+            fact = self._plan.fact
+            return {name for name in reading.values if fact[name].source not in (shown, "")}
+        asked = self._recall.asked(call)
+        return reading.values.keys() - asked if asked else set()
 
     def _shown_by(self, call: Call) -> str:
         """The step that a call is; nothing where it is several, or none."""
