@@ -76,6 +76,8 @@ def test_a_thin_record_of_the_newer_list_makes_the_older_value_doubtful() -> Non
     assert seen(both) == {"south": "12"}
     shown = {"role": "user", "content": f"Facts:\n{older}{newer.replace('node-1', 'north')}"}
     assert seen(shown) == {"south": "12", "north": "64"}
+    said = {"role": "assistant", "content": "offset in the north: 3015; offset in the south: 12;"}
+    assert seen(said, {"role": "user", "content": f"Facts:\n{newer}"}) == {"south": "12"}
     assert seen(both, understands=False)["north"] == "3015"
 
 

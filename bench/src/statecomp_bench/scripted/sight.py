@@ -28,6 +28,7 @@ FIRST_WORDS = 40
 AIM = "want to"
 ERROR = "error:"
 ONCE_MORE = "Once more:"
+OWN_WORDS = "own words"
 FLAT = re.compile(
     r"^(?:Thought: (.*?)\n)?^Action: (.*?)\n^Observation: (.*)", re.MULTILINE | re.DOTALL
 )
@@ -60,7 +61,7 @@ class PlanSight:
 
     values: dict[str, str] = field(default_factory=dict)
     loose: dict[str, str] = field(default_factory=dict)
-    shown_by: dict[str, str] = field(default_factory=dict)  # the step that showed a value
+    shown_by: dict[str, str] = field(default_factory=dict)  # a value's step, or OWN_WORDS
     rules: set[str] = field(default_factory=set)
     done: set[str] = field(default_factory=set)
     aims: set[str] = field(default_factory=set)  # steps that were wanted or tried
@@ -164,6 +165,7 @@ class Eye:
     def _said(self, sight: PlanSight, text: str) -> None:
         reading = self._told(text)
         self._take(sight, reading, stated=True)
+        sight.shown_by.update(dict.fromkeys(reading.values, OWN_WORDS))
         # A call that was refused is no finished step, and yet says how far the work has come.
         sight.aims |= reading.aims | reading.told
 
