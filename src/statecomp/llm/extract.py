@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -34,7 +35,7 @@ FADE = 0.7
 """How fast one step's further units lose: later steps need something of most steps."""
 NAMED = 150_000
 """What a missing name counts against its odds, which are understated, in tokens carried."""
-EXTRA_SHARE, EXTRA_TOKENS = 0.16, 200
+EXTRA_SHARE, EXTRA_TOKENS = 0.22, 200
 """The share of its source, and the tokens besides, that a record may have with all its extras."""
 INDEX_SHARE = 0.06
 """The share of its source that an index of names may take on top: without, steps break."""
@@ -110,7 +111,7 @@ class ExtractiveSummarizer:
         told = outline(steps, min(most, max(bound, LINE_TOKENS * len(span))), self.count)
         told = replace(told, locations=unread(span, situation))
         # What was left out because it says nothing, or too much, was there all the same.
-        totals = UnitTotals.of(seen)
+        totals = UnitTotals.of(seen, [step.length for step in steps])
         draft = Draft(told, units, [step.number for step in steps], density, totals)
         reserve = self._reserve(told.record, owed(span, situation.rest), room)
         shown = {
@@ -179,8 +180,11 @@ def _came_to_nothing(unit: Unit, steps: Sequence[KnownStep]) -> bool:
 def said_by(line: str, unit: Unit) -> bool:
     """Whether a step's own line says it already: its result, or the value of an argument."""
     text = unit.text
+    key, _, value = text.partition(": ")
+    if unit.form is Form.FIELD and value and f'"{key}": "{value}"' in line:
+        return True
     if unit.place is Place.CALL and unit.form is Form.FIELD:
-        text = text.partition(": ")[2]
+        text = value
     return any(f" {text}{end}" in line for end in (" ", ", ", "; ", "\n")) or (
         f'"{text}"' in line or f": {text}}}" in line
     )
@@ -193,10 +197,12 @@ def with_rows(chances: Sequence[float], units: Sequence[Unit], steps: int) -> li
     for unit, chance in zip(units, chances, strict=True):
         if chance and _tabled(unit):
             tables.setdefault(unit.owner, []).append(chance)
+    alike = Counter(_columns(owner) for owner in tables)
     raised = {
         owner: max(1.0, least * len(rows) / sum(rows))
         for owner, rows in tables.items()
-        if len(rows) >= ROWS
+        # What each of many things has a table of says little of any.
+        if len(rows) >= ROWS and alike[_columns(owner)] < ROWS
     }
     return [
         max(least, chance * raised[unit.owner])
@@ -204,6 +210,10 @@ def with_rows(chances: Sequence[float], units: Sequence[Unit], steps: int) -> li
         else chance
         for unit, chance in zip(units, chances, strict=True)
     ]
+
+
+def _columns(owner: Owner | None) -> str:
+    return owner.label.rpartition("; ")[2] if owner else ""
 
 
 def _tabled(unit: Unit) -> bool:

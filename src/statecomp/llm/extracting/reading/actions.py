@@ -7,7 +7,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from statecomp.history.interaction import Call, Interaction
-from statecomp.llm.extracting.arguments import arguments_of, as_diff, edit_of, pairs_of, target_of
+from statecomp.llm.extracting.arguments import (
+    acted,
+    acts_of,
+    arguments_of,
+    as_diff,
+    edit_of,
+    pairs_of,
+    target_of,
+    told,
+)
 from statecomp.llm.extracting.ending import Ending, endings_of
 from statecomp.llm.extracting.pieces import FENCED, one_line, shortened
 from statecomp.llm.extracting.reading.calls import (
@@ -84,6 +93,7 @@ def _action(span: Sequence[Interaction], place: int) -> str:
         and member.calls
         and len(action) > LONG
         and not edit_of(arguments_of(member.calls[0]))
+        and not acts_of(member.calls[0])
     ):
         if alike(before, member):
             differs = _part(member, common_of((before.calls[0], member.calls[0])))
@@ -134,6 +144,8 @@ def action_of(member: Interaction) -> str:
         return "; ".join(_call_line(call) for call in member.calls)
     if not member.observations:
         return one_line(f"{MESSAGE}{member.said}")
+    if message := acted(member.said):
+        return one_line(told(message[0])) or "(nothing done)"
     blocks = FENCED.findall(member.said)
     return one_line(blocks[-1] if blocks else member.said) or "(nothing said)"
 
