@@ -88,7 +88,12 @@ def entries(text: str) -> Iterator[str]:
 def stems(text: str) -> frozenset[str]:
     """Telling words by their beginnings, so that "closes" is "closed"."""
     words = (word.lower() for word in WORD.findall(text))
-    return frozenset(word[:STEM] for word in words if _tells(word))
+    return frozenset(_stem(word) for word in words if _tells(word))
+
+
+def _stem(word: str) -> str:
+    """A name with a hyphen is whole: "saddle-codec" is not "saddle-tools"."""
+    return word if "-" in word else word[:STEM]
 
 
 def _tells(word: str) -> bool:
@@ -120,8 +125,8 @@ def form_of(pattern: str) -> str:
 
 def _nearest(sought: Sought, entry: str) -> tuple[int, int] | None:
     """The value that stands directly behind the label's last word, and no other among its words."""
-    words = [m for m in WORD.finditer(entry) if m[0].lower()[:STEM] in sought.words]
-    newest = {m[0].lower()[:STEM]: m.end() for m in words}
+    stemmed = ((_stem(m[0].lower()), m.end()) for m in WORD.finditer(entry))
+    newest = {stem: end for stem, end in stemmed if stem in sought.words}
     start, stop = min(newest.values()), max(newest.values())
     match = next(_fitting(sought, entry, stop, len(entry)), None)
     if match is None or any(_fitting(sought, entry, start, stop)):
