@@ -125,7 +125,7 @@ class Study:
         rows = [
             StudyEntry("Age alone", age, networks(self.seed), NO_MODEL),
             StudyEntry("Evidence", alone, networks(self.seed), NO_MODEL),
-            StudyEntry("Evidence, boosted trees (the shipped recipe)", alone, trees, NO_MODEL),
+            StudyEntry("Evidence, boosted trees", alone, trees, NO_MODEL),
         ]
         if "once" in self.vectors:
             rows[:0] = [
