@@ -48,21 +48,29 @@ def test_every_architecture_gives_the_same_vectors(name: str, tmp_path: Path) ->
 
 def test_only_what_is_read_goes_through_the_last_layer() -> None:
     model = frozen()
-    seen: dict[int, int] = {}
+    seen: dict[str, int] = {}
 
-    def count(layer: int) -> Any:
+    def count(part: str) -> Any:
         def add(module: Any, inputs: Any, output: Any) -> None:
-            seen[layer] = seen.get(layer, 0) + inputs[0].numel() // model.width
+            seen[part] = seen.get(part, 0) + inputs[0].numel() // model.width
 
         return add
 
-    layers = model._decoder.layers
-    parts = {2: layers[-2].mlp, 1: layers[-1].mlp.whole}
+    before, last = model._decoder.layers[-2:]
+    parts = {
+        "layer before": before.mlp,
+        "last layer": last.mlp.whole,
+        "its queries": last.self_attn.q_proj.whole,
+        "its attention": last.self_attn.o_proj.whole,
+    }
     hooks = [part.register_forward_hook(count(place)) for place, part in parts.items()]
     try:
         model.encode_behind([5] * 40, [[6] * 10, [7] * 10])
     finally:
         for hook in hooks:
             hook.remove()
-    assert seen[1] == 3  # the state's last token and one for each target
-    assert seen[2] == 40 + 2 * 10
+    read = 3  # the state's last token and one for each target
+    assert seen == {
+        "layer before": 40 + 2 * 10,
+        **dict.fromkeys(("last layer", "its queries", "its attention"), read),
+    }

@@ -54,6 +54,14 @@ def test_the_paper_has_ten_rows_of_representations_and_eleven_of_routers() -> No
     assert len(routers.paper_rows(64, 0)) == 11
 
 
+def test_every_row_of_the_paper_is_judged_with_evidence_beside_it_too() -> None:
+    rows = {entry.name: entry for entry in STUDY.entries()}
+    for name, *_ in representations.PAPER:
+        alone, both = (rows[row].pairs().x for row in (name, f"{name} + evidence"))
+        np.testing.assert_array_equal(both, np.hstack([alone, blocks.evidence_of(VECTORS)]))
+        assert rows[name].learners == rows[f"{name} + evidence"].learners
+
+
 def test_without_their_vectors_rows_are_left_out() -> None:
     study = representations.Study({"once": VECTORS}, LABELS)
     assert not {e.name for e in study.entries()} & {name for name, *_ in representations.PAPER}

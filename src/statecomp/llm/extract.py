@@ -13,6 +13,7 @@ from statecomp.history.text import Kind
 from statecomp.llm.extracting.compose import UnitTotals
 from statecomp.llm.extracting.draft import Draft
 from statecomp.llm.extracting.elsewhere import lines_elsewhere, stands_elsewhere
+from statecomp.llm.extracting.foremost import beside_kin, foremost
 from statecomp.llm.extracting.pieces import Form, Owner
 from statecomp.llm.extracting.ranking import Setting, likelihood
 from statecomp.llm.extracting.reading.lasting import lasting
@@ -123,16 +124,23 @@ class ExtractiveSummarizer:
             0.0 if said_by(shown.get(unit.step, ""), unit) else chance
             for unit, chance in zip(units, chances, strict=True)
         ]
-        order = ordered(units, fresh, density)
+        versions = [place for place, step in enumerate(steps) if step.version]
+        first = foremost(units, situation, versions)
+        order, kin = beside_kin(ordered(units, fresh, density), units)
+        order = sorted(order, key=lambda place: place not in first)
         room = max(room, self.count(told.record.body))
-        draft.fill(order, room - reserve, self.count)
+        draft.fill(order, room - reserve, self.count, first | kin)
         draft.shorten(room, self.count)
         if self.name_worth:
             needs = needed(chances, len(span))
-            worthy = [p for p in order if needs[p] * self.name_worth >= draft.cost(p) * CARRIED]
+            worthy = [
+                place
+                for place in order
+                if place in first or needs[place] * self.name_worth >= draft.cost(place) * CARRIED
+            ]
             bound = max(bound, room)
             draft.complete(binding(steps, situation), bound - reserve, self.count)
-            draft.fill(worthy, bound - reserve, self.count)
+            draft.fill(worthy, bound - reserve, self.count, first)
             draft.shorten(bound, self.count)
             most = min(most, bound + round(source * INDEX_SHARE))
             left = inventory(span, situation.rest, draft.record().body)

@@ -47,6 +47,13 @@ def shared(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
+READOUT = click.option(
+    "--readout",
+    type=click.Choice(["last", "mean"]),
+    default="last",
+    show_default=True,
+    help="Which vectors of the FEATURES are read.",
+)
 KEEP = click.option(
     "--keep",
     type=click.Path(path_type=Path),
@@ -57,7 +64,7 @@ KEEP = click.option(
 
 @ablate.command("representations")
 @shared
-@click.option("--readout", type=click.Choice(["last", "mean"]), default="last", show_default=True)
+@READOUT
 @click.option("--row", "chosen", multiple=True, help="Only this row; may be repeated.")
 @KEEP
 def representations_command(
@@ -129,6 +136,7 @@ def layers_command(
 )
 @click.option("--sample-checkpoints", type=click.IntRange(1), default=6, show_default=True,
               help="Checkpoints of each labelled run for the routers on evidence.")  # fmt: skip
+@READOUT
 @KEEP
 def routers_command(
     features: tuple[Path, ...],
@@ -139,6 +147,7 @@ def routers_command(
     seed: int,
     construction: str,
     sample_checkpoints: int,
+    readout: str,
     keep: Path | None,
 ) -> None:
     """Judge the paper's eleven routers and ours: on vectors of the FEATURES folders, on evidence.
@@ -157,8 +166,8 @@ def routers_command(
     kept = Kept(keep)
     if features:
         table = tables.router_table(
-            features, known, labelled, construction=construction, layer=layer, seed=seed,
-            progress=_progress, kept=kept,
+            features, known, labelled, construction=construction, layer=layer, readout=readout,
+            seed=seed, progress=_progress, kept=kept,
         )  # fmt: skip
         _deliver(table, tables.ROUTER_COLUMNS, out, "routers")
     chosen = Sample(sample_checkpoints, None, seed)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from typing import TypeAlias
 
 import numpy as np
 
@@ -39,6 +40,9 @@ PAPER: Sequence[tuple[str, str, str, str]] = (
     ("Capped Recent4 + Hybrid", "capped-recent4", "gru top", "0.7818"),
 )
 """Name, construction, aggregation, and the F1 the paper prints for its own data and model."""
+
+Beside: TypeAlias = Callable[[], Features]
+"""What stands beside the vectors of a row, read when the row is judged."""
 
 BATCH = 128
 """Small, because a sample has few pairs and an epoch should be many steps."""
@@ -77,33 +81,40 @@ class Study:
         return blocks.labelled(self.any, self.labels, parts)
 
     def entries(self) -> list[StudyEntry]:
-        """The paper's rows for which there are vectors, then ours."""
-        paper = [
-            self._entry(name, construction, aggregation, f1)
-            for name, construction, aggregation, f1 in PAPER
-            if construction in self.vectors
-        ]
-        return [*paper, *self._ours()]
+        """The paper's rows for which there are vectors, then ours, then the paper's on evidence."""
 
-    def _entry(self, name: str, construction: str, aggregation: str, f1: str = "") -> StudyEntry:
+        @cache
+        def evidence() -> Features:
+            return blocks.evidence_of(self.any)
+
+        known = [row for row in PAPER if row[1] in self.vectors]
+        return [
+            *(self._entry(name, kind, how, f1=f1) for name, kind, how, f1 in known),
+            *self._ours(evidence),
+            *(
+                self._entry(f"{name} + evidence", kind, how, evidence)
+                for name, kind, how, _ in known
+            ),
+        ]
+
+    def _entry(
+        self, name: str, construction: str, how: str, beside: Beside | None = None, f1: str = ""
+    ) -> StudyEntry:
         vectors = self.vectors[construction]
-        recurrent = "gru" in aggregation
+        recurrent = "gru" in how
         learners = networks(self.seed)
         if recurrent:
             learners = {"gru": GruSettings(dims=vectors.candidate.shape[1], seed=self.seed)}
 
         def pairs() -> Pairs:
-            parts = [vectors.candidate, vectors.current]
-            parts += [blocks.top_mean(vectors)] if "top" in aggregation else []
-            return self.pairs(*([blocks.state_column(vectors)] if recurrent else []), *parts)
+            parts = [blocks.state_column(vectors)] if recurrent else []
+            parts += [vectors.candidate, vectors.current]
+            parts += [blocks.top_mean(vectors)] if "top" in how else []
+            return self.pairs(*parts, *([beside()] if beside else []))
 
         return StudyEntry(name, pairs, learners, {**costs(vectors), "paper's F1": f1})
 
-    def _ours(self) -> list[StudyEntry]:
-        @cache
-        def evidence() -> Features:
-            return blocks.evidence_of(self.any)
-
+    def _ours(self, evidence: Beside) -> list[StudyEntry]:
         def age() -> Pairs:
             return self.pairs(evidence()[:, blocks.evidence_columns(blocks.AGE)])
 
@@ -114,7 +125,7 @@ class Study:
         rows = [
             StudyEntry("Age alone", age, networks(self.seed), NO_MODEL),
             StudyEntry("Evidence", alone, networks(self.seed), NO_MODEL),
-            StudyEntry("Evidence, boosted trees (the shipped recipe)", alone, trees, NO_MODEL),
+            StudyEntry("Evidence, boosted trees", alone, trees, NO_MODEL),
         ]
         if "once" in self.vectors:
             rows[:0] = [
@@ -124,7 +135,7 @@ class Study:
             rows += self._once_beside(evidence)
         return rows
 
-    def _once_beside(self, evidence: Callable[[], Features]) -> list[StudyEntry]:
+    def _once_beside(self, evidence: Beside) -> list[StudyEntry]:
         once = self.vectors["once"]
 
         def both() -> Pairs:

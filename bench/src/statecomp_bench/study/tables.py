@@ -106,6 +106,7 @@ def router_table(
     *,
     construction: str = "capped-recent4",
     layer: int | None = None,
+    readout: str = "last",
     seed: int = 0,
     progress: Progress = quiet,
     kept: Kept = FORGETS,
@@ -114,10 +115,11 @@ def router_table(
     wanted = [
         (folder, card)
         for folder, card in cards(folders)
-        if card.construction == construction and layer in (None, card.layer)
+        if (card.construction, card.readout) == (construction, readout)
+        and layer in (None, card.layer)
     ]
     if not wanted:
-        raise BadInput(f"there are no features of {construction}; extract them")
+        raise BadInput(f"there are no features of {construction}, {readout}; extract them")
     folder, card = wanted[0]
     vectors = load(folder, card, runs, _read_by_all(wanted[:1], runs))
 

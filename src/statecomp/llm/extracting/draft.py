@@ -53,8 +53,17 @@ class Draft:
         unit = self._units[place]
         return (len(unit.text) + label_cost(unit, self._opened)) * self._density + 1.0
 
-    def fill(self, order: Sequence[int], room: int, count: Callable[[str], int]) -> None:
-        """Take units in order while they fit: first what is new, then what repeats words."""
+    def fill(
+        self,
+        order: Sequence[int],
+        room: int,
+        count: Callable[[str], int],
+        always: Container[int] = (),
+    ) -> None:
+        """Take units in order while they fit: first what is new, then what repeats words.
+
+        Those of `always` wait for no room to be left: another number may be all that is new.
+        """
         body = self.record().body
         said = set(words_of(body))
         left = float(room - count(body))
@@ -66,7 +75,7 @@ class Draft:
                 if cost > left or unit.text in texts:
                     continue
                 words = words_of(unit.text)
-                if only_new and said.issuperset(words):
+                if only_new and place not in always and said.issuperset(words):
                     continue
                 self._take(place)
                 texts.add(unit.text)

@@ -95,7 +95,12 @@ _VALUE = re.compile(r"\S*\d\S*|\"[^\"]*\"|\b[A-Z]\w+")
 @lru_cache(maxsize=REMEMBERED)
 def template(text: str) -> str:
     """The line without what tells it from others of its kind."""
-    return _VALUE.sub("#", text[:160])[:60]
+    return value_free(text)[:60]
+
+
+def value_free(text: str) -> str:
+    """The beginning of a text with a mark for each name, number and quotation."""
+    return _VALUE.sub("#", text[:160])
 
 
 def features(unit: Unit, setting: Setting) -> Iterator[tuple[str, float]]:

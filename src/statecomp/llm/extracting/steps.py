@@ -39,7 +39,8 @@ class KnownStep:
 
     `below` tells the calls of one step apart; `head` is what the step and those after it share;
     `went_through_at` is the later step that sent the same call and did not fail.  `size` says how
-    much was answered, `length` in characters; `words` are those of a short answer.
+    much was answered, `length` in characters; `words` are those of a short answer.  A `version` is
+    told by what it changes of the step before.
     """
 
     number: int
@@ -53,6 +54,7 @@ class KnownStep:
     below: tuple[str, ...] = ()
     head: str = ""
     grouped: bool = False
+    version: bool = False
     went_through_at: int = 0
 
 
@@ -96,6 +98,7 @@ def steps_of(
             below=tuple(calls_of(member)),
             head=actions[place].head,
             grouped=actions[place].grouped,
+            version=actions[place].version,
             went_through_at=_success(place, known, endings),
         )
         for place, member in enumerate(span)
