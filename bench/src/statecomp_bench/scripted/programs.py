@@ -20,17 +20,14 @@ READ_IN_PARTS = ("first", "last")
 LOOK = """\
 import re, subprocess
 def show(run, *wanted):
-    out = subprocess.run(run, shell=True, capture_output=True, text=True).stdout
+    look(subprocess.run(run, shell=True, capture_output=True, text=True).stdout, *wanted)
+def look(out, *wanted):
     lines = (f'^(?:.*\\n){{0,AROUND}}.*?(?:{w}).*(?:\\n.*){{0,AROUND}}$' for w in wanted)
     found = (m[0] for one in lines for m in re.finditer(one, out, re.M))
     print(*(dict.fromkeys(found) if wanted else [out]), sep='\\n')
 """
-DO = """\
-import contextlib, io, re, subprocess
-known = {}
-def sh(command):
-    out = subprocess.run(command, shell=True, capture_output=True, text=True)
-    return out.stdout + out.stderr
+PYTHON = """\
+import contextlib, io
 def py(code):
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
@@ -39,6 +36,16 @@ def py(code):
         except Exception as error:
             print(type(error).__name__, error)
     return out.getvalue()
+"""
+DO = (
+    f"""\
+import re, subprocess
+known = {{}}
+def sh(command):
+    out = subprocess.run(command, shell=True, capture_output=True, text=True)
+    return out.stdout + out.stderr
+{PYTHON}"""
+    + """\
 def do(how, run, wanted, quiet):
     out = how(re.sub(r'\\{(\\w+)\\}', lambda m: known.get(m[1], m[0]), run))
     lines = []
@@ -48,6 +55,7 @@ def do(how, run, wanted, quiet):
             lines.append(m[0])
     print(*(dict.fromkeys(lines) if quiet else out.splitlines()), sep='\\n')
 """
+)
 WRITE = """\
 import os
 os.makedirs(os.path.dirname({path!r}) or '.', exist_ok=True)
@@ -77,9 +85,16 @@ def look_up(parts: Sequence[ProgramPart], around: int = 0) -> Called:
     Where no value is named it prints all, and that last: what a tool shows has an end.
     """
     ordered = sorted(parts, key=lambda part: not part.wanted)
-    asked = (", ".join(map(repr, (_command(one.call), *one.wanted.values()))) for one in ordered)
-    shown = "".join(f"show({one})\n" for one in asked)
-    return "python", {"code": LOOK.replace("AROUND", str(around)) + shown}
+    shown = "".join(map(_shown, ordered))
+    python = PYTHON if any(_code(part.call) for part in parts) else ""
+    return "python", {"code": LOOK.replace("AROUND", str(around)) + python + shown}
+
+
+def _shown(part: ProgramPart) -> str:
+    code, patterns = _code(part.call), "".join(f", {one!r}" for one in part.wanted.values())
+    if code is None:
+        return f"show({_command(part.call)!r}{patterns})\n"
+    return f"look(py({code!r}){patterns})\n"
 
 
 def carry_out(parts: Sequence[ProgramPart]) -> Called:
@@ -111,8 +126,7 @@ def _command(call: Called) -> str:
         return f"cat {quote(given['path'])}"
     if tool == "list_files":
         return f"ls -R {quote(given.get('path') or '.')}"
-    code = _code(call)
-    return str(given["command"]) if code is None else f"python3 - <<'PROGRAM'\n{code}\nPROGRAM"
+    return str(given["command"])
 
 
 def _code(call: Called) -> str | None:
