@@ -139,7 +139,7 @@ def draw(runs: Mapping[str, Trajectory], labels: Labels, note: str) -> None:
 
 
 def page() -> str:
-    parts = ["# Learning: representations and routers\n", f"{INTRODUCTION}\n"]
+    parts = ["# Learning: representations and routers\n", f"{INTRODUCTION}\n\n{CONCLUSION}\n"]
     for name, (title, sentence) in SECTIONS.items():
         kept = RESULTS / f"{name}.json"
         parts.append(f"## {title}\n\n{sentence}\n")
@@ -162,6 +162,14 @@ language model, and vectors of the embedded 135M model: compare rows of one tabl
 not with the paper, whose data, labels and model are others. What these tables cannot show is what a
 decision is worth; for that see the replays in the [lab log](lab-log.md)."""
 
+
+CONCLUSION = """\
+1. That Hybrid aggregates Capped Recent4 best holds by the mean, within chance of doing without,
+   and not by the last token; that more training runs help holds.
+2. That hidden states carry what decides does not hold here: the best rows are at age alone,
+   evidence is ahead of them by 0.16, and vectors beside evidence take away from it.
+3. How the constructions rank at a size that ranks, but for Capped Recent4 and `once`, and what a
+   model fifty times larger would know, these tables cannot answer."""
 
 OF_FIGURES = """\
 Boosted trees on evidence and expert labels, out of fold. The shipped router has a network beside
