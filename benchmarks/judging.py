@@ -1,10 +1,10 @@
 """What do requests gain where states are judged in a process of their own?
 
-Two proxies in turn, one that judges in threads and one with a process for it (`--processes`).  Many
-conversations grow without a pause, more than can be decided about, while one connection repeats a
-small request that is settled.  Prints for each, the better of the rounds: median, p99 and the
-longest wait of that connection, decisions and requests a second, the processor time of a request in
-the process that serves, and that of a decision in the other.
+Three proxies in turn: one that only passes on, one that judges in threads, and one with a process
+for it (`--processes`).  Conversations grow without a pause, asked for by a process of their own,
+while one connection repeats a small request that is settled.  Prints for each, the better of the
+rounds: median, p99 and the longest wait of that connection, decisions and requests a second, the
+processor time of a request in the process that serves, and that of a decision in the other.
 
     OMP_NUM_THREADS=1 python benchmarks/judging.py [--seconds 15] [--rounds 3] [--clients 8]
 
@@ -17,6 +17,7 @@ import argparse
 import asyncio
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -45,7 +46,14 @@ from statecomp.testing.provider.serving import free_port
 START, LONGEST = 20, 80
 PROBE = 2
 WARM_S, STEPS = 12.0, 60
+APART = 100_000
+"""Numbers of conversations from one load to the next."""
 DECIDED = ("committed", "nothing to do")
+MODES = {
+    "passing on": ("--mode", "off"),
+    "threads": ("--processes", "0"),
+    "a process": ("--processes", "1"),
+}
 
 
 @dataclass(frozen=True)
@@ -86,19 +94,29 @@ def judging_s(pid: int) -> float:
     return sum(cpu_s(int(child)) for task in tasks for child in task.read_text().split())
 
 
-def found(port: int, pid: int, seconds: float, clients: int, numbers: Iterator[int]) -> Found:
-    waits: list[float] = []
-    others: list[float] = []
+def load(port: int, seconds: float, clients: int, first: int) -> int:
+    """Conversations of their own for each client; how many requests they made."""
+    times: list[float] = []
 
     async def together() -> None:
         until = time.perf_counter() + seconds
-        loads = (talk(port, growing(numbers), until, others) for _ in range(clients))
-        await asyncio.gather(talk(port, repeated(), until, waits), *loads)
+        each = (growing(count(first + client, clients)) for client in range(clients))
+        await asyncio.gather(*(talk(port, requests, until, times) for requests in each))
 
+    asyncio.run(together())
+    return len(times)
+
+
+def found(port: int, pid: int, seconds: float, clients: int, numbers: Iterator[int]) -> Found:
+    """Whoever asks for what grows is another process: building that takes its time too."""
+    waits: list[float] = []
     before, worked, begun = decisions(port), cpu_s(pid), time.perf_counter()
     judged = judging_s(pid)
-    asyncio.run(together())
-    took, made = time.perf_counter() - begun, len(waits) + len(others)
+    asked = (str(value) for value in (port, seconds, clients, next(numbers)))
+    loading = subprocess.Popen([sys.executable, __file__, "--load", *asked], stdout=subprocess.PIPE)
+    asyncio.run(talk(port, repeated(), time.perf_counter() + seconds, waits))
+    others = int(loading.communicate()[0])
+    took, made = time.perf_counter() - begun, len(waits) + others
     decided = decisions(port) - before
     return Found(
         tuple(waits),
@@ -136,11 +154,10 @@ def alone(steps: int) -> None:
         )
 
 
-def one(processes: int, upstream: int, given: argparse.Namespace, numbers: Iterator[int]) -> Found:
+def one(mode: str, upstream: int, given: argparse.Namespace, numbers: Iterator[int]) -> Found:
     with tempfile.TemporaryDirectory() as folder:
         port = free_port()
-        options = ("--processes", str(processes))
-        command = statecomp_command(upstream, port, Path(folder), *options)
+        command = statecomp_command(upstream, port, Path(folder), *MODES[mode])
         with server("statecomp", command, port, XDG_DATA_HOME=folder):
             pid = PIDS["statecomp"]
             found(port, pid, WARM_S, 1, numbers)  # what is loaded on first use, and the process
@@ -152,21 +169,27 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=15.0)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--clients", type=int, default=8)
+    parser.add_argument("--modes", nargs="*", default=MODES, choices=MODES)
+    parser.add_argument("--load", nargs=4, help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.load:
+        port, seconds, clients, first = given.load
+        print(load(int(port), float(seconds), int(clients), int(first)))
+        return
     alone(STEPS)
-    numbers, rounds = count(1), dict[int, list[Found]]()
+    numbers, rounds = count(1, APART), dict[str, list[Found]]()
     with ExitStack() as stack:
         upstream = free_port()
         script = str(Path(__file__).with_name("proxy_overhead.py"))
         command = [sys.executable, script, "--upstream", str(upstream)]
         stack.enter_context(server("upstream", command, upstream))
         for _ in range(given.rounds):
-            for processes in (0, 1):
-                rounds.setdefault(processes, []).append(one(processes, upstream, given, numbers))
+            for mode in given.modes:
+                rounds.setdefault(mode, []).append(one(mode, upstream, given, numbers))
     print(f"{given.clients} clients, {given.rounds} rounds, {os.cpu_count()} cores")
-    for processes, all_found in rounds.items():
+    for mode, all_found in rounds.items():
         print(
-            f"{processes} processes: median {min(f.at(0.5) for f in all_found):6.1f} ms, "
+            f"{mode}: median {min(f.at(0.5) for f in all_found):6.1f} ms, "
             f"p99 {min(f.at(0.99) for f in all_found):6.1f} ms, "
             f"longest {min(f.at(1.0) for f in all_found):6.0f} ms; "
             f"{max(f.decisions for f in all_found):5.1f} decisions/s, "

@@ -5,7 +5,8 @@
     python benchmarks/reading.py score FOLDER
 
 `write` takes spans of recorded runs without expert labels (nobody looked at these while rules were
-made), one a run, at two thirds of each, and writes the extracts of the code at hand; run it with
+made), one a task, as many of each domain, at two thirds of each run, and writes the extracts of the
+code at hand; run it with
 each version that is to be compared.  `sheets` puts each span with its records, in an order drawn
 by lot, and the source's beginning cut to the length of the first as one more, into
 `FOLDER/NAME.md`.  Somebody answers in `FOLDER/answers/NAME.json`:
@@ -22,6 +23,8 @@ import hashlib
 import json
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate, chain, islice
 from pathlib import Path
 
 from statecomp.annotation.labels import read_labels
@@ -31,6 +34,7 @@ from statecomp.exam.spans import Exam, exams
 from statecomp.exam.writers import RecordWriter
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Pinned
+from statecomp.history.trajectory import Trajectory
 from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.transcript import transcript
 from statecomp.tokens import ESTIMATE
@@ -62,21 +66,32 @@ def old(prefix: History) -> Sequence[Interaction]:
 
 
 def spans(count: int, skipped: frozenset[str]) -> Iterator[Exam]:
-    """One span a run, of the size of a few steps, in an order that says nothing."""
+    """One span a task, of the size of a few steps, as many of each domain, in no telling order."""
     experts = read_labels(RUNS.with_name("expert_labels.jsonl"))
     runs = [r for r in read_runs(RUNS) if not isinstance(r, BadInput) and r.id not in experts]
     runs.sort(key=lambda run: hashlib.sha256(f"reading {run.id}".encode()).hexdigest())
-    tasks: set[str] = set()
+    tasks = {run.group for run in runs if run.id in skipped}
+    domains = sorted({run.domain for run in runs})
+    by_domain = [_of_tasks([r for r in runs if r.domain == name], tasks) for name in domains]
+    yield from islice(chain.from_iterable(zip(*by_domain, strict=False)), count)
+
+
+def _of_tasks(runs: Sequence[Trajectory], tasks: set[str]) -> Iterator[Exam]:
+    """The first span that will do of each task that is not among `tasks`, where it is noted."""
     for run in runs:
-        if run.id in skipped or run.group in tasks:
-            continue
-        for exam in exams(Reading.of(run), old):
-            if SMALLEST <= tokens_of(exam) <= LARGEST:
+        if run.group not in tasks:
+            fitting = (shortened(exam) for exam in exams(Reading.of(run), old))
+            found = next((exam for exam in fitting if tokens_of(exam) >= SMALLEST), None)
+            if found:
                 tasks.add(run.group)
-                yield exam
-                break
-        if len(tasks) == count:
-            return
+                yield found
+
+
+def shortened(exam: Exam) -> Exam:
+    """The span without its last steps, where it is more than anybody reads; they stand after it."""
+    sizes = accumulate(ESTIMATE(member.text) for member in exam.span)
+    kept = sum(1 for size in sizes if size <= LARGEST)
+    return replace(exam, span=exam.span[:kept], after=(*exam.span[kept:], *exam.after))
 
 
 def tokens_of(exam: Exam) -> int:

@@ -8,7 +8,7 @@ import pickle
 import re
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from statecomp.checkpoint import Pins
+from statecomp.checkpoint import Checkpoint, Pins
 from statecomp.compressor import StateComp
 from statecomp.controller.age import AgeScorer
 from statecomp.controller.spans import Gates
+from statecomp.decisions import MOST_STEPS, TOO_LONG
 from statecomp.errors import SummaryFailed
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
@@ -217,6 +218,37 @@ def test_two_workers_on_one_log_send_the_same_bytes() -> None:
     )
 
 
+class Overtaken(MemoryLog):
+    """Another worker commits and sends between two questions of this one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.meanwhile: list[Callable[[], object]] = []
+
+    def find(self, ids: Sequence[str]) -> Sequence[Commit]:
+        return self._answered(super().find(ids))
+
+    def sent(self, seen: str) -> Sequence[str] | None:
+        return self._answered(super().sent(seen))
+
+    def _answered(self, answer: Any) -> Any:
+        if self.meanwhile:
+            self.meanwhile.pop()()
+        return answer
+
+
+def test_what_another_worker_commits_and_sends_while_this_one_looks_goes_out_here_too() -> None:
+    log = Overtaken()
+    mine, other = engine(log), engine(log)
+    theirs: list[Checkpoint] = []
+    log.meanwhile.append(lambda: theirs.append(other.checkpoint(chat_of("prrrr"))))
+    looked = mine.checkpoint(chat_of("prrrr"), decide=False)
+    if not looked.sent and not mine.seal(looked):
+        looked = mine.checkpoint(chat_of("prrrr"), decide=False)
+    assert theirs[0].rewritten
+    assert looked.messages == theirs[0].messages
+
+
 def test_of_two_decisions_at_one_state_the_first_stands() -> None:
     class Late(MemoryLog):
         """The other worker commits between our look-up and our append."""
@@ -264,6 +296,13 @@ def test_a_decision_that_is_no_longer_wanted_commits_nothing() -> None:
     assert view.note == "decided too late: nothing was committed"
     assert log.states() == []
     assert len(comp.prepare(raw).commits) == 1
+
+
+def test_about_more_steps_than_any_model_reads_nothing_is_decided() -> None:
+    comp = engine()
+    assert comp.prepare(history_of("prrrr")).commits
+    view = comp.prepare(history_of("p" + "r" * (MOST_STEPS + 1), "fine"))
+    assert (view.commits, view.note) == ((), TOO_LONG)
 
 
 def test_what_an_undone_commit_stood_for_is_not_taken_again() -> None:

@@ -257,8 +257,9 @@ class StateComp(Strategy):
 
     def _standing(self, raw: History) -> tuple[View, tuple[Commit, ...], bool]:
         """What was committed before this history first went out; and whether it did."""
-        commits = self._log.find([segment.id for segment in raw.segments])
+        # Asked for in this order: whoever wrote down what went out had committed all of it before.
         sent = self._log.sent(last_seen(raw))
+        commits = self._log.find([segment.id for segment in raw.segments])
         if sent is not None:
             commits = [commit for commit in commits if commit.id in sent]
         effective, applied = self._replayer.replay(raw, commits)

@@ -20,6 +20,9 @@ from statecomp.strategy import Refusal, Summarizer, View
 
 NOTHING = History(())
 SECRET = "its summary would hold a secret"
+MOST_STEPS = 10_000
+TOO_LONG = f"nothing is decided about more than {MOST_STEPS:,} steps"
+"""No model reads that many, and looking back from each of them at all others takes minutes."""
 OBJECTION_STEPS = 10
 """For so many steps nobody is asked again about what a record's writer wanted kept."""
 Secrets: TypeAlias = Callable[[Iterable[str]], Callable[[str], bool]]
@@ -80,6 +83,8 @@ class Decisions:
         effective, applied = self._replayer.replay(raw, commits)
         if any(decided_at(commit, raw) for commit in commits):
             return View(effective, note="decided before at this state"), applied
+        if len(raw.interactions) > MOST_STEPS:
+            return View(effective, note=TOO_LONG), applied
         if (idle := self._idle.get(seen)) is not None:
             return replace(idle, history=effective), applied
         holds = holds_of(raw, applied) if self._holds else NO_HOLDS

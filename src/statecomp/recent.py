@@ -154,12 +154,11 @@ class Weighed(Generic[Key, Value]):
         found, used = {}, now()
         with self._lock:
             entries = self._entries
-            for key in keys:
-                entry = entries.get(key)
-                if entry is not None:
-                    found[key] = entry.value
-                    entry.used = used
-                    entries.move_to_end(key)
+            for key in [key for key in keys if key in entries]:
+                entry = entries[key]
+                found[key] = entry.value
+                entry.used = used
+                entries.move_to_end(key)
         return found
 
     def put(self, key: Key, value: Value) -> Value:

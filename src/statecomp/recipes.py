@@ -106,7 +106,8 @@ RECIPES: Mapping[str, Recipe] = {
         Recipe(
             name="balanced",
             about="saves wherever it pays; the default",
-            wariness=0.95,
+            wariness=1.1,
+            ahead=0.35,
             runs=Measured(tokens=-0.433, dollars=-0.116, premature=0.174, broken=0.0039),
             sessions=Measured(tokens=-0.653, dollars=-0.412, premature=0.148, broken=0.0034),
             again=(6, 12),

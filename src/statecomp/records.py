@@ -9,7 +9,7 @@ from statecomp.controller.prices import PriceBook, Prices, shipped_prices
 from statecomp.llm.chat import Chat, ChatUsage
 from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.side import SideAccount
-from statecomp.llm.writing.credit import Credit, Purse
+from statecomp.llm.writing.credit import Credit, DayPurse, Purse
 from statecomp.llm.writing.writer import ModelWriter
 from statecomp.tokens import ESTIMATE, TokenCounter
 
@@ -43,9 +43,9 @@ class ModelRecords:
     def prices_for(self, acting: str) -> Prices:
         return self.book.nearest(self.model_for(acting))
 
-    def credit(self, day: Purse | None = None) -> Credit:
+    def credit(self, day: DayPurse | None = None) -> Credit:
         """What one conversation may spend, out of a purse for the day that others may share."""
-        return Credit((Purse(self.session_dollars), day or Purse(self.day_dollars)))
+        return Credit((Purse(self.session_dollars), day or DayPurse(self.day_dollars)))
 
     def writer(self, account: SideAccount, chat: Chat, credit: Credit) -> ModelWriter:
         prices = self.book.nearest(chat.model)

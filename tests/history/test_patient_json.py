@@ -11,7 +11,7 @@ import pytest
 
 from statecomp.history import patient_json
 from statecomp.history.identity import canonical
-from statecomp.history.patient_json import dumps, raw_decode
+from statecomp.history.patient_json import MOST_FIELDS, TooManyFields, dumps, raw_decode
 
 NUMBERS = [1.1, -0.0, 10**30, 1e-7] * 100_000
 MIXED = {"b": NUMBERS, "a": [None, True, {"é": "ü\ud800\n"}], "": [[]] * 10}
@@ -49,6 +49,15 @@ def test_it_is_read_as_json_reads_it(text: str, monkeypatch: pytest.MonkeyPatch)
 
     quick = json.JSONDecoder(parse_constant=refuse).raw_decode
     assert tried(raw_decode(text, refuse)) == tried(quick)
+
+
+def test_an_object_of_more_fields_than_anybody_reads_is_refused() -> None:
+    fields = {str(number): number for number in range(MOST_FIELDS)}
+    text = json.dumps(fields)
+    assert raw_decode(text, refuse)(text)[0] == fields
+    text = json.dumps({**fields, "more": 1})
+    with pytest.raises(TooManyFields):
+        raw_decode(text, refuse)(text)
 
 
 @pytest.mark.parametrize(

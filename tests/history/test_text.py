@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from statecomp.history import text as lexing
 from statecomp.history.text import COMMON, Kind, argument_text, identifier_set, identifiers
 
 
@@ -98,6 +99,12 @@ def test_no_text_raises(text: str) -> None:
 @given(st.lists(st.sampled_from(["/a/b.py", "x_1", "162", "$4", "ABC-12", "."]), max_size=8))
 def test_names_between_blanks_are_found_whatever_stands_around(words: list[str]) -> None:
     assert set(identifiers(" ".join(words))) == set(words) - {"."}
+
+
+@given(st.text(alphabet="ab1 $€%./@#~:&+-_()\"'`\n<>é"))
+def test_the_quick_lexer_cuts_what_it_is_given_like_the_long_one(text: str) -> None:
+    plain = text.replace("://", "")
+    assert lexing._PLAIN_LEXER.findall(plain) == lexing._LEXER.findall(plain)
 
 
 HOSTILE = [

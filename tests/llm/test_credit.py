@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta, tzinfo
 
 import pytest
 from hypothesis import given
@@ -20,9 +20,11 @@ from statecomp.llm.writing.credit import (
     REFUSED_SHARE,
     Breaker,
     Credit,
+    DayPurse,
     Purse,
 )
 from statecomp.llm.writing.writer import ModelWriter
+from statecomp.records import ModelRecords
 from statecomp.testing.chat import ScriptedChat
 
 GOOD = json.dumps({"facts": ["the parts were looked at, all of them fine"]})
@@ -64,9 +66,9 @@ def remarks(account: SideAccount) -> str:
     return " ".join(account.heard())
 
 
-def test_a_purse_is_never_overdrawn_and_full_again_the_next_day() -> None:
+def test_the_purse_of_a_day_is_never_overdrawn_and_full_again_the_next() -> None:
     clock = Clock()
-    purse = Purse(2.0, clock.today)
+    purse = DayPurse(2.0, today=clock.today)
     made, chat, account = writer(GOOD, GOOD, GOOD, credit=Credit((purse,)))
     for number in range(3):
         made.summarize(span(number), Situation())
@@ -80,7 +82,7 @@ def test_a_purse_is_never_overdrawn_and_full_again_the_next_day() -> None:
 
 
 def test_the_purse_of_the_day_is_shared_and_that_of_a_conversation_is_not() -> None:
-    day = Purse(3.0)
+    day = DayPurse(3.0)
     one, asked_by_one, _ = writer(GOOD, GOOD, credit=Credit((Purse(2.0), day)))
     two, asked_by_two, account = writer(GOOD, GOOD, credit=Credit((Purse(2.0), day)))
     for number in (1, 2):
@@ -88,6 +90,38 @@ def test_the_purse_of_the_day_is_shared_and_that_of_a_conversation_is_not() -> N
         two.summarize(span(number), Situation())
     assert (len(asked_by_one.asked), len(asked_by_two.asked)) == (2, 1)
     assert "$3.00 of $3.00" in remarks(account)
+
+
+def test_the_purse_of_a_conversation_does_not_fill_again_overnight(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    records = ModelRecords(ExtractiveSummarizer(), session_dollars=2.0, day_dollars=2.0)
+    made, chat, account = writer(GOOD, GOOD, GOOD, credit=records.credit())
+    made.summarize(span(1), Situation())
+    made.summarize(span(2), Situation())
+    monkeypatch.setattr("statecomp.llm.writing.credit.datetime", Tomorrow)
+    made.summarize(span(3), Situation())
+    assert len(chat.asked) == 2
+    assert "$2.00 of $2.00 for records is spent" in remarks(account)
+
+
+class Tomorrow(datetime):
+    """The clock on the wall, a day later."""
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> Tomorrow:
+        return super().now(tz) + timedelta(days=1)
+
+
+def test_refusals_in_one_conversation_are_not_held_against_another() -> None:
+    day = DayPurse(100.0)
+    bad, asked_in_vain, _ = writer(*[PROSE] * 9, credit=Credit((Purse(50.0), day)))
+    for number in range(9):
+        bad.summarize(span(number), Situation())
+    assert len(asked_in_vain.asked) == FREE_REFUSALS + 1
+    good, asked, account = writer(GOOD, credit=Credit((Purse(50.0), day)))
+    good.summarize(span(1), Situation())
+    assert len(asked.asked) == 1, remarks(account)
 
 
 @given(st.lists(st.booleans(), max_size=60))

@@ -21,7 +21,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner),
     max_leaves=8,
 )  # fmt: skip
-MESSAGE = st.dictionaries(st.sampled_from(["role", "content", "n"]), JSON, max_size=3)
+MESSAGE = st.dictionaries(st.sampled_from(["role", "content", "cache_control"]), JSON, max_size=3)
 BODY = st.fixed_dictionaries(
     {"messages": st.lists(MESSAGE, max_size=6)},
     optional={"model": JSON, "tools": JSON, "aaa": JSON, "zzz": JSON},

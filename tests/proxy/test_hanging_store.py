@@ -13,6 +13,7 @@ import pytest
 from statecomp.ledger.audit import LedgerFailed
 from statecomp.ledger.commits import Commit, CommitLog, MemoryLog
 from statecomp.ledger.open import open_ledger
+from statecomp.proxy import remembering
 from statecomp.proxy.remembering import FROM_MEMORY, RememberingLog
 from statecomp.testing.words import chat_of
 from tests.postgres import running_cluster
@@ -194,6 +195,38 @@ class Shared:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.ledger, name)
+
+
+class Waiting(MemoryLog):
+    """Its commits wait for those of a worker that gets no turn."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waits, self.goes_on = Event(), Event()
+
+    def append(
+        self, at: str, commits: Sequence[Commit], chain: Sequence[str] = ()
+    ) -> Sequence[Commit]:
+        self.waits.set()
+        self.goes_on.wait(LONG_S)
+        raise LedgerFailed("another worker holds the log")
+
+
+@pytest.mark.parametrize("ended", [False, True], ids=["while it waits", "after it failed"])
+def test_what_goes_out_is_written_down_while_commits_wait_for_each_other(
+    threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch, *, ended: bool
+) -> None:
+    monkeypatch.setattr(remembering, "PATIENCE_S", 0.0)
+    store = Waiting()
+    log = RememberingLog(store, ask=threads)
+    committing = threads.submit(log.append, "a", [commit_at("a")])
+    store.waits.wait(LONG_S)
+    if ended:
+        store.goes_on.set()
+        assert committing.exception(LONG_S)
+    log.send("seen", ["c"])
+    store.goes_on.set()
+    assert store.sent("seen") == ("c",)
 
 
 def test_a_request_goes_out_as_before_while_the_store_hangs() -> None:

@@ -43,7 +43,10 @@ def body(shape: str, size: int) -> bytes:
 
 
 def looked_at(given: bytes) -> History | None:
-    document = Documents().read("tenant", "messages", given)
+    try:
+        document = Documents().read("tenant", "messages", given)
+    except Unreadable:
+        return None  # it goes out as it came
     raw = StateComp(AgeScorer(2)).checkpoint(document.body, decide=False).raw
     if raw is not None:
         title_of(raw)

@@ -21,22 +21,24 @@ tools, plan, habits and seed:
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from random import Random
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from statecomp.baselines.tools import Use
 from statecomp.history.interaction import JsonObject
+from statecomp.wire.openai_chat.wire import calls_of
 from statecomp_bench.habits import Habits
 from statecomp_bench.models import Reply
 from statecomp_bench.plan import PLACE, Plan, Step
-from statecomp_bench.scripted.asking import NUMBER, arguments_offered, filled, question
+from statecomp_bench.scripted.asking import arguments_offered, filled, question
 from statecomp_bench.scripted.fetching import Fetching, ScriptedMove, statement
 from statecomp_bench.scripted.finishing import Finishing
 from statecomp_bench.scripted.hands import ScriptedHands
 from statecomp_bench.scripted.meaning import Meaning
+from statecomp_bench.scripted.messages import message_of, next_id
 from statecomp_bench.scripted.programs import joined
 from statecomp_bench.scripted.sight import AIM, ONCE_MORE, Eye, PlanSight, mentions
 
@@ -59,19 +61,33 @@ class ScriptedModel:
         self._places = {step.id: place for place, step in enumerate(self._steps)}
         self._doubts = dict(self._looked_for())
 
+    def recalled(self, messages: Sequence[JsonObject]) -> dict[str, str]:
+        """What it filled into calls of its own that are in sight, by label."""
+        calls = (call for m in messages if m.get("role") == "assistant" for call in calls_of(m))
+        return {self._plan.fact[n].label: value for n, value in self._eye.recalled(calls).items()}
+
     def reply(
-        self, messages: Sequence[JsonObject], tools: Sequence[JsonObject], since: int = 0
+        self,
+        messages: Sequence[JsonObject],
+        tools: Sequence[JsonObject],
+        since: int = 0,
+        known: Mapping[str, str] = MappingProxyType({}),
     ) -> Reply:
-        """Its next message; before `since` things were found out, but nothing was done for it."""
+        """Its next message; before `since` things were found out, but nothing was done for it.
+
+        `known` are values by label that something else than these words tells.
+        """
         offered = arguments_offered(tools)
         sight = self._eye.look(messages)
+        told = {f.name: known[f.label] for f in self._plan.facts if f.label in known}
+        sight.values = {**told, **sight.values}
         if since:
             taken = self._eye.look(messages[since:])
             found_out = sight.done & {fact.source for fact in self._plan.facts}
             sight.done, sight.aims = taken.done | found_out, taken.aims
         move = self._tended(sight, offered) or self._next(sight, offered)
         said = "\n".join(part for part in (*self._findings(sight), move.said) if part)
-        return Reply(_message(said, move.calls, _next_id(sight)))
+        return Reply(message_of(said, move.calls, next_id(sight)))
 
     def _next(self, sight: PlanSight, offered: Offered) -> ScriptedMove:
         goal = self._goal(sight)
@@ -275,23 +291,3 @@ def _ordered(steps: Sequence[Step], seed: int) -> Iterator[Step]:
         Random(f"{seed}/order/{block[0].id}").shuffle(block)
         yield from block
         place = stop
-
-
-def _next_id(sight: PlanSight) -> int:
-    numbers = (NUMBER.findall(c.id)[-1:] for turn in sight.turns for c in turn.calls)
-    return max((int(found[0]) for found in numbers if found), default=0) + 1
-
-
-def _message(
-    said: str, calls: Sequence[tuple[str, Mapping[str, Any]]], number: int
-) -> dict[str, Any]:
-    entries = [
-        {
-            "id": f"call_{number + place:04d}",
-            "type": "function",
-            "function": {"name": name, "arguments": json.dumps(arguments)},
-        }
-        for place, (name, arguments) in enumerate(calls)
-    ]
-    message: dict[str, Any] = {"role": "assistant", "content": said}
-    return {**message, "tool_calls": entries} if entries else message

@@ -22,11 +22,14 @@ class Habits:
 
     understands  a value or rule of a record counts in other words than its own, where it stands
                  nowhere in its own (`scripted.meaning`); records by a language model, which word
-                 everything anew, cost readers nothing
+                 everything anew, cost readers nothing.  So does what it filled into a call of its
+                 own that is in sight, and a newer list of which little is left is read again before
+                 an older one is trusted (`scripted.recalling`; both assumed, no reading tells)
     batch, ahead what is missed comes back in one turn, with what the next steps will need; of 108
                  readers 55 made two calls for all that was left, 18 three, 9 one
     selects      one program runs the sources of what is missed and prints the lines that say it
                  (`scripted.programs`), once; then they are read.  240 of 267 calls were programs
+    around       and so many before and behind each: look-ups "were often broader than needed"
     reread       a source is looked at once more before writing: of 16 readers with the whole
                  history one did
     recheck,     a document is read again when its rule is out of sight; who `weighs` does so the
@@ -36,8 +39,10 @@ class Habits:
     insists      what happens once is tried again, for once: 3 of 24 readers who missed such a thing
     finishes     all that is left to read is one program and all that is left to do another; who
                  takes over works so, agents in recordings take about one step a turn
-    checks       who finishes so looks at the result in a call of its own: 8 of 108 did, the others
-                 had their program print it
+    opens        who finishes so opens a document in a call of its own: 27 of their 267 calls, one
+                 in four hand-offs, were no programs
+    checks       and looks at the result in a call of its own: 8 of 108 did, the others had their
+                 program print it
 
     Of every agent: `restate`, a fresh value is put into words, `quote`, so is a fresh rule.
     `parallel`: independent neighbours are called together.  `stride`: how many steps are taken in
@@ -56,10 +61,12 @@ class Habits:
     batch: int = 8
     ahead: int = 4
     selects: bool = True
+    around: int = 1
     parallel: float = 0.15
     stride: int = 1
     insists: float = 0.125
     finishes: bool = False
+    opens: float = 0.25
     checks: float = 0.07
     carries: bool = True
     patience: int = 3

@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from bench.tests.desk.test_server import desk
 from bench.tests.running import needs_sandbox
 from statecomp.baselines.none import NoCompression
 from statecomp.baselines.window import SlidingWindow
 from statecomp.controller.prices import shipped_prices
-from statecomp.errors import BadInput
+from statecomp.errors import BadInput, StateCompError
 from statecomp.history.interaction import JsonObject
+from statecomp.wire.openai_chat.chat import CompletionsChat
 from statecomp_bench.acting import ScriptedModel
 from statecomp_bench.agent import STEP_LIMIT
+from statecomp_bench.environment import TOOLS
 from statecomp_bench.habits import habits_named
 from statecomp_bench.handoffs.assigning import assigned, instructions
 from statecomp_bench.handoffs.folder import HandoffEnding, HandoffFolder
@@ -31,7 +35,7 @@ from statecomp_bench.handoffs.reading import (
     seen_lines,
 )
 from statecomp_bench.handoffs.scoring import lines, outcomes
-from statecomp_bench.models import Model, Reply
+from statecomp_bench.models import Model, RemoteModel, Reply
 from statecomp_bench.suite import Conditions
 from statecomp_bench.task import Case
 
@@ -161,6 +165,29 @@ def test_a_reader_that_does_nothing_or_for_ever_is_scored_with_the_reason(
     assert found["endless"].reason == STEP_LIMIT
     assert found["endless"].calls == 3
     assert found["idle"].reward == found["endless"].reward > 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [("", "nobody has answered"), ('{"tool_calls": [oops', "the answer")],
+    ids=["nobody answers", "the answer is no JSON"],
+)
+def test_a_desk_without_a_usable_answer_costs_one_hand_off_and_says_why(
+    answer: str, reason: str, folder: HandoffFolder, tmp_path: Path
+) -> None:
+    first, second = folder.require()
+    with desk(tmp_path / "desk", wait_s=0.0) as (url, queue):
+        remote = RemoteModel(CompletionsChat("any", f"{url}/v1"), deadline_s=2.0)
+        with suppress(StateCompError):
+            remote.reply(folder.view(first.name), TOOLS)
+        for standing in queue.standings() if answer else ():
+            queue.answer_path(standing.name).write_text(answer)
+        finished_by(folder, first, "desk", lambda c, s: remote, CONDITIONS)
+    finished_by(folder, second, "scripted", scripted, CONDITIONS)
+    found = {outcome.reader: outcome for _, outcome in outcomes(folder, CONDITIONS)}
+    assert reason in found["desk"].reason
+    assert (found["desk"].calls, found["scripted"].reason) == (0, "")
+    assert 0 < found["desk"].reward < found["scripted"].reward
 
 
 def test_what_nobody_finished_is_scored_only_when_the_study_is_closed(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from statecomp_bench.readers.blind import dealt, opaque
@@ -21,6 +23,12 @@ def test_hands_do_not_hold_one_kind_of_page() -> None:
     pages = {f"{subject}{view}": subject for subject in "abcdefgh" for view in range(4)}
     for hand in dealt(pages, 10):
         assert len({name[1] for name in hand}) > 1
+
+
+def test_every_hand_holds_as_many_pages_of_one_kind_as_of_another() -> None:
+    pages = {f"{subject}{view}": subject for subject in "abcdefgh" for view in range(4)}
+    for hand in dealt(pages, 10, {name: name[1] for name in pages}):
+        assert Counter(name[1] for name in hand) == dict.fromkeys("0123", 2)
 
 
 def test_nothing_is_dealt_from_nothing() -> None:

@@ -14,6 +14,7 @@ PLAN = Plan(
         Fact("gross", "weight limit, gross, of basalt", r"Gross basalt: ([\d.]+)", "spec"),
         Fact("token", "token of the batch", r"token is (\w+)", "spec"),
         Fact("city", "city of Bruno", r"City: (.+)", "spec"),
+        Fact("lock", "saddle-codec in ledger-api", r"ledger-api needs saddle-codec==([\d.]+)"),
         Fact("who", "counter in the north", r"Counted in the north by (\w+ \w+)", "spec"),
     ),
     rules=(
@@ -44,6 +45,9 @@ PLAN = Plan(
         ("- the batch token was B7fac73", {"token": "B7fac73"}),
         ("- the token of the batch with", {}),  # an ordinary word is no token
         ("- city of Bruno: Port Kavidal", {}),  # where it ends nobody can tell
+        ("- weight 12 of marble, limit of basalt 31.5", {}),  # another's stands among its words
+        ("- ledger-api takes saddle-codec 1.9.19", {"lock": "1.9.19"}),
+        ("- ledger-api takes saddle-tools 5.8.2", {}),  # a name with a hyphen is whole
         ("- North | shelf 20 | counted 84 ctn", {}),  # any two words are no name
     ],
 )

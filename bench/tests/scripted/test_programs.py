@@ -33,6 +33,21 @@ def test_a_look_up_prints_the_lines_that_say_it_and_nothing_else() -> None:
     assert shown.splitlines() == ["price of zinc: 9", "price of tin: 7", "price of zinc: 9"]
 
 
+def test_a_look_up_shows_the_lines_around_too() -> None:
+    wanted = {"tin": r"price of tin: (\d+)", "zinc": r"price of zinc: (\d+)"}
+    shown = answered(look_up([ProgramPart(READ, {"tin": wanted["tin"]})], around=1))
+    assert shown.splitlines() == ["head", "price of tin: 7", "price of zinc: 9"]
+    shown = answered(look_up([ProgramPart(READ, {"zinc": wanted["zinc"]})], around=2))
+    assert shown.splitlines() == ["head", "price of tin: 7", "price of zinc: 9", "foot"]
+
+
+def test_a_look_up_without_a_value_prints_all_of_it_and_last() -> None:
+    parts = [ProgramPart(READ, {}), ProgramPart(READ, {"zinc": r"price of zinc: (\d+)"})]
+    assert answered(look_up(parts)).split("\n") == [
+        *("price of zinc: 9", "head", "price of tin: 7", "price of zinc: 9", "foot")
+    ]
+
+
 def test_a_program_fills_in_what_an_earlier_part_of_it_found() -> None:
     write: Called = ("write_file", {"path": "out/a.txt", "content": "zinc {zinc}, tin 7\n"})
     edit: Called = ("edit_file", {"path": "out/a.txt", "old": "tin 7", "new": "no 'tin'"})
@@ -46,6 +61,15 @@ def test_a_program_fills_in_what_an_earlier_part_of_it_found() -> None:
     assert answered(carry_out(parts)).split("\n") == [
         *("price of zinc: 9", "", "", "zinc 9, no 'tin'", "10")
     ]
+
+
+def test_python_of_a_program_runs_in_it_and_what_it_raises_ends_its_part_alone() -> None:
+    process: Called = ("python", {"code": "import os\nprint(os.getpid())"})
+    fault: Called = ("python", {"code": "print({}['gone'])"})
+    parts = [ProgramPart(call, {}, quiet=False) for call in (process, fault, process)]
+    first, raised, second = answered(carry_out(parts)).splitlines()
+    assert first == second
+    assert raised == "KeyError 'gone'"
 
 
 def test_programs_of_ours_are_joined_and_other_calls_are_not() -> None:

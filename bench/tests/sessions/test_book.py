@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -14,6 +16,7 @@ from statecomp.history.interaction import JsonObject
 from statecomp.tokens import ESTIMATE, count_message
 from statecomp_bench.environment import TOOLS
 from statecomp_bench.models import Model, ModelFailed, Reply
+from statecomp_bench.plan import PLACE
 from statecomp_bench.sessions.acting import SessionModel
 from statecomp_bench.sessions.book import BOOK, BookEntry, session_named, sessions_like
 from statecomp_bench.sessions.session import Errand, Held, WorkSession, hold
@@ -135,3 +138,23 @@ def test_what_was_done_for_an_earlier_request_is_not_done_for_this_one() -> None
         {"role": "user", "content": words["correction"]},
     ]
     assert SessionModel(session, 1).reply(messages, TOOLS).message["tool_calls"]
+
+
+def test_a_note_takes_from_an_earlier_call_in_sight_what_was_filled_into_it() -> None:
+    session = session_named("session-services").session(2802)
+    evening = next(errand for errand in session.errands if errand.name == "evening")
+    deploy = next(errand for errand in session.errands if errand.name == "code-deploy")
+    step = next(s for s in deploy.case.plan.steps if "key_ledger" in s.names)
+    code = PLACE.sub("RB-00000000aa", step.arguments["code"])
+    function = {"name": step.tool, "arguments": json.dumps({"code": code})}
+    calls = [{"id": "call_0001", "type": "function", "function": function}]
+    messages: list[dict[str, Any]] = [
+        {"role": "user", "content": deploy.words},
+        {"role": "assistant", "content": "", "tool_calls": calls},
+        {"role": "tool", "tool_call_id": "call_0001", "content": "done"},
+        {"role": "user", "content": "\n".join(s.title for s in evening.case.plan.steps[:-2])},
+        {"role": "user", "content": evening.words},
+    ]
+    said = SessionModel(session, 1).reply(messages, TOOLS).message["content"]
+    assert "I have:\n" in said
+    assert "rollback key of ledger: RB-00000000aa;" in said

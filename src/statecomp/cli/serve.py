@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from math import isfinite
@@ -13,17 +12,13 @@ from urllib.parse import urlsplit
 
 import click
 
+from statecomp.cli.live_method import given_for, live_method, method_options, rivals_of
 from statecomp.cli.price_book import read_price_book
 from statecomp.cli.server import run_server
 from statecomp.cli.terminal import warn
-from statecomp.config.learned import following, must_suit, routers_of, scored_by
-from statecomp.config.methods import OPTIONS, method_of
+from statecomp.config.learned import routers_of
 from statecomp.config.places import STORE, data_folder, open_store, store_url
-from statecomp.controller.prices import PriceBook
 from statecomp.errors import BadInput
-from statecomp.method import Method
-from statecomp.options import Options, Settings
-from statecomp.proxy.rivals.rivals import Rivals
 from statecomp.proxy.sessions import salt_of
 from statecomp.proxy.settings import (
     MEGABYTE,
@@ -33,10 +28,8 @@ from statecomp.proxy.settings import (
     When,
     is_loopback,
 )
-from statecomp.recipes import DEFAULT, RECIPES
 
 PORT = 8484
-SWITCH = click.Choice(["on", "off"])
 
 
 class _Seconds(click.FloatRange):
@@ -52,12 +45,6 @@ class _Seconds(click.FloatRange):
 SECONDS = _Seconds(min=0, min_open=True)
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """A score is a small product of matrices: several threads take three times as long for it."""
-
-
-def _said(option: str) -> str:
-    """What an option is for, as a sentence; names in it keep their capitals."""
-    about = OPTIONS[option]
-    return f"{about[0].upper()}{about[1:]}."
 
 
 @click.command()
@@ -78,13 +65,6 @@ def _said(option: str) -> str:
     help="observe decides and counts, and sends what came in.",
 )
 @click.option(
-    "--recipe",
-    default=DEFAULT,
-    show_default=True,
-    type=click.Choice(list(RECIPES)),
-    help="How boldly to replace; `statecomp recipes` shows what each was measured to do.",
-)
-@click.option(
     "--commit",
     type=click.Choice(["auto", "now", "background"]),
     default="auto",
@@ -92,43 +72,7 @@ def _said(option: str) -> str:
     help="Decide before each request, or while the model works; auto decides before it where that"
     " takes milliseconds, that is, unless a model scores or writes the records.",
 )
-@click.option("--scorer", help="router[:FOLDER], paper or age:after=N.")
-@click.option(
-    "--router",
-    "chosen",
-    multiple=True,
-    metavar="NAME",
-    help="A router that `statecomp learn` made, by its name or FOLDER, or `shipped`; without it the"
-    " one that `statecomp routers` has in use, also when that changes.  Two are compared in --mode"
-    " observe.",
-)
-@click.option("--encoder", metavar="FOLDER", help=_said("encoder"))
-@click.option("--device", help=_said("device"))
-@click.option("--dtype", help=_said("dtype"))
-@click.option("--encode-s", type=float, default=30.0, show_default=True, help=_said("encode_s"))
-@click.option(
-    "--records",
-    metavar="SPEC",
-    help="Who writes records: extract (no model), same (a cheap sibling of the client's model, at"
-    " the client's own upstream and with its key), or chat:PROVIDER:MODEL[@URL].",
-)
-@click.option("--records-model", metavar="NAME", help=_said("records_model"))
-@click.option(
-    "--records-session", type=float, default=1.0, show_default=True, help=_said("records_session")
-)
-@click.option(
-    "--records-day", type=float, default=10.0, show_default=True, help=_said("records_day")
-)
-@click.option("--wariness", type=float, help=_said("wariness"))
-@click.option("--threshold", type=float, help=_said("threshold"))
-@click.option("--longer-than", type=int, help=_said("longer_than"))
-@click.option("--min-source-tokens", type=int, help=_said("min_source_tokens"))
-@click.option("--holds", type=SWITCH, help=_said("holds"))
-@click.option("--chapters", type=SWITCH, help=_said("chapters"))
-@click.option("--pin", metavar="REGEX", help=_said("pin"))
-@click.option("--pin-tool", "pin_tools", multiple=True, help="A tool whose results always stay.")
-@click.option("--role", type=click.Choice(["user", "assistant"]), help="Who says a record.")
-@click.option("--merge", type=SWITCH, help=_said("merge"))
+@method_options
 @click.option("--prices", type=click.Path(path_type=Path), help="A price book (TOML) of your own.")
 @click.option(
     "--window",
@@ -224,9 +168,9 @@ def serve(
         os.environ.setdefault(name, "1")
     book = read_price_book(prices)
     routers = routers_of(os.environ)
-    given = _given({**method, "pin_tools": "+".join(pin_tools) or None}, chosen, mode, routers)
+    given = given_for({**method, "pin_tools": "+".join(pin_tools) or None}, chosen, mode, routers)
     live = routers if not chosen and not given[0].get("scorer") else None
-    opens = partial(_method, given[0], book, live)
+    opens = partial(live_method, given[0], book, live)
     decides = opens()
     named = dict(_named(upstream) for upstream in upstreams)
     where = store_url(store, os.environ)
@@ -251,7 +195,7 @@ def serve(
     _refuse_circles(settings, port)
     ledger = open_store(store, os.environ)
     try:
-        rivals = _rivals(chosen, given, book) if chosen[1:] else None
+        rivals = rivals_of(chosen, given, book) if chosen[1:] else None
         run_server(settings, port, ledger, decides, book, opens, live, rivals)
     finally:
         ledger.close()
@@ -271,35 +215,6 @@ def _named(upstream: str) -> tuple[str, str]:
     if not name.isidentifier():
         raise BadInput("has a name that is no identifier; write NAME=URL", field="upstream")
     return name, url
-
-
-def _method(given: Mapping[str, object], book: PriceBook, routers: Any = None) -> Method:
-    """How to decide: a recipe, and what overrules it; with `routers`, by the one in use."""
-    if str(given.get("scorer") or "").startswith(("labels", "folds")):
-        raise BadInput("scores recorded runs, not live ones; use router or age", field="scorer")
-    options = Options.given("serve", given)
-    method, _ = method_of(options, Settings(environ=os.environ, book=book), serves=True)
-    options.done()
-    method = following(method, routers)
-    method.scorer()  # one that cannot be opened should be known before the first request
-    return method
-
-
-def _given(
-    method: Mapping[str, str | float | None], chosen: Sequence[str], mode: Mode, routers: Any
-) -> list[dict[str, str | float | None]]:
-    """What was given, once for each router that is named, or once."""
-    must_suit(chosen, mode)
-    return [scored_by(method, name, routers) for name in chosen or (None,)]
-
-
-def _rivals(names: Sequence[str], given: Sequence[Mapping[str, object]], book: PriceBook) -> Rivals:
-    """Both routers, to be shown the same requests; paths are nobody's business on a page."""
-    shown = [Path(name).name for name in names]
-    if shown[0] == shown[1]:
-        shown = [f"{name} ({place})" for place, name in enumerate(shown, 1)]
-    methods = (_method(one, book) for one in given)
-    return Rivals(dict(zip(shown, methods, strict=True)), book)
 
 
 def _spare_cores() -> int:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, KeysView, Mapping
+from dataclasses import dataclass, field
 
 from statecomp.history.interaction import Interaction, Pinned, Segment
-from statecomp.history.text import argument_text, identifier_set, words_of
+from statecomp.history.text import (
+    COMMON,
+    Kind,
+    argument_text,
+    identifier_set,
+    identifiers,
+    words_of,
+)
 from statecomp.recent import Weighed
 
 REMEMBERED = 4096
@@ -22,10 +29,12 @@ class SegmentFacts:
     own: frozenset[str]
     observed: frozenset[str]
     words: frozenset[str] = frozenset()  # of the agent, or of whoever gave it its task
+    shown: Mapping[str, Kind] = field(default_factory=dict)  # what was observed, in its order
 
     def weight(self) -> int:
         """Bytes it takes, about."""
-        return NAME_BYTES * (10 + len(self.own) + len(self.observed) + len(self.words))
+        names = len(self.own) + len(self.observed) + len(self.shown) + len(self.words)
+        return NAME_BYTES * (10 + names)
 
 
 _memory: Weighed[tuple[str, int], SegmentFacts] = Weighed(REMEMBERED, SegmentFacts.weight)
@@ -50,9 +59,9 @@ def _read(segment: Segment) -> SegmentFacts:
         asked = segment.text if isinstance(segment, Pinned) and segment.role == "user" else ""
         return SegmentFacts(frozenset(), identifier_set(segment.text), frozenset(words_of(asked)))
     own = own_words(segment)
-    return SegmentFacts(
-        identifier_set(own), identifier_set(segment.observed), frozenset(words_of(own))
-    )
+    shown = identifiers(segment.observed)
+    observed = frozenset(shown.keys() - COMMON)
+    return SegmentFacts(identifier_set(own), observed, frozenset(words_of(own)), shown)
 
 
 def own_words(interaction: Interaction) -> str:
@@ -102,6 +111,16 @@ class FactIndex:
     def agent_names(self) -> Iterable[str]:
         """Every identifier the agent itself wrote."""
         return self._own.keys()
+
+    @property
+    def asked_words(self) -> KeysView[str]:
+        """The words of the user, as they are now."""
+        return self._asked.keys()
+
+    @property
+    def spoken_words(self) -> KeysView[str]:
+        """The words of the agent, as they are now."""
+        return self._spoken.keys()
 
     def asked(self, word: str) -> bool:
         """Whether the word is in what the user wrote."""

@@ -32,17 +32,17 @@ class History:
     @cached_property
     def tokens(self) -> int:
         """Tok(H): the same serialisation and tokenizer that counted each segment."""
-        return sum(segment.tokens for segment in self.segments)
+        return sum([segment.tokens for segment in self.segments])
 
     @cached_property
     def interactions(self) -> tuple[Interaction, ...]:
         """The surviving raw interactions, I_k."""
-        return tuple(s for s in self.segments if isinstance(s, Interaction))
+        return tuple([s for s in self.segments if isinstance(s, Interaction)])
 
     @cached_property
     def summaries(self) -> tuple[Summary, ...]:
         """The records that stand for replaced interactions, in order."""
-        return tuple(s for s in self.segments if isinstance(s, Summary))
+        return tuple([s for s in self.segments if isinstance(s, Summary)])
 
     @cached_property
     def checkpoint(self) -> int:

@@ -17,6 +17,7 @@ SHORT_CHARS = 400
 """An answer that points back says little else; a reminder of the client's may follow it."""
 
 _UNCHANGED = re.compile(r"\bunchanged since (?:your |the |its )?last read\b", re.IGNORECASE)
+_points_back = _UNCHANGED.search
 _PATHS = ("file_path", "path", "filePath", "filename", "file")
 
 
@@ -26,7 +27,8 @@ def pointed_to(interactions: Sequence[Interaction]) -> Mapping[str, str]:
     What counts as last is the newest reading of the same file that was answered in full: clients
     remember one reading a file.
     """
-    if not any(map(_stubs, interactions)):
+    seen_all = (seen for interaction in interactions for seen in interaction.observations)
+    if not any(len(seen.text) <= SHORT_CHARS and _points_back(seen.text) for seen in seen_all):
         return {}
     latest: dict[tuple[str, str], str] = {}
     found: dict[str, str] = {}
@@ -48,7 +50,7 @@ def _stubs(interaction: Interaction) -> list[str]:
     return [
         seen.call_id
         for seen in interaction.observations
-        if len(seen.text) <= SHORT_CHARS and _UNCHANGED.search(seen.text)
+        if len(seen.text) <= SHORT_CHARS and _points_back(seen.text)
     ]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any
@@ -56,21 +56,25 @@ LONGEST = 240
 
 # Possessive quantifiers and bounded repeats: no token is ever scanned again from its middle.
 _WORD = re.compile(r"\w{3,}")
+_COMMON_TOKEN = r"[$€£¥]?[\w./@\#~:&%+-]++(?:\(\))?"
+_PLAIN_LEXER = re.compile(_COMMON_TOKEN)
 _LEXER = re.compile(
-    r"""
-      [A-Za-z][A-Za-z0-9+]{1,11}://[^\s"'`<>\\|{}^\]]++           # url
-    | [A-Za-z]:(?:\\{1,2}[\w.$@~+-]++)+                             # windows path
+    rf"""
+      (?=[\w./@\#~:&%+\\$€£¥-])(?:
+      [A-Za-z][A-Za-z0-9+]{{1,11}}+://[^\s"'`<>\\|{{}}^\]]++        # url
+    | [A-Za-z]:(?:\\{{1,2}}[\w.$@~+-]++)+                           # windows path
     | \\[nrt]                        # an escaped line break would stick to the next word
-    | [$€£¥]?\d{1,3}(?:,\d{3})+(?:\.\d++)?%?                       # 1,234,567.89
-    | [$€£¥]?[\w./@\#~:&%+-]++(?:\(\))?                            # everything else
+    | [$€£¥]?\d{{1,3}}(?:,\d{{3}})+(?:\.\d++)?%?                   # 1,234,567.89
+    | {_COMMON_TOKEN})                                             # everything else
     """,
     re.VERBOSE,
 )
+# Each begins with its mark: what may begin with any character is tried at every one.
 _QUOTED = re.compile(
     r"""
-      (?<!\w)"(?=[\w/.\#@$<+-])([^"\n\\]{3,60})(?<=[\w)>.%!?+])"(?!\w)
-    | (?<!\w)'(?=[\w/.\#@$<+-])([^'\n\\]{3,60})(?<=[\w)>.%!?+])'(?!\w)
-    | (?<![\w`])`(?=[^\s`])([^`\n]{2,60})(?<=[^\s`])`(?![\w`])
+      "(?<!\w")(?=[\w/.\#@$<+-])([^"\n\\]{3,60})(?<=[\w)>.%!?+])"(?!\w)
+    | '(?<!\w')(?=[\w/.\#@$<+-])([^'\n\\]{3,60})(?<=[\w)>.%!?+])'(?!\w)
+    | `(?<![\w`]`)(?=[^\s`])([^`\n]{2,60})(?<=[^\s`])`(?![\w`])
     """,
     re.VERBOSE,
 )
@@ -130,8 +134,11 @@ _TRAILING = ")]}>\"'`,;:!?&.+-#@"
 def identifiers(text: str) -> Mapping[str, Kind]:
     """The distinct identifiers of `text` in order of first appearance, each with its kind."""
     found: dict[str, Kind] = {}
-    for token in dict.fromkeys(found_in(_LEXER, text)):
-        for name, kind in _classified(token) if len(token) <= LONGEST else ():
+    tokens: Iterable[str] = dict.fromkeys(_tokens(text))
+    if len(text) > LONGEST:
+        tokens = [token for token in tokens if len(token) <= LONGEST]
+    for names in filter(None, map(_classified, tokens)):
+        for name, kind in names:
             found.setdefault(name, kind)
     for groups in found_in(_QUOTED, text):
         quoted = groups[0] or groups[1] or groups[2]
@@ -139,6 +146,12 @@ def identifiers(text: str) -> Mapping[str, Kind]:
         if not plain and quoted.isprintable():
             found.setdefault(quoted, Kind.QUOTED)
     return found
+
+
+def _tokens(text: str) -> Iterable[str]:
+    # Most lines hold nothing of what only the long pattern finds.
+    plain = "," not in text and "\\" not in text and "://" not in text
+    return found_in(_PLAIN_LEXER if plain else _LEXER, text)
 
 
 def identifier_set(text: str) -> frozenset[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from statecomp.errors import StateCompError
 from statecomp.history.interaction import JsonObject
@@ -24,9 +24,8 @@ class LedgerFailed(StateCompError):
     """The ledger cannot be read or written now; a request goes on without it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """What became of one interaction in one request."""
+class Cell(NamedTuple):
+    """What became of one interaction in one request: one of each for every request there is."""
 
     number: int
     state: CellState

@@ -236,7 +236,7 @@ def _first_difference(old: Sequence[str], new: Sequence[str]) -> int:
 
 
 def _request_row(request: Request, pages: Pages, known: Known) -> Row:
-    cells = json.dumps([(c.number, c.state, c.score) for c in request.grid])
+    cells = json.dumps(request.grid)
     grid = zlib.compress(cells.encode("ascii"), 3)
     usage = request.usage
     note = json.dumps(pages.text(request.note, known))

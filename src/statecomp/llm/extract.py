@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -12,6 +13,7 @@ from statecomp.history.text import Kind
 from statecomp.llm.extracting.compose import UnitTotals
 from statecomp.llm.extracting.draft import Draft
 from statecomp.llm.extracting.elsewhere import lines_elsewhere, stands_elsewhere
+from statecomp.llm.extracting.foremost import beside_kin, foremost
 from statecomp.llm.extracting.pieces import Form, Owner
 from statecomp.llm.extracting.ranking import Setting, likelihood
 from statecomp.llm.extracting.reading.lasting import lasting
@@ -34,7 +36,7 @@ FADE = 0.7
 """How fast one step's further units lose: later steps need something of most steps."""
 NAMED = 150_000
 """What a missing name counts against its odds, which are understated, in tokens carried."""
-EXTRA_SHARE, EXTRA_TOKENS = 0.16, 200
+EXTRA_SHARE, EXTRA_TOKENS = 0.22, 200
 """The share of its source, and the tokens besides, that a record may have with all its extras."""
 INDEX_SHARE = 0.06
 """The share of its source that an index of names may take on top: without, steps break."""
@@ -110,7 +112,7 @@ class ExtractiveSummarizer:
         told = outline(steps, min(most, max(bound, LINE_TOKENS * len(span))), self.count)
         told = replace(told, locations=unread(span, situation))
         # What was left out because it says nothing, or too much, was there all the same.
-        totals = UnitTotals.of(seen)
+        totals = UnitTotals.of(seen, [step.length for step in steps])
         draft = Draft(told, units, [step.number for step in steps], density, totals)
         reserve = self._reserve(told.record, owed(span, situation.rest), room)
         shown = {
@@ -122,16 +124,23 @@ class ExtractiveSummarizer:
             0.0 if said_by(shown.get(unit.step, ""), unit) else chance
             for unit, chance in zip(units, chances, strict=True)
         ]
-        order = ordered(units, fresh, density)
+        versions = [place for place, step in enumerate(steps) if step.version]
+        first = foremost(units, situation, versions)
+        order, kin = beside_kin(ordered(units, fresh, density), units)
+        order = sorted(order, key=lambda place: place not in first)
         room = max(room, self.count(told.record.body))
-        draft.fill(order, room - reserve, self.count)
+        draft.fill(order, room - reserve, self.count, first | kin)
         draft.shorten(room, self.count)
         if self.name_worth:
             needs = needed(chances, len(span))
-            worthy = [p for p in order if needs[p] * self.name_worth >= draft.cost(p) * CARRIED]
+            worthy = [
+                place
+                for place in order
+                if place in first or needs[place] * self.name_worth >= draft.cost(place) * CARRIED
+            ]
             bound = max(bound, room)
             draft.complete(binding(steps, situation), bound - reserve, self.count)
-            draft.fill(worthy, bound - reserve, self.count)
+            draft.fill(worthy, bound - reserve, self.count, first)
             draft.shorten(bound, self.count)
             most = min(most, bound + round(source * INDEX_SHARE))
             left = inventory(span, situation.rest, draft.record().body)
@@ -179,8 +188,11 @@ def _came_to_nothing(unit: Unit, steps: Sequence[KnownStep]) -> bool:
 def said_by(line: str, unit: Unit) -> bool:
     """Whether a step's own line says it already: its result, or the value of an argument."""
     text = unit.text
+    key, _, value = text.partition(": ")
+    if unit.form is Form.FIELD and value and f'"{key}": "{value}"' in line:
+        return True
     if unit.place is Place.CALL and unit.form is Form.FIELD:
-        text = text.partition(": ")[2]
+        text = value
     return any(f" {text}{end}" in line for end in (" ", ", ", "; ", "\n")) or (
         f'"{text}"' in line or f": {text}}}" in line
     )
@@ -193,10 +205,12 @@ def with_rows(chances: Sequence[float], units: Sequence[Unit], steps: int) -> li
     for unit, chance in zip(units, chances, strict=True):
         if chance and _tabled(unit):
             tables.setdefault(unit.owner, []).append(chance)
+    alike = Counter(_columns(owner) for owner in tables)
     raised = {
         owner: max(1.0, least * len(rows) / sum(rows))
         for owner, rows in tables.items()
-        if len(rows) >= ROWS
+        # What each of many things has a table of says little of any.
+        if len(rows) >= ROWS and alike[_columns(owner)] < ROWS
     }
     return [
         max(least, chance * raised[unit.owner])
@@ -204,6 +218,10 @@ def with_rows(chances: Sequence[float], units: Sequence[Unit], steps: int) -> li
         else chance
         for unit, chance in zip(units, chances, strict=True)
     ]
+
+
+def _columns(owner: Owner | None) -> str:
+    return owner.label.rpartition("; ")[2] if owner else ""
 
 
 def _tabled(unit: Unit) -> bool:

@@ -109,7 +109,7 @@ def sights(span: Sequence[Interaction], rest: FactIndex) -> Iterator[tuple[int, 
     spoken = {word.lower() for member in span for word in _WORD.findall(own_words(member))}
     own = frozenset().union(*(facts_of(member).own for member in span))
     forms = Counter(map(form_of, own.union(rest.agent_names())))
-    shown = [identifiers(member.observed) for member in span]
+    shown = [facts_of(member).shown for member in span]
     last = {name: step for step, names in enumerate(shown) for name in names}
     for step, (member, names) in enumerate(zip(span, shown, strict=True)):
         fresh = {
@@ -301,6 +301,7 @@ _KEYS = {
 }
 
 
+@lru_cache(maxsize=65_536)
 def _shape(name: str) -> str:
     return _LETTERS.sub("a", _DIGITS.sub("9", name))[:40]
 

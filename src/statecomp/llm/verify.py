@@ -13,7 +13,7 @@ from statecomp.history.interaction import Call, Interaction
 from statecomp.history.situation import Situation
 from statecomp.history.text import COMMON, Kind, identifiers
 from statecomp.llm.extracting.pieces import FENCED
-from statecomp.llm.extracting.reading.noise import intends
+from statecomp.llm.extracting.reading.noise import guesses, intends
 from statecomp.llm.record import Record
 from statecomp.llm.record import entry as quoting
 from statecomp.llm.source import SourceText
@@ -37,10 +37,12 @@ _RUN_KEYS = frozenset(
 _ENTRY_NUMBER = re.compile(
     r"\A\W*\d+(?:-\d+)?[.:)]\s|\b[Ss]teps? \d+(?:(?:-| to | and |, )\d+)*|"
     # What an extract counted itself.
-    r"\band \d+ more\b|\b\d+ (?:[\w ]{1,40} )?listed\b|"
+    r"\bitem \d+(?=[;:\n]|\Z)|\band \d+ more\b|\b\d+ (?:[\w ]{1,40} )?listed\b|"
     r"(?:-> |\(|-> ok, |file of )[\d,]+ (?:lines?|characters|fields?|things?)(?=[);\n]|\Z)|"
     r"(?:-> |\()lines \d+-\d+(?: of \d+)?(?=[);\n]|\Z)"
 )
+_SENTENCE = re.compile(r"(?:\S+ ){3,}\S+[.!?]\Z")
+"""A quotation that is a sentence of the agent names nothing."""
 _MARKUP = re.compile(r"</?[a-z_]{1,20}>")
 # Quotation marks on two sides of a joint belong to two quotations.
 _JOINT = re.compile(r"; | -> | \.\.\. ")
@@ -115,7 +117,9 @@ def completed(record: Record, span: Sequence[Interaction], rest: FactIndex) -> R
     body = record.body
     named = identifiers(body)
     missing = [
-        name for name in owed(span, rest) if name not in named and not _stands_in(name, body)
+        name
+        for name in owed(span, rest)
+        if name not in named and not _SENTENCE.match(name) and not _stands_in(name, body)
     ]
     if not missing:
         return record
@@ -135,7 +139,8 @@ def _quoted(names: Sequence[str], span: Sequence[Interaction]) -> Iterator[str]:
         for line in _MARKUP.sub(" ", own_words(member)).splitlines():
             here = [name for name in identifiers(line) if name in left]
             if here:
-                pieces.append(_around(here, line))
+                spoken = line in member.said or line in member.reasoning
+                pieces.append(_around(here, line, spoken))
                 for name in here:
                     del left[name]
             if not left:
@@ -146,8 +151,11 @@ def _quoted(names: Sequence[str], span: Sequence[Interaction]) -> Iterator[str]:
         yield f"also named by the agent: {', '.join(left)}"
 
 
-def _around(names: Sequence[str], line: str) -> str:
-    """The part of a line from the first of some names to the last, and a few words beside them."""
+def _around(names: Sequence[str], line: str, spoken: bool) -> str:
+    """The part of a line from the first of some names to the last, and a few words beside them.
+
+    Of a guess the names alone, if it does not fit: what is torn off may be its "perhaps".
+    """
     places = [re.search(rf"(?<!\w){re.escape(name)}(?!\w)", line) for name in names]
     spans = [place.span() for place in places if place]
     if not spans:
@@ -156,7 +164,8 @@ def _around(names: Sequence[str], line: str) -> str:
     start = line.rfind(" ", 0, max(0, first - BESIDE_CHARS)) + 1 if first > BESIDE_CHARS else 0
     stop = line.find(" ", last + BESIDE_CHARS)
     part = line[start : len(line) if stop < 0 else stop].strip()
-    if len(part) > ENTRY_CHARS + sum(map(len, names)) or intends(part):
+    torn = spoken and (start > 0 or stop >= 0) and guesses(line)
+    if torn or len(part) > ENTRY_CHARS + sum(map(len, names)) or intends(part):
         # Far apart on a line of data: what stands between them is no label of theirs.
         # And a torn sentence about what the agent meant to do reads like what is to be done.
         return ", ".join(names)

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from statecomp.llm.chat import Chat
 from statecomp.llm.side import SideAccount
-from statecomp.llm.writing.credit import Breaker, Credit, Purse
+from statecomp.llm.writing.credit import Breaker, Credit, DayPurse
 from statecomp.llm.writing.writer import ModelWriter
 from statecomp.recent import LruCache
 from statecomp.records import ModelRecords
@@ -77,7 +77,7 @@ class Writers:
 
     def __init__(self, records: ModelRecords, *, trust_env: bool = True) -> None:
         self.records = records
-        self.day = Purse(records.day_dollars)
+        self.day = DayPurse(records.day_dollars)
         self._trust_env = trust_env
         self._credits: LruCache[str, Credit] = LruCache(4096)
         self._breakers: LruCache[tuple[str, str, str], Breaker] = LruCache(1024)

@@ -42,7 +42,7 @@ def _names_weight(names: Sequence[str]) -> int:
 
 
 class _Kind:
-    """How questions of one kind fare: reading or writing."""
+    """How questions of one kind fare: what a request reads, what it writes, what is decided."""
 
     def __init__(self) -> None:
         self.away_until = 0.0
@@ -95,8 +95,9 @@ class RememberingLog:
         self._owed: LruCache[str, Sequence[str]] = LruCache(STATES)  # sent, and not written down
         self._order = count()
         self._given_up: Future[Any] | None = None  # a question nobody waits for any more
-        # A store that is too busy to write still reads: who could not would send other bytes.
-        self._reads, self._writes = _Kind(), _Kind()
+        # A store that is too busy to write still reads, and one whose commits wait for each other
+        # still writes down what goes out: who could not would send other bytes.
+        self._reads, self._writes, self._decides = _Kind(), _Kind(), _Kind()
         self._slow_until = 0.0
 
     @property
@@ -117,9 +118,6 @@ class RememberingLog:
         finally:
             if monotonic() - asked > SLOW_S:
                 self._slow_until = monotonic() + REST_S
-
-    def _soon(self, question: Callable[[], Answer], *, writes: bool = False) -> Answer:
-        return self._in_time(lambda: self._ask(question, writes=writes))
 
     def _in_time(self, work: Callable[[], Answer]) -> Answer:
         """Raises TimeoutError where the store takes its time, and LedgerFailed while it does."""
@@ -142,7 +140,7 @@ class RememberingLog:
         LOG.warning(FROM_MEMORY)
 
     def _found(self, ids: Sequence[str]) -> Sequence[Commit]:
-        found = self._ask(lambda: self._store.find(ids))
+        found = self._ask(self._reads, lambda: self._store.find(ids))
         by_state: dict[str, list[Commit]] = {}
         for commit in found:
             by_state.setdefault(commit.at, []).append(commit)
@@ -157,7 +155,7 @@ class RememberingLog:
     def append(
         self, at: str, commits: Sequence[Commit], chain: Sequence[str] = ()
     ) -> Sequence[Commit]:
-        standing = self._ask(lambda: self._store.append(at, commits, chain), writes=True)
+        standing = self._ask(self._decides, lambda: self._store.append(at, commits, chain))
         self._known.put(at, (next(self._order), tuple(standing)))
         return standing
 
@@ -173,18 +171,20 @@ class RememberingLog:
     def _settled(self, seen: str, owed: Sequence[str] | None) -> Sequence[str] | None:
         """The store's word; what it was not told yet may not be the first that went out."""
         if owed is None:
-            first = self._ask(lambda: self._store.sent(seen))
+            first = self._ask(self._reads, lambda: self._store.sent(seen))
         else:
-            first = self._ask(lambda: self._store.send(seen, owed), writes=True)
+            first = self._ask(self._writes, lambda: self._store.send(seen, owed))
             self._owed.pop(seen)
         return first if first is None else self._sent.put(seen, first)
 
     def send(self, seen: str, commits: Sequence[str]) -> Sequence[str]:
         """A store that is away keeps no request from going out; it is told when it is back."""
+
+        def write() -> Sequence[str]:
+            return self._ask(self._writes, lambda: self._store.send(seen, commits))
+
         try:
-            first = self._sent.put(
-                seen, self._soon(lambda: self._store.send(seen, commits), writes=True)
-            )
+            first = self._sent.put(seen, self._in_time(write))
         except (LedgerFailed, TimeoutError):
             if (known := self._sent.get(seen)) is not None:
                 return known
@@ -214,16 +214,15 @@ class RememberingLog:
 
     def held(self, ids: Sequence[str]) -> Mapping[str, str]:
         """Raises where the store does not answer: then nothing may be taken."""
-        return self._ask(lambda: self._store.held(ids))
+        return self._ask(self._decides, lambda: self._store.held(ids))
 
     def refused(self, sources: Sequence[str]) -> bool:
-        return self._ask(lambda: self._store.refused(sources))
+        return self._ask(self._decides, lambda: self._store.refused(sources))
 
     def refuse(self, sources: Sequence[str], reason: str) -> None:
-        self._ask(lambda: self._store.refuse(sources, reason), writes=True)
+        self._ask(self._decides, lambda: self._store.refuse(sources, reason))
 
-    def _ask(self, question: Callable[[], Answer], *, writes: bool = False) -> Answer:
-        kind = self._writes if writes else self._reads
+    def _ask(self, kind: _Kind, question: Callable[[], Answer]) -> Answer:
         self._reads.must_answer()
         kind.must_answer()
         try:

@@ -138,7 +138,7 @@ def _common(known: KnownConversation, messages: Sequence[JsonObject], unchanging
     """How many leading messages are the ones we know, cache markers aside."""
     place = 0
     if unchanging:
-        place = sum(1 for _ in takewhile(bool, map(is_, known.messages, messages)))
+        place = sum(takewhile(bool, map(is_, known.messages, messages)))
     for mine, theirs in zip(known.copies[place:], messages[place:], strict=False):
         if mine != theirs and canonical(strip_markers(mine)) != canonical(strip_markers(theirs)):
             return place

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
+from operator import is_
 from typing import Any
 
 from statecomp.errors import InvalidHistory
@@ -131,7 +132,7 @@ def _brief(value: Any) -> Any:
 
 def _rebound(known: KnownConversation, messages: Sequence[JsonObject]) -> Sequence[Segment]:
     """Known segments holding the objects of this request: those are what must go out."""
-    if all(old is new for old, new in zip(known.messages, messages, strict=True)):
+    if all(map(is_, known.messages, messages)):
         return known.segments
     return [
         _holding(segment, tuple(messages[start : start + len(segment.messages)]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from time import thread_time
 
 import pytest
 
@@ -327,3 +328,12 @@ def test_a_title_ends_where_its_block_ends() -> None:
     body = written(step(1, seen=seen), step(2, seen=PADDING)).body
     assert not any("warnings" in line and "config.toml" in line for line in body.split("\n"))
     assert "warnings: config.toml" not in body
+
+
+def test_whether_a_line_is_an_order_is_known_in_linear_time() -> None:
+    begun = thread_time()
+    assert not orders("-" * 200_000)
+    assert not orders("1. " * 70_000)
+    assert orders(f"{'- ' * 200}2. **Send it**: Ensure that the mail is sent")
+    # Milliseconds; when the marks before a verb could be read in many ways, minutes.
+    assert thread_time() - begun < 5

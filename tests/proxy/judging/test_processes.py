@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -192,6 +193,15 @@ def test_while_another_one_starts_what_may_have_ended_the_first_is_not_tried_her
             engine_of(judging).prepare(run(9))
         with pytest.raises(JudgingFailed, match="is being started again"):
             engine_of(judging).prepare(run(9))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes have no niceness there")
+def test_where_cores_are_few_the_process_that_judges_lets_the_one_that_serves_go_first(
+    judges: Judges,
+) -> None:
+    judging = judges.processes[0].pid
+    assert judging is not None
+    assert os.getpriority(os.PRIO_PROCESS, judging) > os.getpriority(os.PRIO_PROCESS, 0)
 
 
 def test_until_the_first_one_is_there_a_thread_judges() -> None:

@@ -27,12 +27,12 @@ def handoff_sheet(readers: Finished, script: Finished, who: str) -> TableDocumen
         f"{len(readers)} hand-offs of {len(tasks)} tasks, finished by {who} that did not know what "
         "made the view; beside it the scripted model on the same ones. Mean ± standard error.",
         "Again: tokens of what was looked up that had been seen before the hand-over. Calls: of the"
-        " readers; a call of theirs often does what several of the script's steps do.",
+        " readers and of the script that finishes as they do (`scripted:reader`).",
         *_agreement(readers, same),
     )
     columns = (
         *("What was shown", "Readings", "View", "Reward", "Reward, script"),
-        *("Calls", "Again", "Again, script"),
+        *("Calls", "Calls, script", "Again", "Again, script"),
     )
     return TableDocument("Hand-offs: the referee", columns, rows, notes, _ours(specs))
 
@@ -45,6 +45,7 @@ def _handoff_row(line: HandoffLine, script: HandoffLine | None) -> tuple[TableCe
         _spread(line.reward, 1),
         NOTHING if script is None else _spread(script.reward, 1),
         _spread(line.calls, 1),
+        NOTHING if script is None else _spread(script.calls, 1),
         _spread(line.again),
         NOTHING if script is None else _spread(script.again),
     )
@@ -57,12 +58,13 @@ def _agreement(readers: Finished, script: Finished) -> list[str]:
     if not pairs:
         return []
     reward = fmean(100 * (b.reward - a.reward) for a, b in pairs)
+    calls = fmean(b.calls - a.calls for a, b in pairs)
     again = fmean(b.again - a.again for a, b in pairs)
     near = sum(abs(a.reward - b.reward) < 0.05 for a, b in pairs)
     return [
         f"Over {len(pairs)} hand-offs that both finished, the script's reward is {reward:+.1f} "
-        f"points from the readers', {near} of them within five points; it reads {again:+,.0f} "
-        "tokens again compared with them."
+        f"points from the readers', {near} of them within five points; it makes {calls:+.1f} "
+        f"calls and reads {again:+,.0f} tokens again compared with them."
     ]
 
 

@@ -108,7 +108,7 @@ def list_tasks(patterns: tuple[str, ...]) -> None:
     "--model",
     default=SCRIPTED,
     show_default=True,
-    help="scripted[:literal|forgetful|hasty|thorough], a simulation, or openai:NAME.",
+    help="scripted[:reader|literal|forgetful|hasty|thorough], a simulation, or openai:NAME.",
 )
 @click.option("--base-url", default="", help="Of an OpenAI-compatible server.")
 @click.option(

@@ -30,9 +30,11 @@ def assigned(folder: HandoffFolder, most: int) -> list[HandoffAssignment]:
     file = folder.path / "assignments.jsonl"
     earlier = [*read_lines(file)]
     taken = {name for line in earlier for name in line["names"]}
-    pages = {h.name: h.subject for h in folder.require() if h.name not in taken}
+    left = [handoff for handoff in folder.require() if handoff.name not in taken]
+    kinds = {handoff.name: handoff.strategy for handoff in left}
+    hands = dealt({handoff.name: handoff.subject for handoff in left}, most, kinds)
     made = []
-    for number, names in enumerate(dealt(pages, most), start=len(earlier) + 1):
+    for number, names in enumerate(hands, start=len(earlier) + 1):
         made.append(HandoffAssignment(f"reader-{number:02d}", names))
         append_line(file, {"reader": made[-1].reader, "names": list(names)})
     return made

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from statecomp_bench.nextsteps.folder import NextFolder
 from statecomp_bench.readers.blind import dealt
@@ -31,7 +32,9 @@ class NextAssignment:
 
 def readers(folder: NextFolder, most: int) -> list[NextAssignment]:
     """Assignments for all pages that have none."""
-    return _dealt(folder, "reader", {p.name: p.moment for p in folder.require()}, most)
+    pages = folder.require()
+    kinds = {page.name: page.strategy for page in pages}
+    return _dealt(folder, "reader", {page.name: page.moment for page in pages}, most, kinds)
 
 
 def judges(folder: NextFolder, most: int) -> list[NextAssignment]:
@@ -40,14 +43,18 @@ def judges(folder: NextFolder, most: int) -> list[NextAssignment]:
 
 
 def _dealt(
-    folder: NextFolder, kind: str, pages: Mapping[str, str], most: int
+    folder: NextFolder,
+    kind: str,
+    pages: Mapping[str, str],
+    most: int,
+    kinds: Mapping[str, str] = MappingProxyType({}),
 ) -> list[NextAssignment]:
     file = folder.path / f"{kind}s.jsonl"
     earlier = [*read_lines(file)]
     taken = {name for line in earlier for name in line["names"]}
     left = {name: subject for name, subject in pages.items() if name not in taken}
     made = []
-    for number, names in enumerate(dealt(left, most), start=len(earlier) + 1):
+    for number, names in enumerate(dealt(left, most, kinds), start=len(earlier) + 1):
         made.append(NextAssignment(f"{kind}-{number:02d}", names))
         append_line(file, {"who": made[-1].who, "names": list(names)})
     return made

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 from secrets import token_hex
+from types import MappingProxyType
 
 NAME_BYTES = 6
 
@@ -18,11 +19,13 @@ def opaque() -> str:
     return token_hex(NAME_BYTES)
 
 
-def dealt(pages: Mapping[str, str], most: int) -> list[tuple[str, ...]]:
+def dealt(
+    pages: Mapping[str, str], most: int, kinds: Mapping[str, str] = MappingProxyType({})
+) -> list[tuple[str, ...]]:
     """Hands of at most `most` pages, none with two of one subject; `pages` are subjects by name.
 
-    Each subject's pages go to different hands in turn, so that what a hand holds of one kind of
-    page is a matter of chance and not of the order in which they were made.
+    Each subject's pages go to different hands in turn.  Where their kinds are told, every hand gets
+    as many of one as of another, as far as the numbers allow; else it is a matter of chance.
     """
     subjects: dict[str, list[str]] = {}
     for name in sorted(pages):
@@ -31,6 +34,7 @@ def dealt(pages: Mapping[str, str], most: int) -> list[tuple[str, ...]]:
     for place, subject in enumerate(sorted(subjects)):
         names = subjects[subject]
         Random(subject).shuffle(names)
+        names.sort(key=lambda name: kinds.get(name, ""))
         for turn, name in enumerate(names):
             hands[(place + turn) % len(hands)].append(name)
     return [part for hand in hands for part in _parts(hand, most)]

@@ -29,6 +29,12 @@ def tries(sight: PlanSight, aim: str) -> Counter[str]:
     return found
 
 
+def asked_for(sight: PlanSight, fact: Fact) -> bool:
+    """Whether it is in sight that this value was looked for."""
+    words = (f"need the {fact.label}, so I", f"do not see the {fact.label}. {AGAIN}")
+    return any(one in turn.said for turn in sight.turns for one in words)
+
+
 def tried_note(tried: Mapping[str, int]) -> str:
     """The same in words, for the next turn to read."""
     stated = " ".join(f"{times} x {name};" for name, times in tried.items())

@@ -20,6 +20,7 @@ from statecomp_bench.scripted.asking import (
     AGAIN,
     BY_RULES,
     RULES,
+    asked_for,
     filled,
     need_of,
     tried_note,
@@ -88,15 +89,24 @@ class Fetching:
 
     def _calls(self, chosen: Sequence[Lookup], sight: PlanSight) -> tuple[Called, ...]:
         """One program for what it can print the lines of; the rest is read whole."""
-        whole = [one.step for one in chosen if one.step is not None and not one.sought]
-        calls = [self.hands.call(step, sight) for step in whole]
         fact = self.hands.plan.fact
-        parts = [
-            ProgramPart(self.hands.call(one.step, sight), {n: fact[n].pattern for n in one.sought})
-            for one in chosen
-            if one.step is not None and one.sought
-        ]
-        return (*calls, look_up(parts)) if parts else tuple(calls)
+        calls, parts = [], []
+        for one in chosen:
+            if one.step is None:
+                continue
+            call = self.hands.call(one.step, sight)
+            if one.sought or self._printed_whole(one.step):
+                parts.append(ProgramPart(call, {n: fact[n].pattern for n in one.sought}))
+            else:
+                calls.append(call)
+        around = self.hands.habits.around
+        return (*calls, look_up(parts, around)) if parts else tuple(calls)
+
+    def _printed_whole(self, source: Step) -> bool:
+        """Who finishes what is left has its program print documents, too, and opens few itself."""
+        habits = self.hands.habits
+        opened = self.hands.drawn("opens", source.id) < habits.opens
+        return habits.finishes and not opened and programmable(source)
 
     def _sought(
         self, step: Step, source: Step, sight: PlanSight, tried: Mapping[str, int]
@@ -139,14 +149,20 @@ class Fetching:
             words = f"Soon I need {RULES} of it, so I {plan.step[rule.source].title}."
             if not mentions(said, words) and self._rechecked(rule, step, sight):
                 yield Lookup(words, plan.step[rule.source])
+        yield from self._soon_values(step, sight)
+
+    def _soon_values(self, step: Step, sight: PlanSight) -> Iterator[Lookup]:
         for name in self.hands.missing(step, sight):
-            source = plan.step.get(plan.fact[name].source)
+            fact = self.hands.plan.fact[name]
+            source = self.hands.plan.step.get(fact.source)
             # What happens once nobody tries ahead of time.
-            if source is None or source.once or self.hands.missing(source, sight):
+            if source is None or source.once or self._gave_up(fact, sight):
                 continue
-            words = f"Soon I need the {plan.fact[name].label}, so I {source.title}."
-            if not self._gave_up(plan.fact[name], sight):
-                yield Lookup(words, source, sought=self._sought(step, source, sight, {}))
+            if self.hands.missing(source, sight):
+                yield from self._soon_values(source, sight)
+                continue
+            words = f"Soon I need the {fact.label}, so I {source.title}."
+            yield Lookup(words, source, sought=self._sought(step, source, sight, {}))
 
     def _insists(self, source: Step, sight: PlanSight) -> bool:
         """Whether it tries again, for once, what happens once."""
@@ -155,9 +171,7 @@ class Fetching:
 
     def _gave_up(self, fact: Fact, sight: PlanSight) -> bool:
         """Who finishes what is left looks for nothing a second time."""
-        asked = (f"need the {fact.label}, so I", f"do not see the {fact.label}. {AGAIN}")
-        said = (turn.said for turn in sight.turns)
-        return self.hands.habits.finishes and any(a in text for text in said for a in asked)
+        return self.hands.habits.finishes and asked_for(sight, fact)
 
     def _out_of_sight(self, step: Step, sight: PlanSight) -> Iterator[Norm]:
         rules = (self.hands.plan.rule.get(name) for name in step.names)

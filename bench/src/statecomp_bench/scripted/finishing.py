@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from statecomp_bench.plan import Step
+from statecomp_bench.plan import Fact, Step
+from statecomp_bench.scripted.asking import asked_for
 from statecomp_bench.scripted.hands import Called, ScriptedHands
 from statecomp_bench.scripted.programs import ProgramPart, carry_out, programmable
 from statecomp_bench.scripted.sight import PlanSight
@@ -28,7 +29,7 @@ class Finishing:
                 continue
             begins = step.writes and not any(one.writes for one in together)
             checking = place > last and self.hands.drawn("check", step.id) < self._checks
-            if begins or checking or not self._possible(step, together, rest[place:], sight):
+            if begins or checking or not self._possible(step, together, rest, sight):
                 return
             together.append(step)
             yield step
@@ -44,9 +45,15 @@ class Finishing:
         missing = [self.hands.plan.fact[name] for name in self.hands.missing(step, sight)]
         rules = (self.hands.plan.rule.get(name) for name in step.names)
         unread = any(r and r.name not in sight.rules and r.source in ids for r in rules)
+        later = {one.id for one in (before[0], *rest) if one.id not in sight.done} - ids
         return not unread and all(
-            fact.source in ids or fact.source in sight.done for fact in missing
+            fact.source in ids or (fact.source not in later and self._gone(fact, sight))
+            for fact in missing
         )
+
+    def _gone(self, fact: Fact, sight: PlanSight) -> bool:
+        """Whether nothing brings a value back: it was shown once, or looked for before."""
+        return self.hands.plan.step[fact.source].once or asked_for(sight, fact)
 
     def known(self, steps: Sequence[Step], sight: PlanSight) -> list[Step]:
         """Those of some steps that need nothing which is still being looked for."""

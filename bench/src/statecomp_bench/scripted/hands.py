@@ -9,9 +9,8 @@ from typing import Any, TypeAlias
 
 from statecomp_bench.habits import Habits, draw
 from statecomp_bench.plan import LINES, PLACE, Plan, Step
+from statecomp_bench.scripted.recalling import UNKNOWN
 from statecomp_bench.scripted.sight import PlanSight
-
-UNKNOWN = "unknown"
 
 Called: TypeAlias = tuple[str, Mapping[str, Any]]
 

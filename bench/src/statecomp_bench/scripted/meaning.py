@@ -88,7 +88,12 @@ def entries(text: str) -> Iterator[str]:
 def stems(text: str) -> frozenset[str]:
     """Telling words by their beginnings, so that "closes" is "closed"."""
     words = (word.lower() for word in WORD.findall(text))
-    return frozenset(word[:STEM] for word in words if _tells(word))
+    return frozenset(_stem(word) for word in words if _tells(word))
+
+
+def _stem(word: str) -> str:
+    """A name with a hyphen is whole: "saddle-codec" is not "saddle-tools"."""
+    return word if "-" in word else word[:STEM]
 
 
 def _tells(word: str) -> bool:
@@ -96,7 +101,7 @@ def _tells(word: str) -> bool:
 
 
 def _sought(fact: Fact) -> Sought | None:
-    form, words = _group(fact.pattern), stems(fact.label)
+    form, words = form_of(fact.pattern), stems(fact.label)
     if ANYTHING.search(form) or len(words) < 2:
         return None
     whole = re.compile(rf"(?<![\w.,-])(?:{form})(?![\w-])")
@@ -105,7 +110,7 @@ def _sought(fact: Fact) -> Sought | None:
     return Sought(fact.name, words, whole, not any(map(whole.fullmatch, ORDINARY)))
 
 
-def _group(pattern: str) -> str:
+def form_of(pattern: str) -> str:
     """What stands inside the one capturing group of a pattern."""
     start = next(m.end() for m in re.finditer(r"(?<!\\)\((?!\?)", pattern))
     depth, place = 1, start
@@ -119,13 +124,19 @@ def _group(pattern: str) -> str:
 
 
 def _nearest(sought: Sought, entry: str) -> tuple[int, int] | None:
-    """The value that stands directly behind the label's last word."""
-    stop = max(m.end() for m in WORD.finditer(entry) if m[0].lower()[:STEM] in sought.words)
-    behind = sought.form.finditer(entry, stop)
-    match = next((m for m in behind if sought.plain or TELLING.search(m[0])), None)
-    if match is None or not BETWEEN.fullmatch(entry, stop, match.start()):
+    """The value that stands directly behind the label's last word, and no other among its words."""
+    stemmed = ((_stem(m[0].lower()), m.end()) for m in WORD.finditer(entry))
+    newest = {stem: end for stem, end in stemmed if stem in sought.words}
+    start, stop = min(newest.values()), max(newest.values())
+    match = next(_fitting(sought, entry, stop, len(entry)), None)
+    if match is None or any(_fitting(sought, entry, start, stop)):
         return None
-    return match.span()
+    return match.span() if BETWEEN.fullmatch(entry, stop, match.start()) else None
+
+
+def _fitting(sought: Sought, entry: str, start: int, stop: int) -> Iterator[re.Match[str]]:
+    found = sought.form.finditer(entry, start, stop)
+    return (m for m in found if sought.plain or TELLING.search(m[0]))
 
 
 def _rule_words(rule: Norm) -> tuple[frozenset[str], frozenset[str]]:

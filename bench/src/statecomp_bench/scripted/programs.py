@@ -21,21 +21,32 @@ LOOK = """\
 import re, subprocess
 def show(run, *wanted):
     out = subprocess.run(run, shell=True, capture_output=True, text=True).stdout
-    found = (m[0] for w in wanted for m in re.finditer(f'^.*?(?:{w}).*$', out, re.M))
-    print(*dict.fromkeys(found), sep='\\n')
+    lines = (f'^(?:.*\\n){{0,AROUND}}.*?(?:{w}).*(?:\\n.*){{0,AROUND}}$' for w in wanted)
+    found = (m[0] for one in lines for m in re.finditer(one, out, re.M))
+    print(*(dict.fromkeys(found) if wanted else [out]), sep='\\n')
 """
 DO = """\
-import re, subprocess
+import contextlib, io, re, subprocess
 known = {}
-def do(run, wanted, quiet):
-    run = re.sub(r'\\{(\\w+)\\}', lambda m: known.get(m[1], m[0]), run)
-    out = subprocess.run(run, shell=True, capture_output=True, text=True)
+def sh(command):
+    out = subprocess.run(command, shell=True, capture_output=True, text=True)
+    return out.stdout + out.stderr
+def py(code):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        try:
+            exec(code, {'__name__': '__main__'})
+        except Exception as error:
+            print(type(error).__name__, error)
+    return out.getvalue()
+def do(how, run, wanted, quiet):
+    out = how(re.sub(r'\\{(\\w+)\\}', lambda m: known.get(m[1], m[0]), run))
     lines = []
     for name, pattern in wanted.items():
-        for m in re.finditer(f'^.*?(?:{pattern}).*$', out.stdout, re.M):
+        for m in re.finditer(f'^.*?(?:{pattern}).*$', out, re.M):
             known[name] = m[1].strip()
             lines.append(m[0])
-    print(*(dict.fromkeys(lines) if quiet else (out.stdout + out.stderr).splitlines()), sep='\\n')
+    print(*(dict.fromkeys(lines) if quiet else out.splitlines()), sep='\\n')
 """
 WRITE = """\
 import os
@@ -60,15 +71,20 @@ def programmable(step: Step) -> bool:
     return step.tool in PROGRAMMABLE and not step.arguments.keys() & {*READ_IN_PARTS}
 
 
-def look_up(parts: Sequence[ProgramPart]) -> Called:
-    """Runs what shows the values and prints the lines with them."""
-    asked = (", ".join(map(repr, (_command(part.call), *part.wanted.values()))) for part in parts)
-    return "python", {"code": LOOK + "".join(f"show({one})\n" for one in asked)}
+def look_up(parts: Sequence[ProgramPart], around: int = 0) -> Called:
+    """Runs what shows the values and prints the lines with them, and with those around.
+
+    Where no value is named it prints all, and that last: what a tool shows has an end.
+    """
+    ordered = sorted(parts, key=lambda part: not part.wanted)
+    asked = (", ".join(map(repr, (_command(one.call), *one.wanted.values()))) for one in ordered)
+    shown = "".join(f"show({one})\n" for one in asked)
+    return "python", {"code": LOOK.replace("AROUND", str(around)) + shown}
 
 
 def carry_out(parts: Sequence[ProgramPart]) -> Called:
     """Runs part after part, each with what the ones before it have found."""
-    done = (f"do({_command(part.call)!r}, {dict(part.wanted)!r}, {part.quiet})\n" for part in parts)
+    done = (f"do({_way(part.call)}, {dict(part.wanted)!r}, {part.quiet})\n" for part in parts)
     return "python", {"code": DO + "".join(done)}
 
 
@@ -80,7 +96,13 @@ def joined(calls: Sequence[Called]) -> tuple[Called, ...]:
 
 
 def _ours(call: Called) -> bool:
-    return str(call[1].get("code", "")).startswith((LOOK, DO))
+    return str(call[1].get("code", "")).startswith((LOOK.partition("AROUND")[0], DO))
+
+
+def _way(call: Called) -> str:
+    """Python of a program runs in it: twenty interpreters take a busy machine too long."""
+    code = _code(call)
+    return f"py, {code!r}" if code is not None else f"sh, {_command(call)!r}"
 
 
 def _command(call: Called) -> str:
@@ -89,11 +111,15 @@ def _command(call: Called) -> str:
         return f"cat {quote(given['path'])}"
     if tool == "list_files":
         return f"ls -R {quote(given.get('path') or '.')}"
-    if tool == "shell":
-        return str(given["command"])
-    code = str(given.get("code", ""))
+    code = _code(call)
+    return str(given["command"]) if code is None else f"python3 - <<'PROGRAM'\n{code}\nPROGRAM"
+
+
+def _code(call: Called) -> str | None:
+    """What Python does it, where Python does."""
+    tool, given = call
     if tool == "write_file":
-        code = WRITE.format(**given)
-    elif tool == "edit_file":
-        code = EDIT.format(**given)
-    return f"python3 - <<'PROGRAM'\n{code}\nPROGRAM"
+        return WRITE.format(**given)
+    if tool == "edit_file":
+        return EDIT.format(**given)
+    return str(given["code"]) if tool == "python" else None

@@ -7,7 +7,7 @@ Nothing is remembered from one request to the next but the reading of identical 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -18,17 +18,17 @@ from statecomp.wire.openai_chat.wire import calls_of
 from statecomp_bench.environment import NAMES
 from statecomp_bench.plan import Plan
 from statecomp_bench.scripted.meaning import Meaning
+from statecomp_bench.scripted.recalling import ENTRY_START, Recall, ShownEntry
 from statecomp_bench.scripted.wording import call_patterns, last_value, spaced, stated_as
 
 NUMBERED = re.compile(r"^ *\d+  ", re.MULTILINE)
 # Where one entry of a summary ends and the next begins; values are told apart line by line.
 JOINTS = re.compile(r"; | -> |^\s*[-*] (?:\d+[.:] )?", re.MULTILINE)
-# A record's entries: one for each step.
-BLOCK = re.compile(r"^(?=[-*] \d+[.:])", re.MULTILINE)
 FIRST_WORDS = 40
 AIM = "want to"
 ERROR = "error:"
 ONCE_MORE = "Once more:"
+OWN_WORDS = "own words"
 FLAT = re.compile(
     r"^(?:Thought: (.*?)\n)?^Action: (.*?)\n^Observation: (.*)", re.MULTILINE | re.DOTALL
 )
@@ -43,6 +43,7 @@ class PlanReading:
     told: frozenset[str]  # steps it says were taken
     aims: frozenset[str]  # steps it says are wanted
     loose: Mapping[str, str] = field(default_factory=dict)  # values in other words than their own
+    entries: tuple[ShownEntry, ...] = ()  # of a record, in order
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ class PlanSight:
 
     values: dict[str, str] = field(default_factory=dict)
     loose: dict[str, str] = field(default_factory=dict)
+    shown_by: dict[str, str] = field(default_factory=dict)  # a value's step, or OWN_WORDS
     rules: set[str] = field(default_factory=set)
     done: set[str] = field(default_factory=set)
     aims: set[str] = field(default_factory=set)  # steps that were wanted or tried
@@ -76,6 +78,7 @@ class Eye:
     def __init__(self, plan: Plan, meaning: Meaning | None = None) -> None:
         self._plan = plan
         self._meaning = meaning
+        self._recall = Recall(plan) if meaning else None
         self._facts = [
             (fact.name, re.compile(fact.pattern, re.MULTILINE), stated_as(fact.label))
             for fact in plan.facts
@@ -110,6 +113,8 @@ class Eye:
                 sight.turns.append(SeenTurn(text, calls, ()))
                 shown = "\n".join(f"{c.name} {argument_text(c.arguments)}" for c in calls)
                 self._take(sight, self._observation(shown), stated=False)
+                # What it saw counts before what it made of that.
+                sight.loose.update(self.recalled(calls))
                 self._said(sight, text)
             elif role == "tool" and (call := own.get(str(message.get("tool_call_id")))):
                 self._answered(sight, call, text)
@@ -120,6 +125,7 @@ class Eye:
                 reading = self._record(text) if asked else self._told(text)
                 asked = asked or role == "user"
                 self._take(sight, reading, stated=True)
+                self._listed(sight, reading)
                 sight.done |= reading.told
                 sight.aims |= reading.aims
                 sight.records.append(text)
@@ -132,6 +138,24 @@ class Eye:
         sight.values = {**sight.loose, **sight.values}
         return sight
 
+    def recalled(self, calls: Iterable[Call]) -> dict[str, str]:
+        """What it filled into its own calls; later ones win."""
+        found: dict[str, str] = {}
+        for call in calls if self._recall else ():
+            if self._recall and (shown := self._shown_by(call)):
+                found.update(self._recall.values(call, self._plan.step[shown]))
+        return found
+
+    def _listed(self, sight: PlanSight, reading: PlanReading) -> None:
+        """Entry by entry: a newer list of which little is left makes the older one doubtful."""
+        if self._recall is None:
+            return
+        for entry in reading.entries:
+            for name in self._recall.outdated(entry, sight.shown_by):
+                sight.values.pop(name, None)
+                sight.loose.pop(name, None)
+            sight.shown_by.update(dict.fromkeys(entry.names, entry.step))
+
     def _flat_step(self, sight: PlanSight, said: str, action: str, seen: str) -> None:
         sight.turns.append(SeenTurn(said, (), (seen,)))
         self._said(sight, said)
@@ -141,20 +165,28 @@ class Eye:
     def _said(self, sight: PlanSight, text: str) -> None:
         reading = self._told(text)
         self._take(sight, reading, stated=True)
+        sight.shown_by.update(dict.fromkeys(reading.values, OWN_WORDS))
         # A call that was refused is no finished step, and yet says how far the work has come.
         sight.aims |= reading.aims | reading.told
 
     def _answered(self, sight: PlanSight, call: Call, text: str) -> None:
         self._answer(sight, text)
         reading = self._observation(text)
-        shown = self._shown_by(call) if self._meaning else None
+        shown = self._shown_by(call) if self._meaning else ""
+        older = {name for name in self._beside(call, shown, reading) if name in sight.values}
+        values = {name: value for name, value in reading.values.items() if name not in older}
+        sight.shown_by.update(dict.fromkeys(values, shown))
+        self._take(sight, replace(reading, values=values), stated=False)
+
+    def _beside(self, call: Call, shown: str, reading: PlanReading) -> set[str]:
+        """Values that were not looked for: a list of before, read again, does not undo a newer."""
+        if self._recall is None:
+            return set()
         if shown:
-            # A list of before, read again, does not undo what the newer one said.
-            known = {name for name in reading.values if name in sight.values}
-            other = {name for name in known if self._plan.fact[name].source not in (shown, "")}
-            values = {name: v for name, v in reading.values.items() if name not in other}
-            reading = replace(reading, values=values)
-        self._take(sight, reading, stated=False)
+            fact = self._plan.fact
+            return {name for name in reading.values if fact[name].source not in (shown, "")}
+        asked = self._recall.asked(call)
+        return reading.values.keys() - asked if asked else set()
 
     def _shown_by(self, call: Call) -> str:
         """The step that a call is; nothing where it is several, or none."""
@@ -196,21 +228,23 @@ class Eye:
         # What a record joins with semicolons are several things to whoever understands it.
         apart = self._told(JOINTS.sub("\n", text))
         rules = plain.rules | self._meaning.rules(text)
-        told = plain.told | self._steps_in(text)
         values = {**plain.values, **apart.values}
-        return PlanReading(values, rules, told, plain.aims, self._meaning.values(text))
+        entries = tuple(self._entries(text, values))
+        told = plain.told.union(entry.step for entry in entries)
+        loose = self._meaning.values(text)
+        return PlanReading(values, rules, told, plain.aims, loose, entries)
 
-    def _steps_in(self, text: str) -> frozenset[str]:
-        """Steps that an entry shows, wherever in it their call stands."""
-        blocks = [" ".join(block.split()) for block in BLOCK.split(text)]
-        return frozenset(
-            name
-            for name, (piece, _) in self._calls.items()
-            if any(
-                piece in block and self._plan.step[name].tool in block[:FIRST_WORDS]
-                for block in blocks
-            )
-        )
+    def _entries(self, text: str, values: Iterable[str]) -> Iterator[ShownEntry]:
+        """Entries that show a step, wherever in it its call stands, with the values beside it."""
+        patterns = [(name, pattern) for name, pattern, _ in self._facts if name in values]
+        for block in ENTRY_START.split(text):
+            words = " ".join(block.split())
+            steps = [name for name, (piece, _) in self._calls.items() if piece in words]
+            named = [n for n in steps if self._plan.step[n].tool in words[:FIRST_WORDS]]
+            if named:
+                parted = JOINTS.sub("\n", block)
+                shown = frozenset(name for name, pattern in patterns if pattern.search(parted))
+                yield from (ShownEntry(name, shown) for name in named)
 
     def fresh(self, text: str) -> PlanReading:
         """What one observation shows."""

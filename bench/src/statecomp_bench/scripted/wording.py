@@ -10,15 +10,16 @@ from statecomp_bench.plan import PLACE, Step
 # "Night hours paid: 4" says nothing about "hours paid".
 APART = r"(?:(?<![^\W\d_] )|(?<=[Tt]he )|(?<=and ))"
 PREFIX_CHARS, SHORTEST_PIECE = 28, 6
-CODE = (",", ")", "||", "' ", "',", '" ', '",', "(.", "(\\", "([", "(?")
+# What follows a label in a quoted program is no value, and neither is what a record cuts off.
+NO_VALUE, CUT = ("..", ",", ")", "||", "' ", "',", '" ', '",', "(.", "(\\", "([", "(?"), ".."
 
 
 def last_value(pattern: re.Pattern[str], text: str) -> str | None:
-    """The last value; where a quoted program prints a label, code follows, and that is none."""
+    """The last value that is one."""
     value = None
     for match in pattern.finditer(text):
         found = match[1].strip()
-        value = value if found.startswith(CODE) else found
+        value = value if found.startswith(NO_VALUE) or found.endswith(CUT) else found
     return value
 
 

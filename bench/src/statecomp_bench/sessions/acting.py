@@ -45,10 +45,17 @@ class SessionModel:
     def reply(self, messages: Sequence[JsonObject], tools: Sequence[JsonObject]) -> Reply:
         place, errand, model = self._current(messages)
         if errand.looks_back:
-            reply = model.reply(messages, tools, since=place)
+            reply = model.reply(messages, tools, since=place, known=self._recalled(messages))
         else:
             reply = model.reply(messages[place:], tools)
         return Reply(_numbered(reply.message, _last_call(messages)), reply.usage)
+
+    def _recalled(self, messages: Sequence[JsonObject]) -> dict[str, str]:
+        """What it filled into calls for earlier requests it still knows where they are in sight."""
+        found: dict[str, str] = {}
+        for _, model in self._models:
+            found.update(model.recalled(messages))
+        return found
 
     def _current(self, messages: Sequence[JsonObject]) -> tuple[int, Errand, ScriptedModel]:
         busy: int | None = None

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 
 from statecomp.history.interaction import Call
-from statecomp.llm.extracting.pieces import one_line
+from statecomp.llm.extracting.decode import Json, decoded
+from statecomp.llm.extracting.pieces import FENCED, one_line
 
 
 def arguments_of(call: Call) -> dict[str, object]:
@@ -48,7 +49,10 @@ def target_of(arguments: Mapping[str, object]) -> str:
 
 def pairs_of(call: Call) -> dict[str, str]:
     """The arguments as names and values, those inside others by the names on the way."""
-    pairs = dict(pairs_in(arguments_of(call), ""))
+    given = arguments_of(call)
+    if acts := acts_of(call):
+        return acts  # what else such a call says is what the agent thought of it
+    pairs = dict(pairs_in(given, ""))
     if "content" in pairs and "sha" in pairs:
         # What is written over is named by its old hash.
         first = {"path": pairs["path"]} if "path" in pairs else {}
@@ -69,6 +73,54 @@ def pairs_in(value: object, name: str) -> Iterator[tuple[str, str]]:
         yield name, one_line(value)
     else:
         yield name, json.dumps(value, ensure_ascii=False)
+
+
+_ACTS = ("actions", "action", "commands", "command", "tool_calls")
+_MEANT = frozenset({"next_goal", "plan", "next_steps", "relevant_interactions", *_ACTS})
+
+
+def acts_of(call: Call) -> dict[str, str]:
+    """What a call does that is a message of data itself; nothing where it is none."""
+    given = arguments_of(call)
+    return {key: told(given[key]) for key in _ACTS if isinstance(given.get(key), list | dict)}
+
+
+def acted(said: str) -> tuple[Json, str] | None:
+    """What a message of data does, and what it says of that; None where it is no such message.
+
+    Some agents answer with one object: their thoughts, and a list of what is to be done.
+    """
+    block = (FENCED.findall(said) or [said])[-1].strip()
+    data = decoded(block) if block[:1] == "{" else None
+    if not isinstance(data, dict):
+        return None
+    acts = next((data[key] for key in _ACTS if data.get(key)), None)
+    if acts is None or isinstance(acts, str):
+        return None
+    thoughts = {key: value for key, value in data.items() if key not in _MEANT}
+    return acts, "\n".join(_texts(thoughts))
+
+
+def _texts(value: Json) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            if key not in _MEANT:
+                yield from _texts(inner)
+
+
+def told(acts: Json) -> str:
+    """The acts of such a message on one line, each with its values."""
+    if isinstance(acts, list):
+        return "; ".join(map(told, acts))
+    if not isinstance(acts, dict):
+        return one_line(str(acts))
+    parts = (
+        f"{key} {told(value)}" if isinstance(value, dict) else f"{key}: {told(value)}"
+        for key, value in acts.items()
+    )
+    return ", ".join(parts)
 
 
 def _loaded(text: str) -> object:

@@ -24,6 +24,10 @@ _CODE = re.compile(
     r"switch|raise|throw|yield|async|await|export|print|echo|#include|#define)\b|@\w|//|/\*|\*/|\*\s|"
     r"#!|(?:SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|WHERE|GROUP BY|ORDER BY|JOIN|LEFT|INNER|"
     r"WHEN|END|CASE|FROM|WITH|UNION|LIMIT|ELSE|AND|OR|VALUES|HAVING|SET|ON|--)\b|[}\])]+[;,]?\s*\Z)|"
+    # One instruction of a disassembly means little without its neighbours.
+    r"\s*(?:\.\w{1,12}:)?(?:0x)?[0-9a-f]{5,16}:?(?:\s+<\+\d+>:)?\s+[0-9a-f]{2}|"
+    r"(?:=>)?\s*0x[0-9a-f]{4,16}(?: <[^>]{1,80}>)?:\s+[a-z]{2,8}\b|"
+    r"\s*[0-9a-f]{1,5}:\s+[0-9a-f]{2}(?: |\t|\Z)|[0-9a-f]{16} <.*>:\s*\Z|"
     r".*(?:[;{]|\):|\) \{|=>|[\w\])\"'],)\s*\Z|"
     r"\s*[\w.\[\]\"']{1,60} [-+*/|]?= \S|"
     r"\s*[\w.]{1,80}\(.*\)\s*\Z"

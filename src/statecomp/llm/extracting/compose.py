@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeAlias
 
+from statecomp.llm.extracting.listing.columns import EACH
 from statecomp.llm.extracting.pieces import Form, Owner
 from statecomp.llm.extracting.steps import Outline
 from statecomp.llm.extracting.units import Place, Unit
@@ -21,8 +22,12 @@ where that is in the record.  It is a view: nobody has checked it."""
 CONCLUDED = "the agent, before it: "
 PART, WHOLE = "; from its output:", "; its output:"
 OUTPUT_PART, SENT_PART = "from their output:", "from what it sent:"
-COUNTED = (Form.ROW, Form.RULE)
+COUNTED = (Form.ROW, Form.RULE, Form.LINE)
 """Forms of which a reader should know how many more there were."""
+
+
+UNSAID = 2
+"""How many times longer than all its units an answer is of which they do not say everything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +42,27 @@ class UnitTotals:
     answered: Mapping[int, int]
 
     @classmethod
-    def of(cls, units: Sequence[Unit]) -> UnitTotals:
+    def of(cls, units: Sequence[Unit], lengths: Sequence[int] = ()) -> UnitTotals:
+        """The totals; `lengths` are those of the answers, of which units may say a part only."""
         told = [unit for unit in units if unit.form is not Form.LIST]
+        answered = Counter(unit.step for unit in told if unit.place is Place.OBSERVED)
+        said = Counter[int]()
+        for unit in told:
+            if unit.place is Place.OBSERVED:
+                said[unit.step] += len(unit.text)
+        for step, length in enumerate(lengths):
+            if length > UNSAID * said[step]:
+                answered[step] += 1
         return cls(
-            Counter(unit.owner for unit in told if unit.form is not Form.FIELD),
+            Counter(u.owner for u in told if u.form is not Form.FIELD and not is_shared(u)),
             Counter(unit.owner for unit in told if unit.form is Form.FIELD),
-            Counter(unit.step for unit in told if unit.place is Place.OBSERVED),
+            answered,
         )
+
+
+def is_shared(unit: Unit) -> bool:
+    """Whether it is what all rows of a table have in common, and no row."""
+    return unit.form is Form.ROW and unit.text.startswith(EACH)
 
 
 def composed(
@@ -62,6 +81,11 @@ def composed(
             by_heading.setdefault(heading, {}).setdefault(unit.step, []).append(unit)
     steps_units = by_heading.pop("facts", {})
     facts = {place: list(_told(units, totals)) for place, units in steps_units.items()}
+    lines = dict(outline.lines)
+    for place, units in steps_units.items():
+        if _each_answered(lines.get(place, "")):
+            sent = [unit for unit in units if unit.place is not Place.OBSERVED]
+            facts[place] = list(_told(sent, totals))
     for place, said in remarks.items():
         remark = " ... ".join(said)
         if place:
@@ -97,10 +121,27 @@ def _marked(line: str, units: Sequence[Unit], totals: UnitTotals) -> str:
     shown = [unit for unit in units if unit.place is Place.OBSERVED]
     if not shown:
         return line
+    if _each_answered(line):
+        return "\n  ".join(_below_calls(line, shown, totals))
     if "\n" in line:
         return f"{line}\n  {OUTPUT_PART}"
     whole = len(shown) >= totals.answered[shown[0].step]
     return f"{line.rstrip(':')}{WHOLE if whole else PART}"
+
+
+def _each_answered(line: str) -> bool:
+    """Whether the line of a step tells each of its calls with the answer to it."""
+    return all(" -> " in call for call in line.split("\n  ")[1:]) and "\n" in line
+
+
+def _below_calls(line: str, shown: Sequence[Unit], totals: UnitTotals) -> Iterator[str]:
+    """Each call with what is shown of its own answer."""
+    head, *calls = line.split("\n  ")
+    yield head
+    for place, call in enumerate(calls):
+        mine = [unit for unit in shown if min(unit.answer, len(calls) - 1) == place]
+        yield f"{call}{PART}" if mine else call
+        yield from _indented(list(lines_of(mine, totals)))
 
 
 def _told(units: Sequence[Unit], totals: UnitTotals) -> Iterator[str]:
@@ -133,7 +174,8 @@ def lines_of(units: Sequence[Unit], totals: UnitTotals) -> Iterator[str]:
             continue
         owner, _, fields = key
         label = owner.label if owner else ""
-        left = (totals.fields if fields else totals.below).get(owner, 0) - len(group)
+        rows = sum(1 for unit in group if not is_shared(unit))
+        left = (totals.fields if fields else totals.below).get(owner, 0) - rows
         if fields and all(unit.text != label.rpartition("; ")[2] for unit in group):
             left -= 1  # the label is a field of its own
         yield from _fields(label, group, left > 0) if fields else _below(label, group)

@@ -9,6 +9,7 @@ from itertools import chain
 from statecomp.llm.extracting import code, objects, prose
 from statecomp.llm.extracting.decode import Json, decoded, lines_of_data, parted
 from statecomp.llm.extracting.pieces import Form, Piece
+from statecomp.llm.extracting.reading import snapshot
 from statecomp.llm.extracting.reading.noise import telling
 from statecomp.llm.extracting.reading.page import elements, is_page
 
@@ -56,8 +57,13 @@ def _plain(text: str) -> Iterator[Piece]:
     if not text.strip():
         return
     written = text.split("\n")
+    if snapshot.is_tree(written):
+        around, tree = snapshot.parted(written)
+        yield from prose.pieces_of(telling(around), _value)
+        yield from (piece for piece in snapshot.pieces_of(tree) if not _menu(piece))
+        return
     page = is_page(written)
-    lines = telling(elements(written) if page else written)
+    lines = [snapshot.undressed(line) for line in telling(elements(written) if page else written)]
     if code.is_diff(lines):
         yield from code.hunks(lines)
     elif code.is_code(lines):

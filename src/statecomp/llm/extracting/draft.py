@@ -18,11 +18,13 @@ from statecomp.llm.record import Record, entry
 UNDERSTATED = 15.0
 """How many times rarer the odds of a name are than the chance of its unit; fitted apart."""
 _BARE = re.compile(
-    r"https?://|\.\w{1,5}\Z|@\w+\Z|(?:0x)?(?=[0-9a-f]*\d)[0-9a-f]{7,}\Z|"
-    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z",
+    r"https?://|\.\w{1,5}\Z|@\w+\Z|(?:0x)?(?=[0-9a-f]*\d)[0-9a-f]{6,}\Z|0x[0-9a-f]+\Z|"
+    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z|\d+(?:[.:]\d+)*[-+~/]\S*\Z|"
+    r".*[\u3000-\u9fff].{6}",
     re.IGNORECASE,
 )
-"""What says nothing in a list: a link, the ending of files, a mark of a comment, a hash, an id."""
+"""What says nothing in a list: a link, the ending of files, a mark of a comment, a hash, an id, a
+version or a ratio, a sentence without blanks."""
 
 
 class Draft:
@@ -45,13 +47,23 @@ class Draft:
         self._chosen: list[int] = []
         self._names: list[Name] = []
         self._opened: dict[tuple[int, Owner], bool] = {}
+        self._written: tuple[object, Record] = (None, Record())
 
     def cost(self, place: int) -> float:
         unit = self._units[place]
         return (len(unit.text) + label_cost(unit, self._opened)) * self._density + 1.0
 
-    def fill(self, order: Sequence[int], room: int, count: Callable[[str], int]) -> None:
-        """Take units in order while they fit: first what is new, then what repeats words."""
+    def fill(
+        self,
+        order: Sequence[int],
+        room: int,
+        count: Callable[[str], int],
+        always: Container[int] = (),
+    ) -> None:
+        """Take units in order while they fit: first what is new, then what repeats words.
+
+        Those of `always` wait for no room to be left: another number may be all that is new.
+        """
         body = self.record().body
         said = set(words_of(body))
         left = float(room - count(body))
@@ -63,7 +75,7 @@ class Draft:
                 if cost > left or unit.text in texts:
                     continue
                 words = words_of(unit.text)
-                if only_new and said.issuperset(words):
+                if only_new and place not in always and said.issuperset(words):
                     continue
                 self._take(place)
                 texts.add(unit.text)
@@ -144,6 +156,13 @@ class Draft:
             self._opened[unit.step, unit.owner] = True
 
     def record(self) -> Record:
+        """What is chosen so far; written again only after something changed."""
+        state = (tuple(self._chosen), tuple(self._names))
+        if self._written[0] != state:
+            self._written = (state, self._composed())
+        return self._written[1]
+
+    def _composed(self) -> Record:
         units = [(self._units[place], self._headings[place]) for place in sorted(self._chosen)]
         record = composed(self.outline, units, self._numbers, self._totals)
         if not self._names:

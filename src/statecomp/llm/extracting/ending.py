@@ -24,7 +24,8 @@ _BEGINS = re.compile(
     re.IGNORECASE,
 )
 _ANYWHERE = re.compile(
-    r": command not found\s*\Z|: No such file or directory\s*\Z|: Permission denied\s*\Z"
+    r": syntax error\b|: unexpected EOF while looking for|: command not found\s*\Z|"
+    r": No such file or directory\s*\Z|: Permission denied\s*\Z"
 )
 _DATA = re.compile(
     r"""\s*\{.{0,200}?(?:["']errors?["']\s*:\s*(?!null|false|None|False|""|''|\[\]|\{\}|0\b)|"""
@@ -49,10 +50,12 @@ ERROR = re.compile(
 
 
 _TELLING = re.compile(
-    r"\b(?:access denied|40[0134] |50[0234] |timed out|connection refused|session already open|"
+    r"\b(?:access denied|timed out|connection refused|session already open|"
     r"is nil\b|failed to execute|terminating|command not found|no such file|segmentation fault|"
     r"received signal|core dumped|permission denied|unable to|could not|cannot\b|no matches found|"
     r"not permitted|not allowed|violation|aborted)|"
+    r"(?:http\S{0,8}|status|code|error)\W{1,3}(?:code )?(?:40[0134]|50[0234])\b|"
+    r"\b(?:40[0134]|50[0234]) (?:bad|unauth|forbid|not found|internal|service|gateway)|"
     r"\A\W*(?:fatal|error)\b|\A[\w.]{0,80}(?:Error|Exception)\b",
     re.IGNORECASE,
 )
@@ -176,6 +179,10 @@ def _cause(payload: Payload) -> str:
     named = [line for line in lines if _NAMED.search(line[:400])]
     told = [line for line in lines if ERROR.search(line[:400])]
     found = raised[-1:] or named[:1] or told[:1] or _closing(text)
+    if found and found[-1].endswith(":") and found[-1] in lines:
+        # What was wrong stands below.
+        below = lines[lines.index(found[-1]) + 1 :][:1]
+        found = [*found[:-1], " ".join((found[-1], *below))]
     cause = "; ".join(one_line(line).lstrip("-* ").rstrip(";") for line in found)
     return _bounded(unprompted(cause) or cause)
 

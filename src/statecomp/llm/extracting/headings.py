@@ -12,7 +12,8 @@ from statecomp.llm.markers import CONCLUSION, CONSTRAINT, INTENT, OPEN
 
 _HEDGED = re.compile(
     r"\b(?:seems?|appears?|suggests?|might|may|maybe|perhaps|probably|likely|possibly|could|should|"
-    r"I think|I believe|I guess|assum\w+|presumably|around|about|expect\w*|looks like|if|would)\b",
+    r"I think|I believe|I guess|assum\w+|indicat\w+|impl(?:y|ies)|means?|so|therefore|"
+    r"presumably|around|about|expect\w*|looks like|if|would)\b",
     re.IGNORECASE,
 )
 _DOUBTS = re.compile(
@@ -22,6 +23,8 @@ _DOUBTS = re.compile(
 )
 RULES = 0.3
 """The share of a section's sentences that bind, from which on all of it is rules."""
+SHOWN = 0.35
+"""The share of a sentence's words that an answer showed before it was said."""
 SHARED = 3
 """Words that two sentences about one thing have in common."""
 
@@ -33,24 +36,47 @@ def headings_of(units: Sequence[Unit]) -> list[str]:
         if unit.place is Place.OBSERVED:
             for name in unit.names:
                 shown.setdefault(name, unit.step)
+    told = _words_shown(units)
     doubts = [
         (unit.step, unit.index, set(words_of(unit.text)), unit.names)
         for unit in units
         if unit.place is Place.SAID and _DOUBTS.search(unit.text)
     ]
     rules = _rule_owners(units)
+    sent: dict[int, str] = {}
+    for unit in units:
+        if unit.place is Place.CALL:
+            sent[unit.step] = f"{sent.get(unit.step, '')} {unit.text}"
     last = max((unit.step for unit in units if unit.place is Place.SAID), default=-1)
     found = []
     for unit in units:
         if unit.place is Place.SAID:
-            found.append(_said(unit, shown, doubts, unit.step == last))
+            heading = _said(unit, shown, doubts, unit.step == last)
+            seen = heading != "conclusions" or _was_shown(unit, told)
+            found.append(heading if seen else "facts")
         elif unit.form is Form.RULE and unit.owner and (unit.step, unit.owner) in rules:
-            found.append("constraints")
-        elif unit.form is Form.RULE and not unit.owner and CONSTRAINT.search(unit.text):
-            found.append("constraints" if unit.place is Place.OBSERVED else "facts")
+            # What the agent wrote itself, and was shown again, binds nobody.
+            found.append("facts" if unit.text in sent.get(unit.step, "") else "constraints")
         else:
             found.append("facts")
     return found
+
+
+def _words_shown(units: Sequence[Unit]) -> dict[str, int]:
+    """The words of all answers, each with the first step that shows it."""
+    told: dict[str, int] = {}
+    for unit in units:
+        if unit.place is Place.OBSERVED:
+            for word in words_of(f"{unit.label} {unit.text}"):
+                told.setdefault(word, unit.step)
+    return told
+
+
+def _was_shown(unit: Unit, told: Mapping[str, int]) -> bool:
+    """Whether most words of a sentence stood in an answer: what it infers is not confirmed."""
+    words = list(words_of(unit.text))
+    before = sum(1 for word in words if told.get(word, unit.step) < unit.step)
+    return before >= SHOWN * len(words)
 
 
 def _rule_owners(units: Sequence[Unit]) -> set[tuple[int, Owner | None]]:

@@ -140,8 +140,10 @@ class _ObjectReader:
             table = tabled(value) if len(value) >= MANY or not self._told else None
             yield from rows_of(table, outer)
             reader = _ObjectReader(self._cut, table.told if table else self._told and _INSIDE)
-            for inner in value:
+            for place, inner in enumerate(value, start=1):
                 own = identity(inner) if isinstance(inner, dict) else ""
+                if not own and len(value) > 1:
+                    own = f"item {place}"  # nothing else tells it from the others
                 label = "; ".join(part for part in (outer, own) if part)
                 yield from reader.read(inner, (), Owner(label), depth + 1)
 

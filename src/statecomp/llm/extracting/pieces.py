@@ -48,7 +48,6 @@ class Piece:
 FENCED = re.compile(r"```[^\n`]*\n([^`]*(?:`{1,2}(?!`)[^`]*)*)(?:```|\Z)")
 """A fenced block in a message; in some runs it is the action itself."""
 
-_SPACES = re.compile(r"\s+")
 _HAS_WORD = re.compile(r"\w")
 _ABBREVIATED = (
     "Vol",
@@ -68,14 +67,14 @@ _ABBREVIATED = (
 _SENTENCE_END = re.compile(
     r"(?<=[.!?])"
     + "".join(rf"(?<!\b{short}\.)" for short in _ABBREVIATED)
-    + r"\s+(?=[A-Z0-9\"'`*(\[])"
+    + r"\s+(?=[A-Z0-9\"'`*(\[])|(?<=[。！？])"
 )
 _CLAUSE_END = re.compile(r"(?<=[.!?;])\s+|\s(?=[|•]\s)|(?<=,)\s+")
 
 
 def one_line(text: str) -> str:
     """The text without line breaks, runs of blanks or control characters."""
-    return _SPACES.sub(" ", text.replace("\x00", " ")).strip()
+    return " ".join(text.replace("\x00", " ").split())
 
 
 def wordless(text: str) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from statecomp.llm.extracting.listing.columns import Path, cells_of, kind_of, table_of
+from statecomp.llm.extracting.listing.columns import EACH, Path, cells_of, kind_of, table_of
 from statecomp.llm.extracting.listing.tables import is_row, rows, table_end
 from statecomp.llm.extracting.pieces import (
     LONGEST,
@@ -18,14 +18,27 @@ from statecomp.llm.extracting.pieces import (
     shortened,
     wordless,
 )
+from statecomp.llm.extracting.reading.layout import (
+    ITEM,
+    Scope,
+    chained,
+    fence_end,
+    fenced,
+    is_program,
+    margin_of,
+    opened,
+    opens,
+    scoped,
+    wide,
+    width_of,
+)
 from statecomp.llm.extracting.reading.naming import CALLED, LONGEST_NAME, listed
 
 _HEADING = re.compile(
     r"\s*(?:#{1,6}\s+\S|={2,} .* ={2,}\s*\Z|\*\*[^*]{2,80}\*\*:?\s*\Z|</?h\d|\$ \S)"
 )
-_TITLE = re.compile(r"\s*[\w(][^.!?;]{2,78}:\s*\Z")
+_TITLE = re.compile(r"\s*(?!.*: .*:)[\w(][^.!?;]{2,78}:\s*\Z")
 _UNDERLINE = re.compile(r"\s*(?:={3,}|-{3,}|~{3,})\s*\Z")
-_ITEM = re.compile(r"\s*(?:[-*•+]|\d{1,3}[.)])\s+\S")
 _KEY_VALUE = re.compile(r"\s*[*_]{0,2}[A-Za-z][\w .()/&'-]{0,40}[*_]{0,2}:[*_]{0,2}\s+\S")
 _EMPTY_KEY = re.compile(
     r"\s*[\w\"'][\w .\"'-]{0,40}:\s*(?:null|\"\"|''|None|\[\]|\{\}|n/a)?,?\s*\Z"
@@ -33,7 +46,7 @@ _EMPTY_KEY = re.compile(
 _NUMBERED = re.compile(r"\A\s*(?:\d{1,4}[.)]|[-*•])\s+(?=\S)")
 _SENDERS = frozenset({"from", "to", "cc", "sender", "date"})
 _FENCE = re.compile(r"\s*(?:```\w*|</?[a-zA-Z_]+>|[-=*_#~.\s]+)\s*\Z")
-_ENDS = re.compile(r"[.!?:;|>\]})\"]\s*\Z")
+_ENDS = re.compile(r"[.!?:;|>\]})\"。！？：；]\s*\Z")
 _SAID_TWICE = re.compile(r"\[([^\s\[\]]{4,400})\]\(\1\)")
 _BOLD_KEY = re.compile(r"\*\*([^*:\n]{1,40}):\*\*")
 _DOCUMENT = re.compile(r"^\s{0,3}#{1,6} \S", re.MULTILINE)
@@ -51,6 +64,7 @@ def pieces_of(lines: Sequence[str], data: Data) -> Iterator[Piece]:
     """The lines by what they are: rows of tables, list items, blocks of `key: value`, sentences."""
     document = any(_DOCUMENT.match(line) for line in lines)
     owner: Owner | None = None
+    scopes: list[Scope] = []
     place = 0
     blocks: list[Block] = []
     outer: dict[int, str] = {}
@@ -62,6 +76,12 @@ def pieces_of(lines: Sequence[str], data: Data) -> Iterator[Piece]:
                 owner = None
             place += 1
             continue
+        while scopes and margin_of(line) <= scopes[-1].end:
+            owner = scopes.pop().before  # what stood deeper below its title has ended
+        if (stop := fence_end(lines, place)) > place:
+            yield from fenced(lines[place + 1 : stop - 1], owner)
+            place = stop
+            continue
         stop = table_end(lines, place)
         if stop > place:
             yield from rows(lines[place:stop], owner.label if owner else "")
@@ -69,9 +89,12 @@ def pieces_of(lines: Sequence[str], data: Data) -> Iterator[Piece]:
         elif line.lstrip()[0] in "{[" and (inner := data("", line.strip())):
             yield from inner
             place += 1
-        elif _is_heading(lines, place):
-            owner = Owner(_below_outer(line, outer))
-            if any(map(str.isdigit, line)):
+        elif _is_heading(lines, place) or opens(lines, place):
+            held = opened(scopes, lines, place)
+            owner = scopes[len(held)].before if len(held) < len(scopes) else owner
+            scopes = scoped(held, lines, place, owner)
+            owner = Owner(chained(owner if held else None, _below_outer(line, outer)))
+            if any(map(str.isdigit, _NUMBERED.sub("", line))):
                 # "Found 3 rows:" is news itself, whatever stands below it.
                 yield Piece(owner.label, Form.LINE)
             place += 1
@@ -140,7 +163,7 @@ def _tabled(blocks: Sequence[Block], data: Data) -> Iterator[Piece]:
         if table := table_of([cells_of(lines) for lines in told_lines], " ".join):
             told[owner, key] = table.told
             header = Owner(f"{owner.label} {table.header}" if owner else table.header)
-            shared = (f"each: {table.shared}",) if table.shared else ()
+            shared = (f"{EACH}{table.shared}",) if table.shared else ()
             yield from (Piece(row, Form.ROW, header) for row in (*shared, *table.rows))
     for lines, owner in blocks:
         known = told.get((owner, lines[0].partition(":")[0].strip()), frozenset())
@@ -175,10 +198,12 @@ def _is_heading(lines: Sequence[str], place: int) -> bool:
         return True
     if _UNDERLINE.match(following) and len(line.strip()) > 2 and not wordless(line):
         return True
-    if place and _KEY_VALUE.match(lines[place - 1]):
+    deeper = margin_of(following) > margin_of(line)
+    if place and _KEY_VALUE.match(lines[place - 1]) and not deeper:
         return False  # one of several keys, and it has no value
-    # `Results:` names what is below it, if something is.
-    return bool(_TITLE.match(line)) and bool(following.strip())
+    # `Results:` names what is below it, if something is; `else:` does not.
+    titled = _TITLE.match(line) and not is_program(line)
+    return bool(titled) and bool(following.strip())
 
 
 def _goes_below(lines: Sequence[str], gap: int) -> bool:
@@ -187,29 +212,26 @@ def _goes_below(lines: Sequence[str], gap: int) -> bool:
     if not "".join(lines[gap : gap + 2]).strip():
         return False  # two empty lines part what stands around them
     below = next((line for line in lines[gap : gap + 4] if line.strip()), "")
-    return bool(_TITLE.match(above) or _ITEM.match(below) or below[:1] in " \t")
+    return bool(_TITLE.match(above) or ITEM.match(below) or below[:1] in " \t")
 
 
 def _fields_end(lines: Sequence[str], start: int) -> int:
-    margin, stop = _margin(lines[start]), start
+    margin, stop = margin_of(lines[start]), start
     if (item := _NUMBERED.match(lines[start])) and start + 1 < len(lines):
         # The first field of a thing may stand behind its number, the others below it.
-        deeper = _margin(lines[start + 1]) > margin
+        deeper = margin_of(lines[start + 1]) > margin
         if not deeper or not _KEY_VALUE.match(lines[start][item.end() :]):
             return start
-        margin, stop = _margin(lines[start + 1]), start + 1
+        margin, stop = margin_of(lines[start + 1]), start + 1
     while (
         stop < len(lines)
         and len(lines[stop]) < 400
         and _KEY_VALUE.match(lines[stop])
-        and _margin(lines[stop]) == margin
+        and margin_of(lines[stop]) == margin
+        and not opens(lines, stop)
     ):
         stop += 1
     return stop
-
-
-def _margin(line: str) -> int:
-    return len(line) - len(line.lstrip())
 
 
 def _fields(
@@ -235,12 +257,12 @@ def _fields(
 def _item_end(lines: Sequence[str], start: int, width: int) -> int:
     """A list item or a wrapped sentence with the lines it goes on in."""
     stop = start + 1
-    margin = _margin(lines[start])
-    item = bool(_ITEM.match(lines[start]))
-    while stop < len(lines) and lines[stop].strip() and not _ITEM.match(lines[stop]):
-        deeper = item and _margin(lines[stop]) > margin
+    margin = margin_of(lines[start])
+    item = bool(ITEM.match(lines[start]))
+    while stop < len(lines) and lines[stop].strip() and not ITEM.match(lines[stop]):
+        deeper = item and margin_of(lines[stop]) > margin
         before = lines[stop - 1].rstrip()
-        wrapped = len(before) >= width and not _ENDS.search(before[-3:]) and not is_row(before)
+        wrapped = width_of(before) >= width and not _ENDS.search(before[-3:]) and not is_row(before)
         if len(before) > 400 or not (deeper or (wrapped and _goes_on(lines[stop]))):
             break
         stop += 1
@@ -249,7 +271,7 @@ def _item_end(lines: Sequence[str], start: int, width: int) -> int:
 
 def _goes_on(line: str) -> bool:
     first = line.lstrip()[:1]
-    return first.islower() or first.isdigit() or first in "(\"'€$"
+    return first.islower() or first.isdigit() or first in "(\"'€$" or wide(first)
 
 
 def _undressed(text: str) -> str:
@@ -261,7 +283,7 @@ def _told(lines: Sequence[str], owner: Owner | None, document: bool) -> Iterator
     text = _undressed(one_line(" ".join(lines)))
     if wordless(text) or _FENCE.match(text) or _EMPTY_KEY.match(text):
         return
-    form = Form.RULE if document or (owner and _ITEM.match(lines[0])) else Form.LINE
+    form = Form.RULE if document or (owner and ITEM.match(lines[0])) else Form.LINE
     before = ""
     for part in fitted(text):
         # The rest of an enumeration must not look like all of it.

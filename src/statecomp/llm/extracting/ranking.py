@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from string import digits
 
 from statecomp.history.facts import FactIndex, facts_of
 from statecomp.history.situation import Situation
@@ -39,7 +40,6 @@ class Setting:
     last_use: Mapping[str, int]
     words: Mapping[str, int]
     common: Counter[str]
-    forms: Counter[str]  # templates of lines, and how many steps have such
     kin: Counter[str]  # templates of lines whose values the agent took up
     kept: Counter[Owner]  # values of each owner that the agent took up
     latest: frozenset[str]  # what the last steps speak of
@@ -57,7 +57,6 @@ class Setting:
             if unit.place is not Place.OBSERVED:
                 words.update(dict.fromkeys(spoken, unit.step))
                 last_use.update(dict.fromkeys(unit.names, unit.step))
-        forms = Counter(form for _, form in {(u.step, template(u.text)) for u in units})
         kin: Counter[str] = Counter()
         kept: Counter[Owner] = Counter()
         for unit in units:
@@ -66,7 +65,7 @@ class Setting:
                 if unit.owner:
                     kept[unit.owner] += 1
         latest = frozenset().union(*(facts_of(step).words for step in situation.latest))
-        return cls(rest, seen, last_use, words, common, forms, kin, kept, latest)
+        return cls(rest, seen, last_use, words, common, kin, kept, latest)
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -96,7 +95,12 @@ _VALUE = re.compile(r"\S*\d\S*|\"[^\"]*\"|\b[A-Z]\w+")
 @lru_cache(maxsize=REMEMBERED)
 def template(text: str) -> str:
     """The line without what tells it from others of its kind."""
-    return _VALUE.sub("#", text[:160])[:60]
+    return value_free(text)[:60]
+
+
+def value_free(text: str) -> str:
+    """The beginning of a text with a mark for each name, number and quotation."""
+    return _VALUE.sub("#", text[:160])
 
 
 def features(unit: Unit, setting: Setting) -> Iterator[tuple[str, float]]:
@@ -149,7 +153,7 @@ def _whose(unit: Unit) -> str:
 
 def _words(unit: Unit, setting: Setting) -> Iterator[tuple[str, float]]:
     own = _whose(unit)
-    rest = setting.rest
+    told, spoken, latest = setting.rest.asked_words, setting.rest.spoken_words, setting.latest
     words = spoken_in(unit.text)
     if not words:
         yield f"{own}_wordless", 1.0
@@ -157,19 +161,18 @@ def _words(unit: Unit, setting: Setting) -> Iterator[tuple[str, float]]:
     share = 1.0 / len(words)
     common = setting.common
     if own == "obs":
-        yield "echoed", len([word for word in words if word in setting.words]) * share
-        yield "obs_alike", math.log(setting.forms[template(unit.text)])
         yield "kin", min(setting.kin[template(unit.text)], 3) / 3.0
-    asked = [word for word in words if rest.asked(word)]
+    asked = [word for word in words if word in told]
     yield f"{own}_asked", len(asked) * share
     if any(common[word] <= 6 for word in asked):
         yield f"{own}_asked_rare", 1.0
-    yield f"{own}_key_asked", _asked_for(unit.text, rest)
-    if unit.owner and any(rest.asked(word) for word in spoken_in(unit.label)):
+    yield f"{own}_key_asked", _asked_for(unit.text, setting.rest)
+    if unit.owner and not told.isdisjoint(spoken_in(unit.label)):
         yield f"{own}_label_asked", 1.0
-    yield f"{own}_spoken", len([word for word in words if rest.spoken(word)]) * share
-    yield f"{own}_latest", len([word for word in words if word in setting.latest]) * share
-    later = [word for word in words if setting.words.get(word, -1) > unit.step]
+    yield f"{own}_spoken", len([word for word in words if word in spoken]) * share
+    yield f"{own}_latest", len([word for word in words if word in latest]) * share
+    said = setting.words
+    later = [word for word in words if word in said and said[word] > unit.step]
     yield f"{own}_echoed_later", len(later) * share
     yield f"{own}_rare_later", min(sum(1 for w in later if common[w] <= 6), 3) / 3.0
     rarity = [1.0 / common[word] for word in words]
@@ -200,11 +203,16 @@ def _position(unit: Unit) -> Iterator[tuple[str, float]]:
 
 
 def _markers(own: str, text: str) -> tuple[tuple[str, float], ...]:
-    digits = sum(map(str.isdigit, text))
-    found = [(f"{own}_{name}", 1.0) for name in (*_spoken_of(text, digits), *_shapes(text))]
-    if digits:
+    count = _digits(text)
+    found = [(f"{own}_{name}", 1.0) for name in (*_spoken_of(text, count), *_shapes(text))]
+    if count:
         found.append(("digit", 1.0))
-    return (*found, ("digits", digits / len(text)))
+    return (*found, ("digits", count / len(text)))
+
+
+def _digits(text: str) -> int:
+    # Counting ten characters is quicker than asking each; beyond ASCII there are other digits.
+    return sum(map(text.count, digits)) if text.isascii() else sum(map(str.isdigit, text))
 
 
 _WORDS = (
@@ -217,12 +225,12 @@ _WORDS = (
 )
 
 
-def _spoken_of(text: str, digits: int) -> Iterator[str]:
+def _spoken_of(text: str, digit_count: int) -> Iterator[str]:
     words = spoken_in(text)
     for name, known in _WORDS:
         if not known.isdisjoint(words):
             yield name
-    if digits and not markers.COUNTED_WORDS.isdisjoint(words):
+    if digit_count and not markers.COUNTED_WORDS.isdisjoint(words):
         yield "counted"
     if "rror" in text or "xception" in text:
         yield "named_error"
@@ -250,13 +258,15 @@ def _shapes(text: str) -> Iterator[str]:
 _PATTERNS = (("raised", markers.RAISED), ("row", markers.ROW), ("choice", markers.CHOICE))
 
 
+_FRESH = tuple((kind, f"fresh_{kind}") for kind in Kind)
+
+
 def _names(unit: Unit, setting: Setting) -> Iterator[tuple[str, float]]:
     names = [name for name in unit.names if name not in COMMON]
     fresh = [name for name in names if name not in setting.rest]
-    kinds = {unit.names[name] for name in fresh}
-    for kind in Kind:
-        if kind in kinds:
-            yield f"fresh_{kind}", 1.0
+    if fresh:
+        kinds = {unit.names[name] for name in fresh}
+        yield from ((name, 1.0) for kind, name in _FRESH if kind in kinds)
     yield "fresh", min(len(fresh), 5) / 2.0
     if names and not fresh:
         yield "all_held", 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -23,6 +24,7 @@ from statecomp.llm.extracting.reading.size import length_of, size_of, words_of_a
 from statecomp.llm.extracting.units import Unit, parts_of
 from statecomp.llm.record import Record
 
+_DIGITS = re.compile(r"\d+")
 WHOLE = 1.4
 """How many times longer than what is said of it an answer may be that counts as said."""
 SHARE = 0.75
@@ -37,7 +39,8 @@ class KnownStep:
 
     `below` tells the calls of one step apart; `head` is what the step and those after it share;
     `went_through_at` is the later step that sent the same call and did not fail.  `size` says how
-    much was answered, `length` in characters; `words` are those of a short answer.
+    much was answered, `length` in characters; `words` are those of a short answer.  A `version` is
+    told by what it changes of the step before.
     """
 
     number: int
@@ -51,6 +54,7 @@ class KnownStep:
     below: tuple[str, ...] = ()
     head: str = ""
     grouped: bool = False
+    version: bool = False
     went_through_at: int = 0
 
 
@@ -76,10 +80,11 @@ def steps_of(
 ) -> list[KnownStep]:
     """The steps of the span; those `after` it may show that a failure was overcome."""
     known = (*span, *after[:RETRIES])
-    endings = [ending_of(member) for member in known]
-    results = results_of(units)
+    endings = [ending_of(member) for member in span]
     actions = list(actions_of(span))
     answers = [parts_of(member).payloads for member in span]
+    lengths = [length_of(answer) for answer in answers]
+    results = results_of(units, lengths)
     return [
         KnownStep(
             number=member.number,
@@ -87,12 +92,13 @@ def steps_of(
             action=actions[place].text,
             ending=endings[place],
             size=size_of(answers[place]),
-            length=length_of(answers[place]),
+            length=lengths[place],
             words=words_of_answer(answers[place][0]) if len(answers[place]) == 1 else "",
             results=results.get(place, ()),
             below=tuple(calls_of(member)),
             head=actions[place].head,
             grouped=actions[place].grouped,
+            version=actions[place].version,
             went_through_at=_success(place, known, endings),
         )
         for place, member in enumerate(span)
@@ -106,7 +112,9 @@ def _success(place: int, known: Sequence[Interaction], endings: Sequence[Ending]
     found = 0
     for later in range(place + 1, len(known)):
         if same(known[place], known[later]):
-            bad = endings[later].failed or endings[later].said
+            # Few steps after the span are asked how they ended, and asking has them cut.
+            ending = endings[later] if later < len(endings) else ending_of(known[later])
+            bad = ending.failed or ending.said
             found = 0 if bad else found or known[later].number
     return found
 
@@ -180,8 +188,10 @@ def _failures(failed: Sequence[KnownStep], limit: int) -> Iterator[str]:
     for step in failed:
         if step.ending.cause:
             cause = shortened(step.ending.cause, max(limit, CAUSE_CHARS))
-            causes.setdefault(cause, []).append(step)
-    for cause, (first, *others) in causes.items():
+            # The same error at another line of a shell is the same.
+            causes.setdefault(_DIGITS.sub("0", cause), []).append(step)
+    for first, *others in causes.values():
+        cause = shortened(first.ending.cause, max(limit, CAUSE_CHARS))
         notes = []
         if others:
             notes.append(f"again at {', '.join(str(step.number) for step in others)}")

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from statecomp.history.interaction import Call, Interaction
 from statecomp.history.text import Kind, identifiers
-from statecomp.llm.extracting.arguments import arguments_of, as_diff, edit_of, pairs_in, target_of
+from statecomp.llm.extracting.arguments import (
+    acted,
+    acts_of,
+    arguments_of,
+    as_diff,
+    edit_of,
+    pairs_in,
+    target_of,
+)
 from statecomp.llm.extracting.code import is_line_of_code
 from statecomp.llm.extracting.cut import cut
+from statecomp.llm.extracting.decode import Json
 from statecomp.llm.extracting.pieces import (
     FENCED,
     Form,
@@ -43,7 +52,10 @@ class Place(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A piece in its place; `index` of `count` pieces there; `step` is its place in the span."""
+    """A piece in its place; `index` of `count` pieces there; `step` is its place in the span.
+
+    `answer` is the place of the call it answers among those of the step.
+    """
 
     text: str
     form: Form
@@ -53,6 +65,7 @@ class Unit:
     index: int
     count: int
     names: Mapping[str, Kind]
+    answer: int = 0
 
     @property
     def label(self) -> str:
@@ -85,25 +98,34 @@ def parts_of(member: Interaction) -> Parts:
 def units_of(span: Sequence[Interaction]) -> list[Unit]:
     """Every unit of the span, in order."""
     return [
-        Unit(piece.text, piece.form, piece.owner, step, place, index, len(group), names)
+        Unit(piece.text, piece.form, piece.owner, step, place, index, len(group), names, answer)
         for step, member in enumerate(span)
-        for place, group in parts_of(member).pieces
+        for (place, group), answer in zip(parts_of(member).pieces, answers_of(member), strict=True)
         for index, (piece, names) in enumerate(group)
     ]
+
+
+def answers_of(member: Interaction) -> list[int]:
+    """Which call each group of pieces is of: what was said and sent, then each answer."""
+    places = {call.id: place for place, call in enumerate(member.calls)}
+    seen = enumerate(member.observations)
+    return [0, 0, *(places.get(one.call_id or "", place) for place, one in seen)]
 
 
 def _read(member: Interaction) -> Parts:
     # Reasoning is left out: a record never contains thinking.
     payloads = tuple(map(unwrapped, member.observations))
+    message = acted(member.said)
+    said = message[1] if message else FENCED.sub("\n", member.said)
+    written = _done(message[0]) if message else _written(member.said)
     groups = (
-        (Place.SAID, list(_spoken(FENCED.sub("\n", member.said)))),
-        (Place.CALL, [*_written(member.said), *(p for c in member.calls for p in _sent(c))]),
+        (Place.SAID, list(_spoken(said))),
+        (Place.CALL, [*written, *(p for c in member.calls for p in _sent(c))]),
         *((Place.OBSERVED, cut(payload.body)) for payload in payloads),
     )
     named = (
         (place, tuple((piece, identifiers(piece.text)) for piece in pieces if piece.text))
         for place, pieces in groups
-        if pieces
     )
     return Parts(payloads, tuple(named))
 
@@ -113,13 +135,19 @@ _MARKUP = re.compile(r"</?(?:observation|thinking|thought|action|plan|reflection
 
 
 _ITEM = re.compile(r"\s*(?:\d{1,3}[.)]|[-*•])\s")
+_DATA = ("[{", "{'", '{"')
+"""What data begins with that some clients put into the words of the agent."""
 ITEM_WORDS = 6
 """Words of an item that stands without the list it is of."""
 
 
 def _spoken(text: str) -> Iterator[Piece]:
     for line in _MARKUP.sub(" ", text).split("\n"):
-        if is_line_of_code(line) or (_ITEM.match(line) and len(line.split()) < ITEM_WORDS):
+        if (
+            line.lstrip()[:2] in _DATA
+            or is_line_of_code(line)
+            or (_ITEM.match(line) and len(line.split()) < ITEM_WORDS)
+        ):
             continue
         for sentence in sentences(one_line(line)):
             for part in fitted(sentence):
@@ -128,14 +156,27 @@ def _spoken(text: str) -> Iterator[Piece]:
 
 
 def _written(said: str) -> Iterator[Piece]:
-    """What stands in the fences of a text whose action is a fence."""
-    for block in FENCED.findall(said):
+    """What stands in the fence of a text whose action is a fence: the last is what was run."""
+    for block in FENCED.findall(said)[-1:]:
         yield from cut(block, 0)
+
+
+def _done(acts: Json) -> Iterator[Piece]:
+    """The long texts in the acts of a message of data; its line tells the short ones."""
+    if isinstance(acts, str):
+        if len(acts) > ARGUMENT:
+            yield from cut(acts, 0)
+    else:
+        inside = acts.values() if isinstance(acts, dict) else acts
+        for inner in inside if isinstance(inside, Iterable) else ():
+            yield from _done(inner)
 
 
 def _sent(call: Call) -> Iterator[Piece]:
     """The arguments of a call: an edit as old and new, short values as fields, texts cut."""
     arguments = arguments_of(call)
+    if acts_of(call):
+        return  # its line tells all of it
     edit = edit_of(arguments)
     owner = Owner(target_of(arguments))
     if edit and sum(map(len, edit)) <= EDIT:

@@ -57,7 +57,24 @@ def _opened(payload: Payload, depth: int) -> Payload:
             # The innermost knows best: a delivery may go well whose content is a failure.
             ended = payload.ended if inner.ended is None else inner.ended
             return _opened(Payload(inner.body, ended, inner.late), depth - 1)
-    return _bared(payload)
+    return _bared(replace(payload, body=_opened_fence(text)))
+
+
+_SPOKEN = re.compile(r'\s*".*"\s*\Z', re.DOTALL)
+_FENCED = re.compile(r"<(untrusted[\w-]{0,60})>\n(.*)\n</\1>", re.DOTALL)
+
+
+def _opened_fence(text: str) -> str:
+    """What a server fenced off as data of others, without the fence and the warnings around it."""
+    if "<untrusted" not in text:
+        return text
+    if _SPOKEN.match(text):
+        try:
+            text = str(json.loads(text))
+        except ValueError:
+            return text
+    fenced = _FENCED.search(text)
+    return fenced[2] if fenced else text
 
 
 # --- envelopes of data ---------------------------------------------------------------------------
@@ -158,6 +175,8 @@ _COLOUR = re.compile(
     r"\x1b\[[0-9;?]{0,30}[ -/]{0,4}[@-~]|\x1b\][^\x07\x1b\n]{0,400}(?:\x07|\x1b\\)?|\x1b[@-_]"
 )
 _REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
+_PROGRAMS = re.compile(r"<(script|style)\b[^>]*>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+"""What a page runs, and what it looks like; not what it says."""
 _EXIT = re.compile(
     r"\s*[\[(<]?/?(?:process |command completed with )?"
     r"(?:return ?code|exit(?:ed)?(?: with)?(?: code| status)?|"
@@ -186,6 +205,8 @@ def _bared(payload: Payload) -> Payload:
         text = _COLOUR.sub("", text)
     if "<system-reminder>" in text:
         text = _REMINDER.sub("", text)
+    if "<script" in text or "<style" in text:
+        text = _PROGRAMS.sub(" ", text)
     refused = "<tool_use_error>" in text[:200]
     if refused:
         text = text.replace("<tool_use_error>", "").replace("</tool_use_error>", "")

@@ -28,19 +28,16 @@ def _today() -> date:
 
 @dataclass
 class Purse:
-    """Dollars for one day, then for the next; what was spent on refused records is told apart."""
+    """Dollars for one conversation; what was spent on refused records is told apart."""
 
     limit_dollars: float
-    today: Callable[[], date] = _today
     spent: float = 0.0
     refused: float = 0.0
     refusals: int = 0
-    _day: date | None = None
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     def pay(self, dollars: float, *, in_vain: bool = False) -> None:
         with self._lock:
-            self._turn_over()
             self.spent += dollars
             if in_vain:
                 self.refused += dollars
@@ -49,17 +46,43 @@ class Purse:
     def denies(self, dollars: float) -> str:
         """Why so much more is too much, or nothing."""
         with self._lock:
-            self._turn_over()
-            if self.spent + dollars > self.limit_dollars:
-                return f"${self.spent:.2f} of ${self.limit_dollars:.2f} for records is spent"
-            wasted = self.refused > REFUSED_SHARE * self.spent
-            if wasted and self.refusals > FREE_REFUSALS:
-                return f"{self.refusals} records could not be used (${self.refused:.2f})"
+            return self._overdrawn(dollars) or self._wasted()
+
+    def _overdrawn(self, dollars: float) -> str:
+        if self.spent + dollars > self.limit_dollars:
+            return f"${self.spent:.2f} of ${self.limit_dollars:.2f} for records is spent"
         return ""
 
+    def _wasted(self) -> str:
+        wasted = self.refused > REFUSED_SHARE * self.spent
+        if wasted and self.refusals > FREE_REFUSALS:
+            return f"{self.refusals} records could not be used (${self.refused:.2f})"
+        return ""
+
+
+@dataclass
+class DayPurse(Purse):
+    """Dollars for one day, then for the next, that all conversations share.
+
+    What was refused to one of them is not held against the others.
+    """
+
+    today: Callable[[], date] = _today
+    _day: date | None = None
+
+    def pay(self, dollars: float, *, in_vain: bool = False) -> None:
+        self._turn_over()
+        super().pay(dollars, in_vain=in_vain)
+
+    def denies(self, dollars: float) -> str:
+        self._turn_over()
+        with self._lock:
+            return self._overdrawn(dollars)
+
     def _turn_over(self) -> None:
-        if (today := self.today()) != self._day:
-            self._day, self.spent, self.refused, self.refusals = today, 0.0, 0.0, 0
+        with self._lock:
+            if (today := self.today()) != self._day:
+                self._day, self.spent, self.refused, self.refusals = today, 0.0, 0.0, 0
 
 
 @dataclass

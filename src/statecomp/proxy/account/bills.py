@@ -7,7 +7,6 @@ Whether anything is cached is the provider's word where its usage tells, else wh
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from statecomp.controller.prices import PriceBook, Prices, side_dollars
@@ -19,7 +18,8 @@ from statecomp.strategy import View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.tokens.usage import Usage
 
-Prefix = tuple[tuple[str, int], ...]
+Prefix = tuple[str, ...]
+"""The names of the segments of a history, which tell how far another begins as it does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +70,9 @@ class Biller:
         listed = self._listed(exchange)
         # A clock that jumped back proves nothing: what was there may still be there.
         warm = exchange.when_s - cached.last_s <= listed.ttl_s and outside == cached.outside
-        now = (_prefix(raw), _prefix(shown))
         unchanged = [
-            outside.tokens + _common(before, after) if warm and before else 0
-            for before, after in zip((cached.raw, cached.sent), now, strict=True)
+            outside.tokens + _common(before, history) if warm and before else 0
+            for before, history in ((cached.raw, raw), (cached.sent, shown))
         ]
         prices = listed
         if not _caches(exchange, cached, listed.readable(unchanged[1])):
@@ -87,7 +86,7 @@ class Biller:
             for history, same in zip((raw, shown), unchanged, strict=True)
         ]
         cached.last_s, cached.outside = exchange.when_s, outside
-        cached.raw, cached.sent = now
+        cached.raw, cached.sent = _prefix(raw), _prefix(shown)
         side = view.side_calls if view else ()
         records = side_dollars(side, prices)
         return bills[0], bills[1] + records, records
@@ -110,13 +109,14 @@ def _caches(exchange: Exchange, cached: Cached, expected: int) -> bool:
 
 
 def _prefix(history: History) -> Prefix:
-    return tuple((segment.id, segment.tokens) for segment in history.segments)
+    return tuple([segment.id for segment in history.segments])
 
 
-def _common(before: Sequence[tuple[str, int]], now: Sequence[tuple[str, int]]) -> int:
-    tokens = 0
-    for (old, _), (new, count) in zip(before, now, strict=False):
-        if old != new:
-            break
-        tokens += count
-    return tokens
+def _common(before: Prefix, history: History) -> int:
+    """Tokens of what a history begins with as the one before it did: nearly always all of that."""
+    now = _prefix(history)
+    same = len(before)
+    if now[:same] != before:
+        pairs = enumerate(zip(before, now, strict=False))
+        same = next((n for n, (old, new) in pairs if old != new), min(same, len(now)))
+    return sum([segment.tokens for segment in history.segments[:same]])

@@ -77,5 +77,4 @@ def grid_of(raw: History, shown: History, scores: Mapping[str, float]) -> Iterat
         if interaction.id in gone:
             yield Cell(interaction.number, "summarised", score)
         else:
-            state = "locked" if interaction.locked else "kept"
-            yield Cell(interaction.number, "locked" if state == "locked" else "kept", score)
+            yield Cell(interaction.number, "locked" if interaction.locked else "kept", score)

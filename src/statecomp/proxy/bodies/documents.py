@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from statecomp.history.patient_json import LONG, raw_decode
+from statecomp.history.patient_json import LONG, TooManyFields, raw_decode
 
 
 class Unreadable(Exception):
@@ -29,6 +29,7 @@ def _refuse(constant: str) -> NoReturn:
 TWICE = "the body has a field twice"
 _NOTHING = object()
 _quick = json.JSONDecoder(parse_constant=_refuse).raw_decode
+_MARK = '"cache_control"'
 _SPACE = re.compile(r"[ \t\n\r]*")
 
 
@@ -38,7 +39,8 @@ class Document:
 
     `text` is empty where it came in another encoding than UTF-8, and must be written anew.
     `array` is where the list of messages begins, and the messages stand at `begins` to `ends`,
-    counted from there.
+    counted from there.  `news` is how much of the text was not recognised, and `marked` where the
+    client first asks for something to be cached, or -1.
     """
 
     text: str
@@ -47,6 +49,8 @@ class Document:
     values: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     begins: Sequence[int] = ()
     ends: Sequence[int] = ()
+    news: int = field(default=0, compare=False)
+    marked: int = -1
 
     @property
     def array(self) -> tuple[int, int]:
@@ -88,6 +92,8 @@ def read(text: str, key: str, known: Document | None = None) -> Document:
     """Raises Unreadable."""
     try:
         return _Reading(text, key, known).document()
+    except TooManyFields as error:
+        raise Unreadable(f"the body cannot be read: {error}") from None
     except (ValueError, RecursionError):
         raise Unreadable("the body is not JSON") from None
 
@@ -138,6 +144,7 @@ class _Reading:
         self._begins: list[int] = []
         self._ends: list[int] = []
         self._just_listed = False
+        self._recognised = self._alike = 0  # characters of messages, and from the very beginning
 
     def document(self) -> Document:
         place = self._space(0)
@@ -147,7 +154,15 @@ class _Reading:
         place = self._fields(place)
         if self._space(place) != len(self._text):
             raise ValueError
-        return Document(self._text, self._body, self._key, self._values, self._begins, self._ends)
+        found = (self._text, self._body, self._key, self._values, self._begins, self._ends)
+        return Document(*found, len(self._text) - self._recognised, self._marked())
+
+    def _marked(self) -> int:
+        """Looked for in what is new only: looking through all of it costs as much as reading it."""
+        known, behind = self._known, max(0, self._alike - len(_MARK))
+        if known is not None and 0 <= known.marked < behind:
+            return known.marked
+        return self._text.find(_MARK, behind)
 
     def _fields(self, place: int) -> int:
         """From the brace to behind its match."""
@@ -197,6 +212,7 @@ class _Reading:
             assert known is not None
             found = list(known.body[self._key][:same])
             self._begins, self._ends = list(known.begins[:same]), list(known.ends[:same])
+            self._recognised = self._ends[-1]
             place = self._space(start + self._ends[-1])
         else:
             place = self._space(start + 1)
@@ -245,7 +261,9 @@ class _Reading:
         for name, place in known.values.items():
             if place[0] < start:
                 self._body[name], self._values[name] = known.body[name], place
-        return self._listed(start)
+        behind = self._listed(start)
+        self._alike = start + self._recognised
+        return behind
 
     def _skipped_end(self) -> int:
         """Behind the whole object, when all behind the list is as it was."""

@@ -25,7 +25,8 @@ class Documents:
         try:
             text = body.decode()
         except UnicodeDecodeError:
-            return Document("", parsed(body))
+            marked = body.find(b'"cache_control"')
+            return Document("", parsed(body), news=len(body), marked=marked)
         document = read(text, key, self._like(tenant, key, text))
         if len(document.ends) >= OPENING:
             length = document.array[0] + document.ends[OPENING - 1]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import os
 import pickle
 import signal
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -35,11 +37,15 @@ NOTHING = History(())
 ENGINES, SEGMENTS = 64, 400_000
 TIMES = 3
 """A segment in memory, over the same one pickled."""
+BEHIND = 5
+"""How far this process stands back, where cores are few, from the one that answers requests."""
 
 
 def work(pipe: Connection[Any, Any], opening: Opening) -> None:
     """Answers until the service is gone, which ends by itself what it interrupts."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform != "win32":
+        os.nice(BEHIND)
     MEMORY.most_bytes = opening.memory_bytes
     worker = Worker(pipe, opening)
     gc.freeze()

@@ -6,11 +6,11 @@ Whatever happens here, the request goes out: with what was committed before, or 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 from statecomp.checkpoint import Checkpoint
 from statecomp.compressor import StateComp
@@ -54,11 +54,20 @@ class ReadRequest:
         return self.checkpoint.raw
 
 
+class _Opened(NamedTuple):
+    """A body that is JSON, and whose; what is in it was not looked at."""
+
+    tenant: str
+    engine: StateComp
+    document: Document
+
+
 @dataclass
 class RequestReader:
     """Reads at once where that is quick, else in threads, where it stops nobody else.
 
-    A thread costs more than reading a history that was seen before and a local store has.
+    A thread costs more than reading a history that was seen before and a local store has.  One that
+    nobody has seen takes a hundred times as long, and everybody would wait for it.
     """
 
     settings: ProxySettings
@@ -85,11 +94,12 @@ class RequestReader:
         self._reading += 1
         self._read_s = monotonic()
         try:
-            if self._quick(body):
-                return self._read(arrived, body)
-            loop = asyncio.get_running_loop()
-            work = loop.run_in_executor(self._threads, self._read, arrived, body)
-            return await asyncio.wait_for(work, limits.view_s)
+            if not self._quick(body):
+                return await self._beside(self._read, arrived, body)
+            opened = self._opened(arrived, body)
+            if opened.document.news <= limits.news_bytes:
+                return self._looked(arrived, body, opened)
+            return await self._beside(self._looked, arrived, body, opened)
         except TimeoutError:
             raise Unreadable(f"no view within {limits.view_s:g} s") from None
         except Unreadable:
@@ -103,15 +113,27 @@ class RequestReader:
         local = self.settings.local_store and not self.engines.slow
         return local and len(body) <= self.settings.limits.quick_bytes
 
+    async def _beside(self, work: Callable[..., ReadRequest], *given: Any) -> ReadRequest:
+        """In a thread, and for no longer than a view may take."""
+        loop = asyncio.get_running_loop()
+        working = loop.run_in_executor(self._threads, work, *given)
+        return await asyncio.wait_for(working, self.settings.limits.view_s)
+
     def _read(self, arrived: Arrived, body: bytes) -> ReadRequest:
+        return self._looked(arrived, body, self._opened(arrived, body))
+
+    def _opened(self, arrived: Arrived, body: bytes) -> _Opened:
+        tenant = tenant_of(arrived.headers, self.settings.salt)
+        engine = self.engines.of(tenant, arrived.route.protocol)
+        return _Opened(tenant, engine, self._documents.read(tenant, engine.wire.key, body))
+
+    def _looked(self, arrived: Arrived, body: bytes, opened: _Opened) -> ReadRequest:
         headers, protocol = arrived.headers, arrived.route.protocol
-        tenant = tenant_of(headers, self.settings.salt)
-        engine = self.engines.of(tenant, protocol)
-        document = self._documents.read(tenant, engine.wire.key, body)
+        tenant, engine, document = opened
         given = document.body
         checkpoint = engine.checkpoint(given, decide=False)
         raw = checkpoint.raw
-        marked = b'"cache_control"' in body
+        marked = document.marked >= 0
         return ReadRequest(
             tenant=tenant,
             session=session_of(tenant, headers, given, raw) if raw is not None else "",
@@ -133,9 +155,7 @@ class RequestReader:
 
     async def again(self, request: ReadRequest) -> ReadRequest:
         """The same request with what was committed or sent meanwhile; raises where it cannot be."""
-        loop = asyncio.get_running_loop()
-        work = loop.run_in_executor(self._threads, self._again, request)
-        return await asyncio.wait_for(work, self.settings.limits.view_s)
+        return await self._beside(self._again, request)
 
     def _again(self, request: ReadRequest) -> ReadRequest:
         checkpoint = request.engine.checkpoint(request.parsed, decide=False)

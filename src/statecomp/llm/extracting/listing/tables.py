@@ -32,8 +32,14 @@ def _tabs(line: str) -> int:
 
 
 def _gaps(line: str) -> int:
-    found = len(_GAPS.findall(line.strip()))
+    cells = line.strip()
+    found = len(_GAPS.findall(cells)) if _may_part(cells) else 0
     return found if found > 1 else 0
+
+
+def _may_part(cells: str) -> bool:
+    """Whether there is a gap at all: most lines have none, and that is quickly seen."""
+    return "  " in cells or "\t" in cells
 
 
 _MARKS: Sequence[Callable[[str], int]] = (_bars, _tabs, _commas, _gaps)
@@ -67,7 +73,10 @@ def _aligned_end(lines: Sequence[str], start: int) -> int:
 
 def is_row(line: str) -> bool:
     """Whether it looks like cells beside each other and not like a sentence."""
-    return len(line) <= WIDEST_ROW and _GAPS.search(line.strip()) is not None
+    if len(line) > WIDEST_ROW:
+        return False
+    cells = line.strip()
+    return _may_part(cells) and _GAPS.search(cells) is not None
 
 
 def _filled(line: str) -> int:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from statecomp.llm.extracting.decode import Json
-from statecomp.llm.extracting.listing.columns import READ, Path, Table, table_of
+from statecomp.llm.extracting.listing.columns import EACH, READ, Path, Table, table_of
 from statecomp.llm.extracting.pieces import Form, Owner, Piece, one_line
 from statecomp.llm.extracting.reading.naming import called, plainly, shown, spoken
 
@@ -42,7 +42,7 @@ def rows_of(table: Table | None, outer: str) -> Iterator[Piece]:
         return
     owner = Owner(f"{outer}: {table.header}" if outer else table.header)
     if table.shared:
-        yield Piece(f"each: {table.shared}", Form.ROW, owner)
+        yield Piece(f"{EACH}{table.shared}", Form.ROW, owner)
     for row in table.rows:
         yield Piece(row, Form.ROW, owner)
 

@@ -7,7 +7,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from statecomp.history.interaction import Call, Interaction
-from statecomp.llm.extracting.arguments import arguments_of, as_diff, edit_of, pairs_of, target_of
+from statecomp.llm.extracting.arguments import (
+    acted,
+    acts_of,
+    arguments_of,
+    as_diff,
+    edit_of,
+    pairs_of,
+    target_of,
+    told,
+)
 from statecomp.llm.extracting.ending import Ending, endings_of
 from statecomp.llm.extracting.pieces import FENCED, one_line, shortened
 from statecomp.llm.extracting.reading.calls import (
@@ -16,6 +25,7 @@ from statecomp.llm.extracting.reading.calls import (
     alike,
     apart,
     as_text,
+    changed,
     common_of,
     likeness,
 )
@@ -39,11 +49,15 @@ _MERGED = re.compile(r"\W*result merged with")
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What a step did; in a group that is its own part of the call, below the group's head."""
+    """What a step did; in a group that is its own part of the call, below the group's head.
+
+    A `version` is told by what it changes of the step before it.
+    """
 
     text: str
     head: str = ""
     grouped: bool = False
+    version: bool = False
 
 
 def actions_of(span: Sequence[Interaction]) -> Iterator[Action]:
@@ -62,7 +76,7 @@ def actions_of(span: Sequence[Interaction]) -> Iterator[Action]:
             yield from (Action(_part(member, common), grouped=True) for member in run[1:])
         else:
             stop = place + 1
-            yield Action(_action(span, place))
+            yield _action(span, place)
         place = stop
 
 
@@ -70,27 +84,31 @@ def _part(member: Interaction, common: dict[str, str]) -> str:
     return apart(member.calls[0], common) or "the same"
 
 
-def _action(span: Sequence[Interaction], place: int) -> str:
+def _action(span: Sequence[Interaction], place: int) -> Action:
     """What a step did; a version of the program the step before it ran is called so."""
     member = span[place]
     action = action_of(member)
     if len(member.calls) > 1:
         names = ", ".join(dict.fromkeys(call.name for call in member.calls))
         same = as_text(common_of(member.calls)) if "," not in names else ""
-        return one_line(f"{len(member.calls)} calls of {names} {same}")
+        return Action(one_line(f"{len(member.calls)} calls of {names} {same}"))
     before = span[place - 1] if place else None
     if (
         before
         and member.calls
         and len(action) > LONG
         and not edit_of(arguments_of(member.calls[0]))
+        and not acts_of(member.calls[0])
     ):
         if alike(before, member):
             differs = _part(member, common_of((before.calls[0], member.calls[0])))
-            return f"{member.calls[0].name} as at step {before.number}, but {differs}"
+            text = f"{member.calls[0].name} as at step {before.number}, but {differs}"
+            return Action(text, version=True)
         if likeness(before, member) > ALIKE:
-            return f"{member.calls[0].name}, much like step {before.number}"
-    return action
+            text = f"{member.calls[0].name}, much like step {before.number}"
+            differs = changed(before.calls[0], member.calls[0])
+            return Action(f"{text}, but {differs}" if differs else text, version=True)
+    return Action(action)
 
 
 def calls_of(member: Interaction) -> Iterator[str]:
@@ -134,6 +152,8 @@ def action_of(member: Interaction) -> str:
         return "; ".join(_call_line(call) for call in member.calls)
     if not member.observations:
         return one_line(f"{MESSAGE}{member.said}")
+    if message := acted(member.said):
+        return one_line(told(message[0])) or "(nothing done)"
     blocks = FENCED.findall(member.said)
     return one_line(blocks[-1] if blocks else member.said) or "(nothing said)"
 

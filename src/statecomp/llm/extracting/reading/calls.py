@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from statecomp.history.interaction import Call, Interaction
+from statecomp.history.text import argument_text
 from statecomp.llm.extracting.arguments import pairs_of
 from statecomp.llm.extracting.pieces import shortened
 
@@ -14,6 +15,8 @@ VALUE = 120
 """Characters of a value beside others; the two ends of a longer one are shown."""
 LONG = 150
 """Characters of an argument that is a program or a text."""
+CHANGED, SHOWN = 60, 2
+"""Characters of a changed line of a program, and how many such lines are shown."""
 
 
 def as_text(pairs: Mapping[str, str]) -> str:
@@ -35,6 +38,32 @@ def common_of(calls: Sequence[Call]) -> dict[str, str]:
 def apart(call: Call, common: Mapping[str, str]) -> str:
     """What tells a call from others that have something in common with it."""
     return as_text({k: v for k, v in pairs_of(call).items() if k not in common})
+
+
+def changed(before: Call, call: Call) -> str:
+    """The lines of a call that the one before it had not, shortly; of a long line its words."""
+    old, lines = _lines(before), _lines(call)
+    new = [line for line in lines if line not in old]
+    gone = [line for line in old if line not in lines]
+    if len(new) == len(gone) == 1 and len(new[0]) > CHANGED:
+        new = [_middle(new[0].split(), gone[0].split())]
+    told = [shortened(line, CHANGED) for line in (new or gone)[:SHOWN]]
+    more = f" (and {len(new or gone) - SHOWN} more lines)" if len(new or gone) > SHOWN else ""
+    return f"{'' if new or not gone else 'without '}{'; '.join(told)}{more}"
+
+
+def _lines(call: Call) -> dict[str, None]:
+    lines = map(str.strip, argument_text(call.arguments).split("\n"))
+    return dict.fromkeys(filter(None, lines))
+
+
+def _middle(words: Sequence[str], before: Sequence[str]) -> str:
+    """The words between those at both ends that another line has too, and one on each side."""
+    pairs = list(zip(words, before, strict=False))
+    head = next((n for n, (a, b) in enumerate(pairs) if a != b), len(pairs))
+    ends = list(zip(reversed(words[head:]), reversed(before[head:]), strict=False))
+    tail = next((n for n, (a, b) in enumerate(ends) if a != b), len(ends))
+    return " ".join(("...", *words[max(0, head - 1) : len(words) - tail + 1], "..."))
 
 
 def same(one: Interaction, other: Interaction) -> bool:

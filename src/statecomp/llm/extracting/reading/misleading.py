@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from statecomp.history.situation import Situation
 from statecomp.llm.extracting.pieces import Form
 from statecomp.llm.extracting.ranking import spoken_in
-from statecomp.llm.extracting.reading.noise import intends, orders, passing
+from statecomp.llm.extracting.reading.noise import guesses, intends, orders, passing
 from statecomp.llm.extracting.steps import KnownStep
 from statecomp.llm.extracting.units import Place, Unit
 from statecomp.llm.markers import ADDRESSED, ADDRESSED_WORDS, OPEN
@@ -20,7 +20,9 @@ def misleads(unit: Unit) -> bool:
     text = unit.text
     plain = unit.form in (Form.LINE, Form.RULE)
     if unit.place is Place.SAID and (
-        intends(text) or passing(text) or not (unit.names or OPEN.search(text))
+        intends(text)
+        or passing(text)
+        or not (OPEN.search(text) or (unit.names and not guesses(text)))
     ):
         return True  # a view that names nothing can be checked by nobody
     if (
@@ -28,6 +30,8 @@ def misleads(unit: Unit) -> bool:
         and unit.form is Form.LINE
         and (_crumb(text) or orders(text) or (not unit.owner and _BARE_LINK.match(text)))
     ):
+        return True
+    if unit.form is not Form.FIELD and _SCRAP.match(text):
         return True
     if unit.form is Form.CODE and (_LICENSE.search(text) or _TORN.match(text)):
         return True
@@ -42,7 +46,9 @@ def misleads(unit: Unit) -> bool:
 _LICENSE = re.compile(
     r"Licensed under the|WARRANT(?:Y|IES)\b|may not use this file|License for the"
 )
-_TORN = re.compile(r"(?:\*/|\*\s|[)}\]]|END\b|ELSE\b|else\b|elif\b|except\b|catch\b|finally\b)")
+_TORN = re.compile(
+    r"\s*(?:\*/|\*[\s<]|[)}\]]|END\b|ELSE\b|else\b|elif\b|except\b|catch\b|finally\b)"
+)
 """What a block of a program begins with that was torn from the one before it."""
 SHRED = 3
 
@@ -52,6 +58,8 @@ def _shred(unit: Unit) -> bool:
     return unit.count > SHRED and unit.text.count("\n") + 1 < SHRED
 
 
+_SCRAP = re.compile(r"(?:\.\.\. )?\S{200,}\Z")
+"""A piece out of the middle of one long word: an address, a token, a picture as text."""
 _BARE_LINK = re.compile(r"\W*https?://\S+\Z")
 """A link that nothing tells of where it leads."""
 

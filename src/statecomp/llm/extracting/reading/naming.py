@@ -125,6 +125,8 @@ def listed(values: Sequence[Json], what: str = "") -> str:
     if not told:
         return ""
     more = len(names) - len(told) + len(values) - len(objects)
+    if len(values) == 1 and not called(objects[0]):
+        return ""  # its fields say more than one of its values
     if len(values) == 1:
         return f"{what}: {told[0]}" if what else told[0]
     count = f"{len(values)} {what} listed" if what else f"{len(values)} listed"
@@ -135,7 +137,9 @@ def _listed(value: Mapping[str, Json]) -> str:
     """Its name; an id says nothing in a list, but the kind of thing does."""
     name = called(value).partition(": ")[2] or str(value.get("type") or "")
     if not name and not id_alone(found := identity(value)):
-        name = found.partition(": ")[2]
+        key, _, told = found.partition(": ")
+        # A count says nothing without its field.
+        name = told if _IDENTITY.match(key) or not told else f"{key} {told}"
     status = value.get("status")
     return f"{name} ({status})" if name and isinstance(status, str) and len(status) < 20 else name
 

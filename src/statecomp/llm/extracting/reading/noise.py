@@ -11,8 +11,8 @@ from statecomp.llm.extracting.pieces import sentences
 WIDEST = 2000
 """Characters of a line that may be noise; a wider one is data."""
 
-_DUMP = re.compile(r"\s*(?:0x)?[0-9a-f]{6,16}:?\s+(?:[0-9a-f]{2,4}\s+){6}", re.IGNORECASE)
-_PROGRESS = re.compile(
+_DUMP = r"\s*(?i:(?:0x)?[0-9a-f]{6,16}:?\s+(?:[0-9a-f]{2,4}\s+){6})"
+_PROGRESS = (
     r".*(?:\d%\||\[\d\d:\d\d[<,]|it/s\]|examples/s\])|\s*(?:Reading package lists|"
     r"Building dependency tree|Reading state information)\.\.\."
 )
@@ -27,8 +27,9 @@ _CONSOLE = re.compile(r"#* ?New console messages")
 _ELEMENT = re.compile(
     r"\s*(?:- )?\[\d+\]\s?<[^>]*>(?:[^<]{0,30}</\w+>)?\s*\Z|\s*Current step: \d+/\d+Current date"
 )
-_OPENED = re.compile(r"\[File: .* \(\d+ lines total\)\]\s*\Z")
-_FOUND_ALL = re.compile(r"End of matches for ")
+_OPENED, _FOUND_ALL = r"\[File: .* \(\d+ lines total\)\]\s*\Z", r"End of matches for "
+# One pattern: every line of every output is asked.
+_NOISE = re.compile("|".join((_DUMP, _PROGRESS, _FRAME.pattern, _OPENED, _FOUND_ALL)))
 _NAMES_ELEMENT = re.compile(r"\S.{0,60}:\s*\Z")
 _PROMPT = re.compile(
     r"\s{0,3}\bplease (?:review|refine|close|try|edit|wait|retry|check|see|run|provide|use)\b.*",
@@ -79,10 +80,7 @@ def _quiet(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _is_noise(line: str) -> bool:
-    kinds = (_DUMP, _PROGRESS, _FRAME, _OPENED, _FOUND_ALL)
-    return any(kind.match(line) for kind in kinds) or bool(
-        "[ref=" in line and _BARE_ITEM.match(line)
-    )
+    return bool(_NOISE.match(line) or ("[ref=" in line and _BARE_ITEM.match(line)))
 
 
 def _spans(lines: Iterator[str]) -> Iterator[str]:
@@ -103,20 +101,28 @@ _VERBS = (
     "ensure extract fetch fill find fix get implement inspect install investigate list look make "
     "move navigate open parse provide query read refine remove rename replace run save search send "
     "set sort test try type update upload use verify visit write analyze examine identify utilize "
-    "consider considering explore attempt craft confirm leverage"
+    "consider considering explore attempt craft confirm leverage compile build start continue "
+    "select choose enter press scroll submit review sync"
 )
 _ORDER = re.compile(
-    # A plan may have headings: "2. **Send it**: Ensure that ..."
-    rf"\W*(?:\d+[.)]\s+)?(?:\*\*[^*\n]{{1,60}}\*\*:?\s)?\W*(?:{'|'.join(_VERBS.split())})\s+"
+    # A plan may have headings: "2. **Send it**: Ensure that ..."  Every line of output is asked,
+    # so what stands before the verb is read in one way only.
+    r"(?:\W*+(?:\d++[.)]\s\W*+)?|\W*?(?:\d+[.)]\s+)?\*\*[^*\n]{1,60}\*\*:?\s\W*+)"
+    rf"(?:re-?)?(?:{'|'.join(_VERBS.split())})\s+"
     r"(?:this|that|the|a|an|your|all|it|them|each|any|if|for|to|whether|potential|`)(?!\w)",
+    re.IGNORECASE,
+)
+_IMPERATIVE = re.compile(
+    rf"\W*(?:\d+[.)]\s+)?(?:\*\*[^*\n]{{1,60}}\*\*:?\s)?\W*(?:{'|'.join(_VERBS.split())})\s",
     re.IGNORECASE,
 )
 _PLEASE = re.compile(r"\bplease\b|\A\W*usage:", re.IGNORECASE)
 _MEANT = re.compile(
-    r"\b(?:let me|let'?s|let us|(?:I|we)(?:'ll| will| need to| should| must| want to| can now|"
+    r"\b(?:let me|let'?s|let us|(?:I|we)(?:'ll| will| need to| should| must| want to|"
+    r" can (?:now|run|try|use)|"
     r" plan|'m going| am going|'re going|'d like| would like| intend| also need|"
     r" still need| have to)|going to|here(?:'s| is| are) the|my plan|the plan|the next step|"
-    r"next_goal)\b|"
+    r"next_goal)\b|\A\W*plan\b|"
     r"\A\W*(?:first|next|now|then|finally|to do (?:this|so))\b|:\s*\Z",
     re.IGNORECASE,
 )
@@ -127,20 +133,26 @@ def unprompted(text: str) -> str:
     return " ".join(part for part in sentences(text) if not orders(part))
 
 
+_QUOTED = re.compile(r"""\"[^"\n]{1,200}\"|'[^'\n]{3,200}'|`[^`\n]{1,200}`""")
+
+
 def orders(text: str) -> bool:
-    """Whether a line of output tells its reader to do something."""
+    """Whether a line of output tells its reader to do something; what it quotes is no order."""
+    text = _QUOTED.sub("it", text)
     return bool(_PLEASE.search(text) or _ORDER.match(text))
 
 
 def intends(text: str) -> bool:
     """Whether a sentence of the agent says what it meant to do: done or dropped since."""
-    return bool(_MEANT.search(text) or orders(text))
+    return bool(_MEANT.search(text) or _IMPERATIVE.match(text) or orders(text))
 
 
 _PASSING = re.compile(
-    r"\b(?:page|form|browser|overlay|screen|pop-?up|dialog|website|site|state|window|tab|captcha)\b"
+    r"\b(?:page|form|browser|overlay|screen|pop-?up|dialog|website|site|state|window|tab|captcha|task)\b"
     r".{0,80}\b(?:still|remains?|remained|unchanged|not changed|not yet|visible|currently|now)\b|"
-    r"\b(?:still|remains?|currently|now) (?:on|at|shows?|showing|displays?|displaying|visible)\b|"
+    r"\bis being\b|\b(?:previous|last) (?:action|step|goal)\b|"
+    r"\b(?:still|remains?|currently|now) "
+    r"(?:on|at|shows?|showing|displays?|displaying|visible)\b|"
     r"\A\W*(?:oops|hmm|ah|sorry|apologies|I apologize)\b.{0,60}\Z",
     re.IGNORECASE,
 )
@@ -149,3 +161,16 @@ _PASSING = re.compile(
 def passing(text: str) -> bool:
     """Whether a sentence of the agent says how things stood just then: the next step changed it."""
     return bool(_PASSING.search(text))
+
+
+_GUESS = re.compile(
+    r"\b(?:maybe|perhaps|possibly|probably|likely|might|should|seems?|appears?|wonder|suspect|guess|"
+    r"I think|I believe)\b|\?\W*\Z",
+    re.IGNORECASE,
+)
+"""What the agent took to be so without having seen it: the steps since have shown better."""
+
+
+def guesses(text: str) -> bool:
+    """Whether a sentence of the agent says what it took to be so."""
+    return bool(_GUESS.search(text))

@@ -31,13 +31,28 @@ def elements(lines: Sequence[str]) -> Iterator[str]:
         opening = _OPENS.match(lines[place])
         stop = _end(lines, place + 1) if opening else 0
         if opening and stop:
-            parts = (lines[place][opening.end() :], *lines[place + 1 : stop])
+            # What stands before the last bracket is what kind of element it is.
+            words = lines[place][opening.end() :].rpartition(">")[2]
+            parts = (words, *lines[place + 1 : stop])
             told = (one_line(part).removesuffix("/>").strip() for part in parts)
             yield ", ".join(dict.fromkeys(part for part in told if not wordless(part)))
             place = stop
         else:
-            yield lines[place]
+            yield _undressed(lines[place])
             place += 1
+
+
+_ONE_LINE = re.compile(
+    r"\s*(?:- )?\[\d+\]\s?<\w+(?P<marks>[^>]*)>(?P<words>.*?)(?:/>|</\w+>)?\s*\Z"
+)
+_NAMED = re.compile(r"\s*(?:- )?\[\d+\]\s?<\w+ (?P<words>[^<>=]+)/>\s*\Z")
+
+
+def _undressed(line: str) -> str:
+    """An element of one line without its mark and its tags; as it is where it has no words."""
+    found = _ONE_LINE.match(line[:4000]) or _NAMED.match(line[:4000])
+    words = found["words"].strip() if found else ""
+    return words if len(words.split()) > 1 else line
 
 
 def _end(lines: Sequence[str], start: int) -> int:

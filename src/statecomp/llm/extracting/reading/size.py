@@ -9,6 +9,7 @@ from statecomp.llm.extracting.decode import Json
 from statecomp.llm.extracting.pieces import one_line
 from statecomp.llm.extracting.reading.noise import unprompted
 from statecomp.llm.extracting.unwrap import Payload
+from statecomp.llm.record import framelike
 
 WORDS, LINES = 200, 3
 """Characters and lines of an answer that its own words can stand for."""
@@ -32,6 +33,8 @@ def words_of_answer(payload: Payload) -> str:
         return ", ".join(map(str.strip, lines))  # a listing of names
     if payload.window or not 0 < len(lines) <= LINES or len(payload.text) > 2 * WORDS:
         return payload.note
+    if any(map(framelike, lines)):
+        return ""
     told = unprompted(one_line("; ".join(map(one_line, lines))))
     return told if len(told) <= WORDS else ""
 

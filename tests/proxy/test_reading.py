@@ -1,0 +1,81 @@
+"""Who reads a request: the thread that serves everybody, or one beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from threading import current_thread
+
+import pytest
+
+from statecomp.history.interaction import JsonObject
+from statecomp.ledger.open import open_ledger
+from statecomp.method import Method
+from statecomp.proxy.request.arrived import Arrived, route_in
+from statecomp.proxy.request.reading import RequestReader
+from statecomp.proxy.settings import ProxySettings
+from statecomp.proxy.tenants import TenantCompressors
+from statecomp.testing.words import chat_of
+from statecomp.tokens import ESTIMATE
+from tests.proxy.upstream import KEY
+
+SETTINGS = ProxySettings(upstream="http://127.0.0.1:9", salt=b"s" * 32)
+PATH = "/v1/chat/completions"
+HERE = current_thread().name
+
+
+class Told:
+    """A token counter that knows in which threads it was asked."""
+
+    name, exact = "told", False
+
+    def __init__(self) -> None:
+        self.threads: set[str] = set()
+
+    def __call__(self, text: str) -> int:
+        self.threads.add(current_thread().name)
+        return ESTIMATE(text)
+
+    def taken(self) -> set[str]:
+        threads, self.threads = self.threads, set()
+        return threads
+
+
+@pytest.fixture
+def count() -> Told:
+    return Told()
+
+
+@pytest.fixture
+def reader(count: Told) -> Iterator[RequestReader]:
+    ledger = open_ledger(":memory:")
+    reader = RequestReader(SETTINGS, TenantCompressors(SETTINGS, Method(count=count), ledger))
+    yield reader
+    reader.close()
+    ledger.close()
+
+
+def read(reader: RequestReader, messages: list[JsonObject]) -> None:
+    body = json.dumps({"model": "gpt-5", "messages": messages}).encode()
+    headers = [(b"authorization", f"Bearer {KEY}".encode())]
+    scope = {"method": "POST", "path": PATH, "query_string": b"", "headers": headers}
+    asyncio.run(reader.read(Arrived.of(scope, route_in(scope), SETTINGS), body))
+
+
+def test_a_long_history_nobody_has_seen_is_not_read_by_the_thread_that_serves(
+    reader: RequestReader, count: Told
+) -> None:
+    long: list[JsonObject] = [
+        {"role": "user", "content": "The task."},
+        *chat_of("r" * 40, "line of a log\n" * 100),
+    ]
+    read(reader, long)
+    assert HERE not in count.taken()
+    read(reader, [*long, {"role": "user", "content": "Go on."}])
+    assert count.taken() == {HERE}
+
+
+def test_a_short_history_is_read_at_once(reader: RequestReader, count: Told) -> None:
+    read(reader, [{"role": "user", "content": "The task."}, *chat_of("rr")])
+    assert count.taken() == {HERE}
