@@ -48,6 +48,7 @@ PLAN = Plan(
         ("- weight 12 of marble, limit of basalt 31.5", {}),  # another's stands among its words
         ("- ledger-api takes saddle-codec 1.9.19", {"lock": "1.9.19"}),
         ("- ledger-api takes saddle-tools 5.8.2", {}),  # a name with a hyphen is whole
+        ("- basalt53: the weight limit is 40 kg", {}),  # and so is one with a number
         ("- North | shelf 20 | counted 84 ctn", {}),  # any two words are no name
     ],
 )

@@ -20,7 +20,7 @@ WORD = re.compile(r"[^\W_]+(?:[-'][^\W_]+)*")
 EMPTY = frozenset(
     ("the", "and", "for", "are", "was", "with", "that", "this", "into", "from", "its")
 )
-STEM = 4
+STEM, NAMED = 4, re.compile(r"[-\d]")
 # What may stand between a label and its value.
 BETWEEN = re.compile(r"[\s:=()'\"`*|-]*(?:(?:is|was|at|of|to|now|about|EUR|€|\$)[\s:=('\"`*]*)?")
 MOST_OF_A_RULE = 0.6
@@ -92,8 +92,8 @@ def stems(text: str) -> frozenset[str]:
 
 
 def _stem(word: str) -> str:
-    """A name with a hyphen is whole: "saddle-codec" is not "saddle-tools"."""
-    return word if "-" in word else word[:STEM]
+    """A name is whole: "saddle-codec" is not "saddle-tools", nor is "orchid53" "orchid"."""
+    return word if NAMED.search(word) else word[:STEM]
 
 
 def _tells(word: str) -> bool:
