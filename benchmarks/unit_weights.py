@@ -1,4 +1,4 @@
-"""Fits how likely a later step needs a unit (`statecomp.llm.extracting.weights`).
+"""Fits how likely a later step needs a unit (`statecomp.llm.extracting.order.weights`).
 
 At two checkpoints of every recorded run the steps older than two are a span, as a rule would take
 them.  What is wanted of it: the identifiers that later actions use and that nothing else in sight
@@ -27,7 +27,7 @@ from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
-from statecomp.llm.extracting.ranking import Setting, features
+from statecomp.llm.extracting.order.ranking import Setting, features
 from statecomp.llm.extracting.units import Unit, units_of
 from statecomp.replays.run import used_identifiers
 from statecomp.replays.safety import Dependencies, common_identifiers

@@ -14,7 +14,7 @@ from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Call, Interaction, Observation, Pinned
 from statecomp.history.situation import Situation
 from statecomp.llm.extract import LINE_TOKENS, ExtractiveSummarizer
-from statecomp.llm.extracting.ranking import Setting, likelihood
+from statecomp.llm.extracting.order.ranking import Setting, likelihood
 from statecomp.llm.extracting.units import units_of
 from statecomp.llm.record import Record
 from statecomp.llm.verify import owed, verify

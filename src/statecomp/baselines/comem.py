@@ -29,7 +29,7 @@ from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Observation, Summary
 from statecomp.history.situation import Situation
 from statecomp.history.trajectory import Trajectory
-from statecomp.llm.extracting.ranking import Setting, likelihood
+from statecomp.llm.extracting.order.ranking import Setting, likelihood
 from statecomp.llm.extracting.units import Place, units_of
 from statecomp.llm.side import Later, SideAccount, SideChannel, channel_of
 from statecomp.llm.writing.answer import SCHEMA, parse_record

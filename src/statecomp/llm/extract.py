@@ -13,12 +13,12 @@ from statecomp.history.text import Kind
 from statecomp.llm.extracting.compose import UnitTotals
 from statecomp.llm.extracting.draft import Draft
 from statecomp.llm.extracting.elsewhere import lines_elsewhere, stands_elsewhere
-from statecomp.llm.extracting.foremost import beside_kin, foremost
+from statecomp.llm.extracting.order.foremost import beside_kin, foremost
+from statecomp.llm.extracting.order.ranking import Setting, likelihood
 from statecomp.llm.extracting.pieces import Form, Owner
-from statecomp.llm.extracting.ranking import Setting, likelihood
 from statecomp.llm.extracting.reading.lasting import lasting
 from statecomp.llm.extracting.reading.misleading import binding, misleads
-from statecomp.llm.extracting.steps import KnownStep, outline, steps_of
+from statecomp.llm.extracting.steps import KnownStep, Outline, outline, steps_of
 from statecomp.llm.extracting.units import Place, Unit, units_of
 from statecomp.llm.extracting.unread import unread
 from statecomp.llm.inventory import inventory, worth
@@ -115,15 +115,7 @@ class ExtractiveSummarizer:
         totals = UnitTotals.of(seen, [step.length for step in steps])
         draft = Draft(told, units, [step.number for step in steps], density, totals)
         reserve = self._reserve(told.record, owed(span, situation.rest), room)
-        shown = {
-            place: f"{line} {steps[place].ending.cause} "
-            for place, line in told.lines
-            if place >= 0
-        }
-        fresh = [
-            0.0 if said_by(shown.get(unit.step, ""), unit) else chance
-            for unit, chance in zip(units, chances, strict=True)
-        ]
+        fresh = _unsaid(chances, units, told, steps)
         versions = [place for place, step in enumerate(steps) if step.version]
         first = foremost(units, situation, versions)
         order, kin = beside_kin(ordered(units, fresh, density), units)
@@ -177,6 +169,19 @@ class ExtractiveSummarizer:
         """Room for the identifiers that verification will add."""
         missing = ", ".join(name for name in debts if name not in known.body)
         return min(self.count(missing), room // 4)
+
+
+def _unsaid(
+    chances: Sequence[float], units: Sequence[Unit], told: Outline, steps: Sequence[KnownStep]
+) -> list[float]:
+    """The chances of what the lines of the steps do not say already."""
+    shown = {
+        place: f"{line} {steps[place].ending.cause} " for place, line in told.lines if place >= 0
+    }
+    return [
+        0.0 if said_by(shown.get(unit.step, ""), unit) else chance
+        for unit, chance in zip(units, chances, strict=True)
+    ]
 
 
 def _came_to_nothing(unit: Unit, steps: Sequence[KnownStep]) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 from statecomp.history.interaction import Interaction, Pinned, Segment, Summary
 from statecomp.history.situation import Situation
-from statecomp.llm.extracting.foremost import corrections, form_of_line
+from statecomp.llm.extracting.order.foremost import corrections, form_of_line
 from statecomp.llm.extracting.units import units_of
 from tests.llm.extracting.test_what_readers_said import lines_with, written
 from tests.llm.test_extract import NOISE, step

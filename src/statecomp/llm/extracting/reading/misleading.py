@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from statecomp.history.situation import Situation
+from statecomp.llm.extracting.order.ranking import spoken_in
 from statecomp.llm.extracting.pieces import Form
-from statecomp.llm.extracting.ranking import spoken_in
 from statecomp.llm.extracting.reading.noise import guesses, intends, orders, passing
 from statecomp.llm.extracting.steps import KnownStep
 from statecomp.llm.extracting.units import Place, Unit

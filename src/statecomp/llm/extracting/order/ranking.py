@@ -21,9 +21,9 @@ from statecomp.history.situation import Situation
 from statecomp.history.text import COMMON, Kind, words_of
 from statecomp.llm import markers
 from statecomp.llm.extracting.listing.columns import kind_of
+from statecomp.llm.extracting.order.weights import WEIGHTS
 from statecomp.llm.extracting.pieces import Form, Owner
 from statecomp.llm.extracting.units import Place, Unit
-from statecomp.llm.extracting.weights import WEIGHTS
 
 LABEL = 60
 """Characters of what may be a label."""
