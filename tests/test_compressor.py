@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import given
@@ -35,6 +35,7 @@ from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp.wire.protocol import Placement
 
 Messages = list[dict[str, Any]]
+Answer = TypeVar("Answer")
 
 
 def engine(log: MemoryLog | None = None, **settings: Any) -> StateComp:
@@ -231,7 +232,7 @@ class Overtaken(MemoryLog):
     def sent(self, seen: str) -> Sequence[str] | None:
         return self._answered(super().sent(seen))
 
-    def _answered(self, answer: Any) -> Any:
+    def _answered(self, answer: Answer) -> Answer:
         if self.meanwhile:
             self.meanwhile.pop()()
         return answer

@@ -54,6 +54,24 @@ def test_a_status_stands_above_the_words_of_the_output() -> None:
     assert [line[:2] for line in record.failures] == ["2:"]
 
 
+@pytest.mark.parametrize(
+    ("command", "seen", "failed"),
+    [
+        ("diff rules/old.conf rules/new.conf", "3c3\n< port 22\n---\n> port 2222", False),
+        ("cd etc && grep -rn sshd_port .", "", False),
+        ("diff a.conf b.conf", "diff: b.conf: No such file or directory", True),
+        ("grep -q x a.conf && make", "make: *** No rule to make target", True),
+    ],
+)
+def test_a_status_that_answers_a_question_is_no_failure(
+    command: str, seen: str, failed: bool
+) -> None:
+    answer = json.dumps({"stdout": seen, "stderr": "", "returncode": 1})
+    record = written(step(1, json.dumps({"command": command}), answer), step(2, seen=PADDING))
+    assert bool(record.failures) == failed
+    assert ("failed" in record.facts[0]) == failed
+
+
 def test_a_test_run_keeps_its_verdict() -> None:
     seen = "\n".join(f"test_wrap_{n:02} ... ok" for n in range(60)) + "\nRan 60 tests in 0.4s\n\nOK"
     record = written(step(1, '{"cmd": "pytest"}', seen), step(2, seen=PADDING))

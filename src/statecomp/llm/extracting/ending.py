@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from statecomp.history.interaction import Interaction
+from statecomp.history.text import argument_text
 from statecomp.llm.extracting.code import is_code
 from statecomp.llm.extracting.decode import Json, decoded
 from statecomp.llm.extracting.pieces import one_line
@@ -78,9 +79,23 @@ class Ending:
     said: str = ""
 
 
+_COMPARES = re.compile(r"(?:\A|[;&|\n]|: )\s*(?:diff|cmp|[ef]?grep|rg)\s[^;&|\n]*\s*\Z")
+_TROUBLE = re.compile(r"^(?:diff|cmp|[ef]?grep|rg): ", re.MULTILINE)
+
+
 def endings_of(member: Interaction) -> list[Ending]:
     """The ending of each answer of a step."""
-    return [_ending(payload) for payload in parts_of(member).payloads]
+    payloads = parts_of(member).payloads
+    if len(payloads) == 1 and _answers_by_status(member, payloads[0]):
+        return [_ending(replace(payloads[0], ended=None))]
+    return [_ending(payload) for payload in payloads]
+
+
+def _answers_by_status(member: Interaction, payload: Payload) -> bool:
+    """Whether its status says that files differ, or that nothing was found: no failure."""
+    commands = [argument_text(call.arguments).rstrip() for call in member.calls]
+    asks = len(commands) == 1 and _COMPARES.search(commands[0]) is not None
+    return asks and payload.ended is False and not _TROUBLE.search(payload.text)
 
 
 def ending_of(member: Interaction) -> Ending:
