@@ -92,7 +92,7 @@ RECIPES: Mapping[str, Recipe] = {
             # Both with the evidence router: the paper's own commits next to nothing (its card).
             runs=Measured(tokens=-0.341, dollars=-0.065, premature=0.247, broken=0.0087),
             sessions=Measured(tokens=-0.576, dollars=-0.362, premature=0.246, broken=0.0084),
-            again=(13, 17),
+            again=(10, 12),
         ),
         Recipe(
             name="careful",
@@ -110,7 +110,7 @@ RECIPES: Mapping[str, Recipe] = {
             ahead=0.35,
             runs=Measured(tokens=-0.456, dollars=-0.12, premature=0.175, broken=0.0048),
             sessions=Measured(tokens=-0.672, dollars=-0.413, premature=0.152, broken=0.0042),
-            again=(6, 12),
+            again=(4, 12),
         ),
         Recipe(
             name="bold",
@@ -119,7 +119,7 @@ RECIPES: Mapping[str, Recipe] = {
             extract=ExtractiveSummarizer(budget=0.04, name_worth=5_000),
             runs=Measured(tokens=-0.615, dollars=-0.216, premature=0.387, broken=0.0173),
             sessions=Measured(tokens=-0.754, dollars=-0.498, premature=0.368, broken=0.0122),
-            again=(9, 18),
+            again=(6, 12),
         ),
     )
 }
