@@ -4,8 +4,8 @@ A recipe says how sure a score must be, when a rewrite is made and how long a re
 replay, bench, proxy, adapters and demo all open one; nothing else holds a default.
 
 `paper` is the paper: tau 0.60, kappa 3, B_min 1,000, no holds, no money.  The others differ in
-`wariness`, how many times the price of getting it back a wrong replacement counts, and in how much
-an extract may hold.
+`wariness`, how many times the price of getting it back a wrong replacement counts, in `ahead`, how
+much of what is to come counts towards a rewrite, and in how much an extract may hold.
 """
 
 from __future__ import annotations
