@@ -10,7 +10,7 @@ from statecomp.llm.chat import Chat, ChatUsage
 from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.side import SideAccount
 from statecomp.llm.writing.credit import Credit, DayPurse, Purse
-from statecomp.llm.writing.writer import ModelWriter
+from statecomp.llm.writing.writer import RECORD_DEADLINE_S, ModelWriter
 from statecomp.tokens import ESTIMATE, TokenCounter
 
 SAME = "same"
@@ -31,6 +31,7 @@ class ModelRecords:
     book: PriceBook = field(default_factory=shipped_prices)
     session_dollars: float = inf
     day_dollars: float = inf
+    deadline_s: float = RECORD_DEADLINE_S
     objects: bool = True
     count: TokenCounter = ESTIMATE
 
@@ -60,5 +61,6 @@ class ModelRecords:
             price=price,
             credit=credit,
             objects=self.objects,
+            deadline_s=self.deadline_s,
             count=self.count,
         )

@@ -68,6 +68,7 @@ _OPTIONS = (
     click.option(
         "--records-day", type=float, default=10.0, show_default=True, help=_said("records_day")
     ),
+    click.option("--records-wait", type=float, metavar="S", help=_said("records_wait")),
     click.option("--wariness", type=float, help=_said("wariness")),
     click.option("--threshold", type=float, help=_said("threshold")),
     click.option("--longer-than", type=int, help=_said("longer_than")),

@@ -43,6 +43,7 @@ OPTIONS: Mapping[str, str] = {
     "records_model": "with records=same: the model to ask, instead of its cheap sibling",
     "records_session": "dollars that records by a model may cost in one conversation",
     "records_day": "dollars that they may cost in one day",
+    "records_wait": "seconds a model may take for a record; then an extract stands in (30)",
     "budget": "an extract's share of its source",
     "dense": "tokens of each step that count twice for its extract",
     "name_worth": "what an extract's missing name costs, in tokens",

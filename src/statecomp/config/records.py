@@ -7,6 +7,7 @@ from math import inf
 from statecomp.controller.prices import PriceBook
 from statecomp.errors import BadInput
 from statecomp.llm.extract import ExtractiveSummarizer
+from statecomp.llm.writing.writer import RECORD_DEADLINE_S
 from statecomp.options import Options, Settings
 from statecomp.records import SAME, ModelRecords
 
@@ -20,11 +21,16 @@ def model_records(
     model = options.text("records_model", "")
     session = options.real("records_session", inf)
     day = options.real("records_day", inf)
+    deadline_s = options.real("records_wait", RECORD_DEADLINE_S)
     if spec == "extract":
         return None
     if name != "chat" and spec != SAME:
         problem = f"is {spec!r}; known are extract, same and chat:PROVIDER:MODEL[@URL]"
         raise BadInput(problem, field="records")
+    if not 0.0 < deadline_s < inf:  # also false for NaN
+        raise BadInput(
+            f"must be a number of seconds above 0, not {deadline_s}", field="records_wait"
+        )
     chat = settings.chat(rest) if name == "chat" else None
     if chat is not None and model:
         raise BadInput("is for `same`; a chat names its model itself", field="records_model")
@@ -35,5 +41,6 @@ def model_records(
         book,
         session_dollars=session,
         day_dollars=day,
+        deadline_s=deadline_s,
         count=settings.count,
     )

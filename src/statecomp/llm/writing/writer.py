@@ -20,6 +20,8 @@ from statecomp.tokens import ESTIMATE, TokenCounter
 
 USUAL_RATIO = 0.15
 """What a language model's record takes of its source: about half of what an extract does."""
+RECORD_DEADLINE_S = 30.0
+"""What a model may take for its record, retries included; then the extract stands in."""
 
 
 class ModelWriter:
@@ -38,7 +40,7 @@ class ModelWriter:
         price: Callable[[ChatUsage], float] = lambda usage: 0.0,
         credit: Credit | None = None,
         objects: bool = True,
-        deadline_s: float = 30.0,
+        deadline_s: float = RECORD_DEADLINE_S,
         limit_chars: int = 400_000,
         count: TokenCounter = ESTIMATE,
     ) -> None:

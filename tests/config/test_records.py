@@ -1,0 +1,39 @@
+"""Who writes records, as a person says it behind a strategy's name."""
+
+from __future__ import annotations
+
+import pytest
+
+from statecomp.config.records import model_records
+from statecomp.controller.prices import shipped_prices
+from statecomp.errors import BadInput
+from statecomp.history.situation import Situation
+from statecomp.llm.extract import ExtractiveSummarizer
+from statecomp.llm.side import SideAccount
+from statecomp.options import Options, Settings
+from statecomp.records import ModelRecords
+from statecomp.testing.chat import ScriptedChat
+from statecomp.testing.words import history_of
+
+
+def read(written: str, chat: ScriptedChat) -> ModelRecords:
+    options = Options("statecomp", f"records=chat:scripted,{written}")
+    settings = Settings(chats={"scripted": chat})
+    records = model_records(options, settings, ExtractiveSummarizer(), shipped_prices())
+    assert records is not None
+    return records
+
+
+@pytest.mark.parametrize(("written", "waits_s"), [("records_wait=900", 900.0), ("", 30.0)])
+def test_a_model_has_as_long_as_was_said_for_its_record(written: str, waits_s: float) -> None:
+    chat = ScriptedChat(lambda asked: "no record")
+    records = read(written, chat)
+    writer = records.writer(SideAccount(), chat, records.credit())
+    writer.summarize(history_of("prr").interactions, Situation())
+    assert {asked.deadline_s for asked in chat.asked} == {waits_s}
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf"])
+def test_a_wait_that_is_none_is_refused(seconds: str) -> None:
+    with pytest.raises(BadInput, match="records_wait"):
+        read(f"records_wait={seconds}", ScriptedChat(()))
