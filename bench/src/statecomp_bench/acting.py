@@ -60,6 +60,9 @@ class ScriptedModel:
         self._steps = tuple(_ordered(plan.steps, seed))
         self._places = {step.id: place for place, step in enumerate(self._steps)}
         self._doubts = dict(self._looked_for())
+        self._shows: dict[str, set[str]] = {}  # what each step is asked for
+        for fact in (fact for fact in plan.facts if fact.source):
+            self._shows.setdefault(fact.source, set()).add(fact.name)
 
     def recalled(self, messages: Sequence[JsonObject]) -> dict[str, str]:
         """What it filled into calls of its own that are in sight, by label."""
@@ -83,11 +86,18 @@ class ScriptedModel:
         sight.values = {**told, **sight.values}
         if since:
             taken = self._eye.look(messages[since:])
-            found_out = sight.done & {fact.source for fact in self._plan.facts}
+            found_out = self._found_out(messages[:since], told) | (sight.done & self._shows.keys())
             sight.done, sight.aims = taken.done | found_out, taken.aims
         move = self._tended(sight, offered) or self._next(sight, offered)
         said = "\n".join(part for part in (*self._findings(sight), move.said) if part)
         return Reply(message_of(said, move.calls, next_id(sight)))
+
+    def _found_out(self, before: Sequence[JsonObject], told: Mapping[str, str]) -> set[str]:
+        """Steps whose values all stood in sight before: who knows them does not look again."""
+        if not self._habits.understands:
+            return set()
+        known = self._eye.look(before).values.keys() | told.keys()
+        return {step for step, names in self._shows.items() if names <= known}
 
     def _next(self, sight: PlanSight, offered: Offered) -> ScriptedMove:
         goal = self._goal(sight)

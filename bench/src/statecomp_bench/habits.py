@@ -24,7 +24,8 @@ class Habits:
                  nowhere in its own (`scripted.meaning`); records by a language model, which word
                  everything anew, cost readers nothing.  So does what it filled into a call of its
                  own that is in sight, and a newer list of which little is left is read again before
-                 an older one is trusted (`scripted.recalling`; both assumed, no reading tells)
+                 an older one is trusted (`scripted.recalling`; both assumed, no reading tells).
+                 Nor does it look up for a note what a record tells it, whoever's words it is in
     batch, ahead what is missed comes back in one turn, with what the next steps will need; of 108
                  readers 55 made two calls for all that was left, 18 three, 9 one
     selects      one program runs the sources of what is missed and prints the lines that say it
