@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -12,6 +13,16 @@ from numpy.typing import NDArray
 from statecomp.router.pairs import Features, Floats
 
 ROWS_AT_ONCE = 8192
+UNTHREADED = 1 << 18
+"""Multiplications up to which numeric libraries start no threads.
+
+A thread that has nothing more to do waits busily for tens of milliseconds, many times what the
+scores of a whole history take.
+"""
+TILE = 16
+"""Outputs that are computed side by side; fewer at a time would be added in another order."""
+FEW_ROWS = 1024
+"""A history has no more rows; where many histories are scored at once threads are worth it."""
 
 
 class Router(Protocol):
@@ -70,9 +81,34 @@ class Network:
 def through(layers: Sequence[Layer], value: Features) -> Floats:
     """Standardised rows through the layers, with a ReLU between two: their logits."""
     for layer in layers[:-1]:
-        value = np.maximum(value @ layer.weight.T + layer.bias, 0.0)  # (pairs, hidden)
+        value = np.maximum(_product(value, layer.weight) + layer.bias, 0.0)  # (pairs, hidden)
     last = layers[-1]
     return (value @ last.weight.T + last.bias)[:, 0].astype(np.float64)  # (pairs,)
+
+
+def _product(x: Features, weight: NDArray[np.float32]) -> Features:
+    """x @ weight.T, for the rows of one history in parts that one thread computes."""
+    rows, width = x.shape
+    if not 1 < rows <= FEW_ROWS:  # a single row is no product of matrices
+        return x @ weight.T  # (rows, out)
+    out = np.empty((rows, len(weight)), np.result_type(x, weight))  # (rows, out)
+    down = _edges(rows, UNTHREADED // (width * TILE), 1)
+    across = _edges(len(weight), UNTHREADED // (down[1] * width), TILE)
+    for top, bottom in pairwise(down):
+        for left, right in pairwise(across):
+            np.matmul(x[top:bottom], weight[left:right].T, out=out[top:bottom, left:right])
+    return out
+
+
+def _edges(length: int, most: int, step: int) -> list[int]:
+    """Where parts of at most so many begin and end, all of about one size and whole steps.
+
+    Very small products are added in another order than those of the usual size: with parts of one
+    size no bit differs from the whole product's.
+    """
+    parts = -(-length // max(step, most))
+    steps = -(-length // step)
+    return [min(length, steps * part // parts * step) for part in range(parts + 1)]
 
 
 def side_by_side(parts: Sequence[Network]) -> Network:

@@ -13,8 +13,8 @@ from functools import lru_cache
 
 from statecomp.history.interaction import Pinned
 from statecomp.history.situation import Situation
-from statecomp.llm.extracting.order.ranking import spoken_in, template, value_free
 from statecomp.llm.extracting.order.valued import label_of, later_values, values_before
+from statecomp.llm.extracting.order.worded import spoken_in, template, value_free
 from statecomp.llm.extracting.pieces import Form
 from statecomp.llm.extracting.units import Place, Unit
 from statecomp.recent import Weighed

@@ -9,26 +9,24 @@ on the other half.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from string import digits
 
 from statecomp.history.facts import FactIndex, facts_of
 from statecomp.history.situation import Situation
-from statecomp.history.text import COMMON, Kind, words_of
-from statecomp.llm import markers
+from statecomp.history.text import COMMON, Kind
 from statecomp.llm.extracting.listing.columns import kind_of
 from statecomp.llm.extracting.order.weights import WEIGHTS
+from statecomp.llm.extracting.order.worded import Seen, marked, markers_of, spoken_in, template
 from statecomp.llm.extracting.pieces import Form, Owner
 from statecomp.llm.extracting.units import Place, Unit
 
 LABEL = 60
 """Characters of what may be a label."""
-REMEMBERED = 16_384
-"""Lines whose words and markers are known."""
+RARE = 6
+"""Units of a span that a rare word is in, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +66,6 @@ class Setting:
         return cls(rest, seen, last_use, words, common, kin, kept, latest)
 
 
-@lru_cache(maxsize=REMEMBERED)
-def spoken_in(text: str) -> tuple[str, ...]:
-    """The words of a text, each once, in order: no sum of floats may depend on the hash seed.
-
-    A name of several words has them all: a task says pink where the data says pink_background.
-    """
-    words = words_of(text)
-    if "_" in text:
-        words += words_of(text.replace("_", " "))
-    return tuple(dict.fromkeys(words))
-
-
 def _taken_up(unit: Unit, last_use: Mapping[str, int], rest: FactIndex) -> bool:
     """Whether the agent repeated a value of this unit, here or elsewhere."""
     return any(
@@ -89,56 +75,52 @@ def _taken_up(unit: Unit, last_use: Mapping[str, int], rest: FactIndex) -> bool:
     )
 
 
-_VALUE = re.compile(r"\S*\d\S*|\"[^\"]*\"|\b[A-Z]\w+")
-
-
-@lru_cache(maxsize=REMEMBERED)
-def template(text: str) -> str:
-    """The line without what tells it from others of its kind."""
-    return value_free(text)[:60]
-
-
-def value_free(text: str) -> str:
-    """The beginning of a text with a mark for each name, number and quotation."""
-    return _VALUE.sub("#", text[:160])
-
-
-def features(unit: Unit, setting: Setting) -> Iterator[tuple[str, float]]:
+def features(unit: Unit, setting: Setting) -> Seen:
     """What can be seen of a unit, by name."""
-    yield from _markers(_whose(unit), unit.text)
-    yield from _placed(unit, setting)
+    return [*markers_of(_whose(unit), unit.text), *_placed(unit, setting)]
 
 
-def _placed(unit: Unit, setting: Setting) -> Iterator[tuple[str, float]]:
-    """What depends on where it stands, and on what stands around it."""
+def _placed(unit: Unit, setting: Setting) -> Seen:
+    """What depends on where it stands, and on what stands around it.
+
+    One list is handed on and filled: every unit of a long span comes through here.
+    """
     text = unit.text
-    yield f"in_{unit.place}", 1.0
-    yield f"form_{unit.form}", 1.0
-    yield "length", math.log1p(len(text)) - 4.0
+    seen: Seen = [
+        (_PLACES[unit.place], 1.0),
+        (_FORMS[unit.form], 1.0),
+        ("length", math.log1p(len(text)) - 4.0),
+    ]
     if len(text) < 16:
-        yield "brief", 1.0
+        seen.append(("brief", 1.0))
     elif len(text) > 120:
-        yield "long", 1.0
-    yield "repeats", math.log(setting.seen[text])
-    yield from _position(unit)
-    yield from _names(unit, setting)
-    yield from _words(unit, setting)
-    yield from _keys(unit)
+        seen.append(("long", 1.0))
+    seen.append(("repeats", math.log(setting.seen[text])))
+    names = _OBSERVED if unit.place is Place.OBSERVED else _OWN
+    _position(unit, names, seen)
+    _names(unit, setting, seen)
+    _words(unit, setting, names, seen)
+    _keys(unit, seen)
     if unit.owner:
-        yield "owned", 1.0
-        yield "kin_owner", min(setting.kept[unit.owner], 3) / 3.0
-        if unit.form is Form.FIELD and unit.text in unit.label:
-            yield "is_label", 1.0
+        seen.append(("owned", 1.0))
+        seen.append(("kin_owner", min(setting.kept[unit.owner], 3) / 3.0))
+        if unit.form is Form.FIELD and text in unit.label:
+            seen.append(("is_label", 1.0))
+    return seen
 
 
-def _keys(unit: Unit) -> Iterator[tuple[str, float]]:
+_PLACES = {place: f"in_{place}" for place in Place}
+_FORMS = {form: f"form_{form}" for form in Form}
+
+
+def _keys(unit: Unit, seen: Seen) -> None:
     """What the field, or the columns of the row, are called."""
     if unit.form is Form.FIELD:
         key = unit.text.partition(": ")[0]
-        yield f"field_{kind_of(key)}", 1.0
+        seen.append((f"field_{kind_of(key)}", 1.0))
     elif unit.form is Form.ROW and " | " in unit.label and unit.place is Place.OBSERVED:
-        yield "tabled", 1.0
-        yield from ((f"row_{kind}", 1.0) for kind in _columns(unit.label))
+        seen.append(("tabled", 1.0))
+        seen += [(f"row_{kind}", 1.0) for kind in _columns(unit.label)]
 
 
 @lru_cache(maxsize=1024)
@@ -151,33 +133,45 @@ def _whose(unit: Unit) -> str:
     return "obs" if unit.place is Place.OBSERVED else "own"
 
 
-def _words(unit: Unit, setting: Setting) -> Iterator[tuple[str, float]]:
-    own = _whose(unit)
-    told, spoken, latest = setting.rest.asked_words, setting.rest.spoken_words, setting.latest
+_NAMES = """
+    wordless asked asked_rare key_asked label_asked spoken latest echoed_later rare_later rare
+    rarest crowd first first_of early early_of last last_of
+"""
+# What is seen of an answer has other names than what is seen of the agent's own words.
+_OBSERVED = {name: f"obs_{name}" for name in _NAMES.split()}
+_OWN = {name: f"own_{name}" for name in _NAMES.split()}
+
+
+def _words(unit: Unit, setting: Setting, names: Mapping[str, str], seen: Seen) -> None:
     words = spoken_in(unit.text)
     if not words:
-        yield f"{own}_wordless", 1.0
+        seen.append((names["wordless"], 1.0))
         return
+    told, spoken, latest = setting.rest.asked_words, setting.rest.spoken_words, setting.latest
     share = 1.0 / len(words)
     common = setting.common
-    if own == "obs":
-        yield "kin", min(setting.kin[template(unit.text)], 3) / 3.0
+    if names is _OBSERVED:
+        seen.append(("kin", min(setting.kin[template(unit.text)], 3) / 3.0))
     asked = [word for word in words if word in told]
-    yield f"{own}_asked", len(asked) * share
-    if any(common[word] <= 6 for word in asked):
-        yield f"{own}_asked_rare", 1.0
-    yield f"{own}_key_asked", _asked_for(unit.text, setting.rest)
+    seen.append((names["asked"], len(asked) * share))
+    if asked and min(map(common.__getitem__, asked)) <= RARE:
+        seen.append((names["asked_rare"], 1.0))
+    seen.append((names["key_asked"], _asked_for(unit.text, setting.rest)))
     if unit.owner and not told.isdisjoint(spoken_in(unit.label)):
-        yield f"{own}_label_asked", 1.0
-    yield f"{own}_spoken", len([word for word in words if word in spoken]) * share
-    yield f"{own}_latest", len([word for word in words if word in latest]) * share
-    said = setting.words
-    later = [word for word in words if word in said and said[word] > unit.step]
-    yield f"{own}_echoed_later", len(later) * share
-    yield f"{own}_rare_later", min(sum(1 for w in later if common[w] <= 6), 3) / 3.0
-    rarity = [1.0 / common[word] for word in words]
-    yield f"{own}_rare", sum(rarity) * share
-    yield f"{own}_rarest", max(rarity)
+        seen.append((names["label_asked"], 1.0))
+    seen.append((names["spoken"], sum(map(spoken.__contains__, words)) * share))
+    seen.append((names["latest"], sum(map(latest.__contains__, words)) * share))
+    said, step = setting.words, unit.step
+    later = [word for word in words if said.get(word, -1) > step]
+    seen.append((names["echoed_later"], len(later) * share))
+    often = [common[word] for word in words]
+    rare = sum(1 for word in later if common[word] <= RARE) if later else 0
+    seen.append((names["rare_later"], min(rare, 3) / 3.0))
+    rarity = 0.0
+    for times in often:
+        rarity += 1.0 / times
+    seen.append((names["rare"], rarity * share))
+    seen.append((names["rarest"], 1.0 / min(often)))
 
 
 def _asked_for(text: str, rest: FactIndex) -> float:
@@ -187,107 +181,44 @@ def _asked_for(text: str, rest: FactIndex) -> float:
     return min(len(words), 2) / 2.0 if all(map(rest.asked, words)) else 0.0
 
 
-def _position(unit: Unit) -> Iterator[tuple[str, float]]:
-    own = _whose(unit)
+def _position(unit: Unit, names: Mapping[str, str], seen: Seen) -> None:
     crowd = math.log(unit.count)
-    yield f"{own}_crowd", crowd
+    seen.append((names["crowd"], crowd))
     if unit.index == 0:
-        yield f"{own}_first", 1.0
-        yield f"{own}_first_of", crowd
+        seen += ((names["first"], 1.0), (names["first_of"], crowd))
     elif unit.index < 4:
-        yield f"{own}_early", 1.0
-        yield f"{own}_early_of", crowd
+        seen += ((names["early"], 1.0), (names["early_of"], crowd))
     if unit.index >= unit.count - 2:
-        yield f"{own}_last", 1.0
-        yield f"{own}_last_of", crowd
-
-
-def _markers(own: str, text: str) -> tuple[tuple[str, float], ...]:
-    count = _digits(text)
-    found = [(f"{own}_{name}", 1.0) for name in (*_spoken_of(text, count), *_shapes(text))]
-    if count:
-        found.append(("digit", 1.0))
-    return (*found, ("digits", count / len(text)))
-
-
-def _digits(text: str) -> int:
-    # Counting ten characters is quicker than asking each; beyond ASCII there are other digits.
-    return sum(map(text.count, digits)) if text.isascii() else sum(map(str.isdigit, text))
-
-
-_WORDS = (
-    ("error", markers.ERROR_WORDS),
-    ("conclusion", markers.CONCLUSION_WORDS),
-    ("intent", markers.INTENT_WORDS),
-    ("created", markers.CREATED_WORDS),
-    ("stored", markers.STORED_WORDS),
-    ("rule", markers.RULE_WORDS),
-)
-
-
-def _spoken_of(text: str, digit_count: int) -> Iterator[str]:
-    words = spoken_in(text)
-    for name, known in _WORDS:
-        if not known.isdisjoint(words):
-            yield name
-    if digit_count and not markers.COUNTED_WORDS.isdisjoint(words):
-        yield "counted"
-    if "rror" in text or "xception" in text:
-        yield "named_error"
-
-
-def _shapes(text: str) -> Iterator[str]:
-    key, colon, value = text.partition(": ")
-    if colon or " = " in text:
-        yield "keyed"
-    if colon and key.lower().endswith(markers.NAMED_KEYS):
-        yield "named_key"
-    if text[0] in "#*[=" or text.endswith(":"):
-        yield "header"
-    if value and text[-9:].lower().endswith(markers.OFF_VALUES):
-        yield "off"
-    for name, pattern in _PATTERNS:
-        if pattern.match(text):
-            yield name
-    if markers.STAMP.search(text):
-        yield "stamp"
-    if markers.CAPITALS.search(text):
-        yield "capitals"
-
-
-_PATTERNS = (("raised", markers.RAISED), ("row", markers.ROW), ("choice", markers.CHOICE))
+        seen += ((names["last"], 1.0), (names["last_of"], crowd))
 
 
 _FRESH = tuple((kind, f"fresh_{kind}") for kind in Kind)
 
 
-def _names(unit: Unit, setting: Setting) -> Iterator[tuple[str, float]]:
-    names = [name for name in unit.names if name not in COMMON]
-    fresh = [name for name in names if name not in setting.rest]
+def _names(unit: Unit, setting: Setting, seen: Seen) -> None:
+    names = [name for name in unit.names if name not in COMMON] if unit.names else ()
+    if not names:
+        seen.append(("fresh", 0.0))
+        return
+    rest, last_use = setting.rest, setting.last_use
+    fresh = [name for name in names if name not in rest]
     if fresh:
         kinds = {unit.names[name] for name in fresh}
-        yield from ((name, 1.0) for kind, name in _FRESH if kind in kinds)
-    yield "fresh", min(len(fresh), 5) / 2.0
-    if names and not fresh:
-        yield "all_held", 1.0
-    if any(setting.last_use.get(name, -1) > unit.step for name in names):
-        yield "used_later", 1.0
-    elif any(name in setting.last_use for name in names):
-        yield "used", 1.0
-    if any(setting.rest.agent_used(name) for name in names):
-        yield "used_elsewhere", 1.0
+        seen += [(name, 1.0) for kind, name in _FRESH if kind in kinds]
+    seen.append(("fresh", min(len(fresh), 5) / 2.0))
+    if not fresh:
+        seen.append(("all_held", 1.0))
+    uses = [last_use[name] for name in names if name in last_use]
+    if uses:
+        seen.append(("used_later" if max(uses) > unit.step else "used", 1.0))
+    if any(map(rest.agent_used, names)):
+        seen.append(("used_elsewhere", 1.0))
 
 
 def likelihood(unit: Unit, setting: Setting) -> float:
     """How likely, against the other units of its span, a later step needs this one."""
-    score = _marked(_whose(unit), unit.text)
+    score = marked(_whose(unit), unit.text)
+    weight = WEIGHTS.get
     for name, value in _placed(unit, setting):
-        if name in WEIGHTS:
-            score += WEIGHTS[name] * value
+        score += weight(name, 0.0) * value
     return math.exp(max(-30.0, min(30.0, score)))
-
-
-@lru_cache(maxsize=REMEMBERED)
-def _marked(own: str, text: str) -> float:
-    """Read once: a span that waits is looked at again with every step it grows by."""
-    return sum(WEIGHTS.get(name, 0.0) * value for name, value in _markers(own, text))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from statecomp.history.situation import Situation
-from statecomp.llm.extracting.order.ranking import spoken_in
+from statecomp.llm.extracting.order.worded import spoken_in
 from statecomp.llm.extracting.pieces import Form
 from statecomp.llm.extracting.reading.noise import guesses, intends, orders, passing
 from statecomp.llm.extracting.steps import KnownStep
