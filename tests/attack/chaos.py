@@ -26,6 +26,7 @@ from typing import Any
 import httpx
 
 from statecomp.proxy.remembering import FROM_MEMORY
+from statecomp.proxy.request.reading import UNWRITTEN
 from statecomp.testing.provider.app import ScriptedFault, ScriptedUpstream
 from statecomp.testing.provider.serving import serving
 from tests.attack.nursery import WORKERS_LOG, Forked, Nursery
@@ -39,6 +40,15 @@ from tests.proxy.upstream import upstream as scripted
 AT_ONCE, STEPS = 4, 5
 TRIES, RETRY_S = 300, 0.2
 MOST_STEPS = 24
+SIGNS = {
+    "times a worker gave up waiting for the store": FROM_MEMORY,
+    "went out before they were written down": UNWRITTEN,
+    "had no view in time": "no view within",
+    "found too many waiting": "too many requests",
+    "could not be read": "could not be read",
+    "times the file beside the store was not used": "is not used",
+}
+"""What workers say where bytes might change, and the words they say it with."""
 AWAY_S = 6.0
 """A proxy asks a store that was away again after about this long."""
 
@@ -75,14 +85,15 @@ class Chaos:
             for kill in range(self.plan.kills):
                 away = self.cluster is not None and kill % 10 == 9
                 self._round(pool, away=away)
-                self.watch.look(excused=away, from_memory=self._from_memory())
+                self.watch.look(self._said())
                 if kill % 10 == 9:
                     told = "; ".join(self.watch.faults[-4:])
                     sys.stderr.write(f"{kill + 1} kills, {len(self.watch.faults)} faults {told}\n")
 
-    def _from_memory(self) -> int:
-        """How often a worker gave up waiting for its store, so far."""
-        return self.log.read_text().count(FROM_MEMORY)
+    def _said(self) -> dict[str, int]:
+        """How often workers, so far, said that they could not do as they should."""
+        said = self.log.read_text(errors="replace")
+        return {what: said.count(sign) for what, sign in SIGNS.items()}
 
     def _round(self, pool: ThreadPoolExecutor, *, away: bool) -> None:
         if away and self.cluster is not None:
@@ -155,7 +166,7 @@ class Chaos:
         self.random.shuffle(sent)
         for conversation, body in sent[: self.plan.repeats]:
             self.send(conversation, body, worker)
-        self.watch.look(from_memory=self._from_memory())
+        self.watch.look(self._said())
 
 
 @contextmanager
@@ -196,7 +207,7 @@ def attack(plan: Plan, home: Path, *, postgres: bool = False) -> tuple[dict[str,
         "options": " ".join(plan.options),
         "conversations": len(chaos.conversations),
         **chaos.watch.counts,
-        "times a worker gave up waiting for the store": chaos.watch.from_memory,
+        **chaos.watch.said,
         "invalid": sum(fault.startswith("invalid") for fault in faults),
         "changed": sum(fault.startswith("changed") for fault in faults),
         "leaked": len(leaked),
