@@ -1,7 +1,7 @@
 """Kills, stops of the database, several workers, an upstream that fails: nothing may be lost.
 
     python -m tests.attack.chaos [--kills 20] [--workers 2] [--processes 0] [--postgres] [--seed 1]
-        [--page FILE]
+        [--page FILE] [--lines FILE]
 
 Clients grow conversations through workers of one store, repeat old requests, and send the same one
 to two workers at once, while workers are killed and started again, the database is stopped, and the
@@ -30,6 +30,7 @@ from statecomp.proxy.request.reading import UNWRITTEN
 from statecomp.testing.provider.app import ScriptedFault, ScriptedUpstream
 from statecomp.testing.provider.serving import serving
 from tests.attack.nursery import WORKERS_LOG, Forked, Nursery
+from tests.attack.parts import add
 from tests.attack.traffic import Conversation, named
 from tests.attack.watch import NAME, Watch, page, secrets_in
 from tests.postgres import Cluster, running_cluster
@@ -37,7 +38,7 @@ from tests.proxy.conversations import HEADERS
 from tests.proxy.serving import EAGER_OPTIONS, Served
 from tests.proxy.upstream import upstream as scripted
 
-AT_ONCE, STEPS = 4, 5
+AT_ONCE, STEPS = 4, 3
 TRIES, RETRY_S = 300, 0.2
 MOST_STEPS = 24
 SIGNS = {
@@ -223,11 +224,13 @@ def main() -> int:
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--postgres", action="store_true")
     parser.add_argument("--page", type=Path)
+    parser.add_argument("--lines", type=Path, help="a file to add the result to, as a line")
     given = parser.parse_args()
     options = ("--processes", str(given.processes))
     plan = Plan(given.kills, given.workers, given.seed, given.repeats, options=options)
     with tempfile.TemporaryDirectory() as home:
         ran, faults = attack(plan, Path(home), postgres=given.postgres)
+    add(given.lines, "kills", given.seed, ran, faults)
     told = page("Chaos", ran, faults)
     sys.stdout.write(told)
     if given.page:
