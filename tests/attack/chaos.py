@@ -1,7 +1,7 @@
 """Kills, stops of the database, several workers, an upstream that fails: nothing may be lost.
 
     python -m tests.attack.chaos [--kills 20] [--workers 2] [--processes 0] [--postgres] [--seed 1]
-        [--page FILE]
+        [--page FILE] [--lines FILE]
 
 Clients grow conversations through workers of one store, repeat old requests, and send the same one
 to two workers at once, while workers are killed and started again, the database is stopped, and the
@@ -26,9 +26,11 @@ from typing import Any
 import httpx
 
 from statecomp.proxy.remembering import FROM_MEMORY
+from statecomp.proxy.request.reading import UNWRITTEN
 from statecomp.testing.provider.app import ScriptedFault, ScriptedUpstream
 from statecomp.testing.provider.serving import serving
 from tests.attack.nursery import WORKERS_LOG, Forked, Nursery
+from tests.attack.parts import add
 from tests.attack.traffic import Conversation, named
 from tests.attack.watch import NAME, Watch, page, secrets_in
 from tests.postgres import Cluster, running_cluster
@@ -36,9 +38,18 @@ from tests.proxy.conversations import HEADERS
 from tests.proxy.serving import EAGER_OPTIONS, Served
 from tests.proxy.upstream import upstream as scripted
 
-AT_ONCE, STEPS = 4, 5
+AT_ONCE, STEPS = 4, 3
 TRIES, RETRY_S = 300, 0.2
 MOST_STEPS = 24
+SIGNS = {
+    "times a worker gave up waiting for the store": FROM_MEMORY,
+    "went out before they were written down": UNWRITTEN,
+    "had no view in time": "no view within",
+    "found too many waiting": "too many requests",
+    "could not be read": "could not be read",
+    "times the file beside the store was not used": "is not used",
+}
+"""What workers say where bytes might change, and the words they say it with."""
 AWAY_S = 6.0
 """A proxy asks a store that was away again after about this long."""
 
@@ -75,14 +86,15 @@ class Chaos:
             for kill in range(self.plan.kills):
                 away = self.cluster is not None and kill % 10 == 9
                 self._round(pool, away=away)
-                self.watch.look(excused=away, from_memory=self._from_memory())
+                self.watch.look(self._said())
                 if kill % 10 == 9:
                     told = "; ".join(self.watch.faults[-4:])
                     sys.stderr.write(f"{kill + 1} kills, {len(self.watch.faults)} faults {told}\n")
 
-    def _from_memory(self) -> int:
-        """How often a worker gave up waiting for its store, so far."""
-        return self.log.read_text().count(FROM_MEMORY)
+    def _said(self) -> dict[str, int]:
+        """How often workers, so far, said that they could not do as they should."""
+        said = self.log.read_text(errors="replace")
+        return {what: said.count(sign) for what, sign in SIGNS.items()}
 
     def _round(self, pool: ThreadPoolExecutor, *, away: bool) -> None:
         if away and self.cluster is not None:
@@ -155,7 +167,7 @@ class Chaos:
         self.random.shuffle(sent)
         for conversation, body in sent[: self.plan.repeats]:
             self.send(conversation, body, worker)
-        self.watch.look(from_memory=self._from_memory())
+        self.watch.look(self._said())
 
 
 @contextmanager
@@ -196,7 +208,7 @@ def attack(plan: Plan, home: Path, *, postgres: bool = False) -> tuple[dict[str,
         "options": " ".join(plan.options),
         "conversations": len(chaos.conversations),
         **chaos.watch.counts,
-        "times a worker gave up waiting for the store": chaos.watch.from_memory,
+        **chaos.watch.said,
         "invalid": sum(fault.startswith("invalid") for fault in faults),
         "changed": sum(fault.startswith("changed") for fault in faults),
         "leaked": len(leaked),
@@ -212,11 +224,13 @@ def main() -> int:
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--postgres", action="store_true")
     parser.add_argument("--page", type=Path)
+    parser.add_argument("--lines", type=Path, help="a file to add the result to, as a line")
     given = parser.parse_args()
     options = ("--processes", str(given.processes))
     plan = Plan(given.kills, given.workers, given.seed, given.repeats, options=options)
     with tempfile.TemporaryDirectory() as home:
         ran, faults = attack(plan, Path(home), postgres=given.postgres)
+    add(given.lines, "kills", given.seed, ran, faults)
     told = page("Chaos", ran, faults)
     sys.stdout.write(told)
     if given.page:

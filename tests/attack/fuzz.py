@@ -1,6 +1,6 @@
 """Mangled bodies through the whole proxy, in one process: what was valid stays valid.
 
-    python -m tests.attack.fuzz [--bodies 1000] [--seed 1] [--page FILE]
+    python -m tests.attack.fuzz [--bodies 1000] [--seed 1] [--page FILE] [--lines FILE]
 
 Each body is one step of a growing conversation with something taken out, doubled, moved or
 replaced.  Where the upstream would have taken the body as it came, it must take what the proxy made
@@ -25,6 +25,7 @@ import httpx
 from statecomp.ledger.open import open_ledger
 from statecomp.proxy.app import build_app
 from statecomp.proxy.settings import ProxySettings
+from tests.attack.parts import add
 from tests.attack.traffic import Conversation, mangled
 from tests.attack.watch import page
 from tests.proxy.conversations import HEADERS
@@ -107,8 +108,10 @@ def main() -> int:
     parser.add_argument("--bodies", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--page", type=Path)
+    parser.add_argument("--lines", type=Path, help="a file to add the result to, as a line")
     given = parser.parse_args()
     ran, faults = attack(given.bodies, given.seed)
+    add(given.lines, "mangled bodies", given.seed, ran, faults)
     told = page("Mangled bodies", ran, sorted(set(faults))[:40])
     sys.stdout.write(told)
     if given.page:

@@ -15,9 +15,13 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+# What a worker loads as it starts.
+import statecomp.cli.serve
 import statecomp.dashboard.app
+import statecomp.learning.routers
+import statecomp.ledger.postgres
 import statecomp.proxy.app
-import statecomp.proxy.patience  # noqa: F401  what a worker loads as it starts
+import statecomp.proxy.patience  # noqa: F401
 from statecomp.cli.app import app
 from tests.proxy.serving import PATIENCE_S, Served
 

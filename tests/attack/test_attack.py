@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
+from typing import Any
 
-from tests.attack import chaos, fuzz, soak
+from tests.attack import chaos, fuzz, parts, soak
 from tests.attack.traffic import Conversation, mangled, named
 from tests.attack.watch import NAME, Watch
 from tests.proxy.conversations import CHAT, post
@@ -55,6 +57,16 @@ def test_a_long_run_in_which_memory_or_latency_grew_has_failed() -> None:
     assert soak.grown(60, run(flat, rising)) == ["grew: p99 over that without us by 53.8%"]
     assert soak.grown(60, run(flat, rising, beside=rising)) == []  # the machine was busier
     assert soak.grown(1, run(rising, rising)) == []
+
+
+def test_parts_of_one_state_of_the_code_add_up_and_a_seed_counts_once() -> None:
+    def line(code: str, seed: int, faults: Sequence[str] = ()) -> dict[str, Any]:
+        ran = {"store": "SQLite", "workers": 4, "kills": 10, "minutes": 1.5}
+        return {"attack": "kills", "code": code, "seed": seed, "ran": ran, "faults": [*faults]}
+
+    found = parts.added_up([line("a", 1), line("a", 2, ["changed"]), line("a", 2), line("b", 1)])
+    assert found["kills SQLite a"] == ({"parts": 2, "kills": 20, "minutes": 3.0}, ["changed"])
+    assert found["kills SQLite b"][0]["kills"] == 10
 
 
 def test_conversations_and_their_damage_come_again_from_their_seed() -> None:

@@ -6,10 +6,11 @@ import json
 import os
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import quantiles
+from types import MappingProxyType
 from typing import Any
 
 from statecomp.ledger.open import open_ledger
@@ -27,18 +28,16 @@ class Watch:
     upstream: ScriptedUpstream
     counts: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
-    from_memory: int = 0
+    said: Counter[str] = field(default_factory=Counter)
     _went_out: dict[str, str] = field(default_factory=dict)
 
-    def look(self, *, excused: bool = False, from_memory: int = 0) -> None:
-        """Take what arrived since the last look; `excused` while the store is away.
+    def look(self, said: Mapping[str, int] = MappingProxyType({})) -> None:
+        """Take what arrived since the last look; nothing that the workers `said` excuses a change.
 
-        `from_memory` counts how often workers gave up waiting for the store; a change where none
-        did has no such excuse.
-        A worker that has just started and cannot ask its store knows of no commit: then it sends
-        what came in, which is valid, and not what went out before.
+        It helps to find out why.
         """
-        gave_up, self.from_memory = from_memory - self.from_memory, from_memory
+        news = {what: times for what in said if (times := said[what] - self.said[what])}
+        self.said.update(news)
         while self.upstream.received:
             received = self.upstream.received.popleft()
             if received.refusal:
@@ -48,9 +47,6 @@ class Watch:
             self.counts["requests"] += 1
             self.counts["rewritten"] += name != named(received.raw)
             sent = named(received.raw)
-            if excused:
-                self.counts["sent while the store was away"] += 1
-                continue
             if name in self._went_out:
                 self.counts["sent again"] += 1
                 if self._went_out[name] != sent:
@@ -58,11 +54,8 @@ class Watch:
                         "as it came" if one == name else "rewritten"
                         for one in (self._went_out[name], sent)
                     )
-                    told = (
-                        f"went out with other bytes, first {first}, now {now}; the store was given "
-                        f"up on {gave_up} times in this round"
-                    )
-                    self.faults.append(f"changed: {name} {told}")
+                    told = f"went out with other bytes, first {first}, now {now}"
+                    self.faults.append(f"changed: {name} {told}; said in this round: {news}")
             self._went_out.setdefault(name, sent)
 
 

@@ -14,11 +14,14 @@ import pytest
 
 from statecomp.annotation.labels import read_labels
 from statecomp.cli.ledger import seconds
-from statecomp.config.places import open_store
+from statecomp.cli.ledger_open import forget_nearby
+from statecomp.config.places import nearby_of, open_store
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.ledger.audit import Cell, Entry, Regret, Request, Session, Totals
 from statecomp.ledger.commits import Commit
+from statecomp.ledger.nearby import NearbyFile
+from statecomp.proxy.sessions import salt_of
 from statecomp.testing.words import chat_of
 from statecomp.traces.jsonl import read_runs
 from tests.command import ROOT, statecomp
@@ -267,6 +270,24 @@ def test_purge_deletes_what_it_was_told_and_asks_first(home: Path) -> None:
     assert "1 sessions deleted" in statecomp("purge", "--session", "b", "--yes", home=home).stdout
     assert "holds no session yet" in statecomp("sessions", home=home).stdout
     assert "0 sessions deleted" in statecomp("purge", "--all", "--yes", home=home).stdout
+
+
+def test_what_was_purged_leaves_the_file_beside_a_ledger_behind_a_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    url = "postgresql://somebody@127.0.0.1/ledger"
+    forget_nearby(url)  # there is none yet, and none is made
+    assert list(tmp_path.iterdir()) == []
+    path = nearby_of(salt_of(url, tmp_path), {"XDG_DATA_HOME": str(tmp_path)})
+    near = NearbyFile(path).of("t")
+    near.keep({"s": [commit_at("s", 1, 2)]})
+    near.first("owed", [])
+    forget_nearby(url)
+    assert near.find(["s"]) == {}
+    assert near.owed(9) == {"owed": ()}
+    left = b"".join(file.read_bytes() for file in path.parent.glob(f"{path.name}*"))
+    assert b"steps 1 to 2" not in left
 
 
 def test_a_ledger_that_is_not_there_is_not_made_by_looking(tmp_path: Path) -> None:

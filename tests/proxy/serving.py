@@ -146,12 +146,14 @@ class Served:
 
     def _wait_until_it_answers(self) -> None:
         limit = time.monotonic() + PATIENCE_S
-        while time.monotonic() < limit and self.ended is None:
-            try:
-                if httpx.get(f"{self.url}/healthz", timeout=5).status_code == 200:
-                    return
-            except httpx.HTTPError:
-                time.sleep(0.05)
+        # One client for all tries: making one reads the certificates of the machine.
+        with httpx.Client(base_url=self.url, timeout=5, trust_env=False, verify=False) as client:
+            while time.monotonic() < limit and self.ended is None:
+                try:
+                    if client.get("/healthz").status_code == 200:
+                        return
+                except httpx.HTTPError:
+                    time.sleep(0.05)
         raise AssertionError(f"the proxy did not start (exit code {self.ended})")
 
     def kill(self) -> None:

@@ -17,6 +17,7 @@ from statecomp.controller.age import AgeScorer
 from statecomp.controller.prices import PriceBook
 from statecomp.controller.spans import Gates
 from statecomp.ledger.audit import Ledger
+from statecomp.ledger.nearby import NearbyFile
 from statecomp.ledger.open import open_ledger
 from statecomp.method import Method
 from statecomp.proxy.app import build_app
@@ -193,6 +194,7 @@ def running(
     ledger: Ledger | None = None,
     url: str = "",
     prices: PriceBook | None = None,
+    nearby: NearbyFile | None = None,
     **settings: Any,
 ) -> Iterator[Running]:
     """By default every decision is made before its request goes out."""
@@ -201,7 +203,7 @@ def running(
     with serving(model) as direct:
         given = {"upstream": url or direct, "commit": "now", "salt": b"salt", "trust_env": False}
         chosen = ProxySettings(**{**given, **settings})
-        app = build_app(chosen, store, method, prices=prices)
+        app = build_app(chosen, store, method, prices=prices, nearby=nearby)
         with serving(app) as address, httpx.Client(base_url=address, trust_env=False) as client:
             client.timeout = httpx.Timeout(30)
             yield Running(address, model, store, app.endpoint, client)

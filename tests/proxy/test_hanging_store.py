@@ -13,7 +13,7 @@ import pytest
 from statecomp.ledger.audit import LedgerFailed
 from statecomp.ledger.commits import Commit, CommitLog, MemoryLog
 from statecomp.ledger.open import open_ledger
-from statecomp.proxy import remembering
+from statecomp.proxy import answering
 from statecomp.proxy.remembering import FROM_MEMORY, RememberingLog
 from statecomp.testing.words import chat_of
 from tests.postgres import running_cluster
@@ -216,7 +216,7 @@ class Waiting(MemoryLog):
 def test_what_goes_out_is_written_down_while_commits_wait_for_each_other(
     threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch, *, ended: bool
 ) -> None:
-    monkeypatch.setattr(remembering, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(answering, "PATIENCE_S", 0.0)
     store = Waiting()
     log = RememberingLog(store, ask=threads)
     committing = threads.submit(log.append, "a", [commit_at("a")])

@@ -13,7 +13,14 @@ import click
 
 from statecomp.cli.files import write_lines
 from statecomp.cli.ledger_export import keep_labels, run_record
-from statecomp.cli.ledger_open import ALL, entry_named, opened, session_named, store_option
+from statecomp.cli.ledger_open import (
+    ALL,
+    entry_named,
+    forget_nearby,
+    opened,
+    session_named,
+    store_option,
+)
 from statecomp.cli.ledger_views import (
     as_json,
     print_diff,
@@ -230,6 +237,7 @@ def purge_command(
         name = session_named(ledger, session).id if session else ""
         _ask(yes, "everything in the ledger" if everything else "these sessions")
         count = ledger.purge(session=name, before_s=before_s)
+    forget_nearby(store)
     click.echo(f"{count} sessions deleted")
 
 

@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 
 import click
 
-from statecomp.config.places import STORE, data_folder, open_store, store_url
+from statecomp.config.places import STORE, data_folder, nearby_of, open_store, store_url
 from statecomp.errors import BadInput
 from statecomp.ledger.audit import Entry, Session
+from statecomp.ledger.nearby import NearbyFile
 from statecomp.ledger.open import file_of
 from statecomp.ledger.own import Account, account_of
 from statecomp.proxy.sessions import salt_of, viewer_named
@@ -48,6 +49,18 @@ def opened(store: str) -> Iterator[Account]:
         yield account_of(ledger, viewer_named(os.environ.get(VIEW_TOKEN, ""), _salt(url)))
     finally:
         ledger.close()
+
+
+def forget_nearby(store: str) -> None:
+    """What was purged from a ledger behind a network leaves this machine too."""
+    url = store_url(store, os.environ)
+    if file_of(url) is not None:
+        return
+    path = nearby_of(salt_of(url, data_folder(os.environ)), os.environ)
+    if path.exists():
+        nearby = NearbyFile(path)
+        nearby.forget()
+        nearby.close()
 
 
 def _salt(url: str) -> bytes:

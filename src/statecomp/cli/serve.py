@@ -17,7 +17,7 @@ from statecomp.cli.price_book import read_price_book
 from statecomp.cli.server import run_server
 from statecomp.cli.terminal import warn
 from statecomp.config.learned import routers_of
-from statecomp.config.places import STORE, data_folder, open_store, store_url
+from statecomp.config.places import STORE, data_folder, open_nearby, open_store, store_url
 from statecomp.errors import BadInput
 from statecomp.proxy.sessions import salt_of
 from statecomp.proxy.settings import (
@@ -194,11 +194,14 @@ def serve(
     )
     _refuse_circles(settings, port)
     ledger = open_store(store, os.environ)
+    nearby = None if settings.local_store else open_nearby(ledger, settings.salt, os.environ)
     try:
         rivals = rivals_of(chosen, given, book) if chosen[1:] else None
-        run_server(settings, port, ledger, decides, book, opens, live, rivals)
+        run_server(settings, port, ledger, decides, book, opens, live, rivals, nearby)
     finally:
         ledger.close()
+        if nearby is not None:
+            nearby.close()
 
 
 def _need(*packages: str) -> None:

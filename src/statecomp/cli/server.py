@@ -17,6 +17,7 @@ from statecomp.cli.terminal import log_as_json
 from statecomp.controller.prices import PriceBook
 from statecomp.errors import BadInput
 from statecomp.ledger.audit import Ledger
+from statecomp.ledger.nearby import NearbyFile
 from statecomp.method import Method
 from statecomp.proxy.settings import ProxySettings
 
@@ -37,6 +38,7 @@ def run_server(
     opens: Callable[[], Method],
     routers: Any = None,
     rivals: Any = None,
+    nearby: NearbyFile | None = None,
 ) -> None:
     import uvicorn
 
@@ -46,7 +48,16 @@ def run_server(
 
     sockets = listening(settings.host, port)
     pages = routes(ledger, routers, rivals.as_json if rivals is not None else None)
-    app = build_app(settings, ledger, method, prices=book, pages=pages, opens=opens, rivals=rivals)
+    app = build_app(
+        settings,
+        ledger,
+        method,
+        prices=book,
+        pages=pages,
+        opens=opens,
+        rivals=rivals,
+        nearby=nearby,
+    )
     log_as_json()
     sys.setswitchinterval(SWITCH_S)
     # What is loaded by now stays, and what requests leave behind holds few circles.

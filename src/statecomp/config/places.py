@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from statecomp.history.identity import digest
 from statecomp.history.interaction import JsonObject
+from statecomp.ledger.audit import LedgerFailed
+from statecomp.ledger.nearby import NearbyFile
 from statecomp.ledger.open import DEFAULT_LIMITS, open_ledger
 from statecomp.ledger.pages import Known
 from statecomp.ledger.retention import RetentionLimits
 from statecomp.ledger.sql_ledger import SqlLedger
 from statecomp.traces.secrets import Masker
 
+LOG = logging.getLogger("statecomp.config")
 LEDGER = "ledger.sqlite"
+NEARBY = "nearby"
 STORE = "STATECOMP_STORE"
 
 
@@ -39,6 +45,22 @@ def open_store(
 ) -> SqlLedger:
     """The ledger a person means, with secrets masked in whatever it stores."""
     return open_ledger(store_url(given, environ), mask=_masked, limits=limits)
+
+
+def nearby_of(salt: bytes, environ: Mapping[str, str]) -> Path:
+    """The file beside a ledger behind a network, for whoever shares its salt."""
+    return data_folder(environ) / f"{NEARBY}-{digest(salt.hex())[:16]}.sqlite"
+
+
+def open_nearby(ledger: SqlLedger, salt: bytes, environ: Mapping[str, str]) -> NearbyFile | None:
+    """None where this machine keeps no files: then each process has its own memory only."""
+    try:
+        nearby = NearbyFile(nearby_of(salt, environ))
+    except LedgerFailed as error:
+        LOG.warning("workers of this machine share nothing while the ledger is away: %s", error)
+        return None
+    ledger.copied_to(nearby)
+    return nearby
 
 
 def _masked(message: JsonObject, known: Known) -> JsonObject:

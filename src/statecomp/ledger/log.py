@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from threading import Lock
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -41,6 +41,7 @@ class LogMemory:
 
     def __init__(self, size: int = REMEMBERED_STATES) -> None:
         self.lock = Lock()
+        self.tell_epoch: Callable[[int], None] = lambda epoch: None
         self.mark: tuple[int, int] = (-1, -1)
         self.states: Weighed[tuple[str, str], StateCommits] = Weighed(
             size, lambda found: bytes_of(found.commits)
@@ -65,6 +66,8 @@ class LogMemory:
                 self.states.clear()
             self.held.clear()
             self.mark = mark
+        if not same:
+            self.tell_epoch(mark[1])
         return mark
 
     def known(self, tenant: str, ids: Sequence[str]) -> tuple[list[StateCommits], list[str]]:

@@ -21,6 +21,7 @@ from statecomp.ledger.audit import (
 from statecomp.ledger.commits import CommitLog
 from statecomp.ledger.database import Connection, Database
 from statecomp.ledger.log import LogMemory, SqlLog
+from statecomp.ledger.nearby import NearbyFile
 from statecomp.ledger.pages import Known, Mask, Pages
 from statecomp.ledger.retention import RetentionLimits
 
@@ -42,6 +43,10 @@ class SqlLedger:
 
     def commits(self, tenant: str) -> CommitLog:
         return SqlLog(self._database, self._memory, tenant)
+
+    def copied_to(self, nearby: NearbyFile) -> None:
+        """What is taken back here is taken back there."""
+        self._memory.tell_epoch = nearby.at_epoch
 
     def record(
         self,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import count
 from pathlib import Path
 from threading import Lock
@@ -59,10 +60,24 @@ class _Sqlite:
 
 def sqlite_dialect(path: str, wait_s: float) -> SqlDialect:
     """The ledger in this file, which is made when it is not there; `:memory:` makes none."""
+    return _dialect(path, wait_s, partial(_with_ledger, path))
+
+
+def private_file(path: str, wait_s: float, tables: Sequence[str]) -> SqlDialect:
+    """A file of its owner with tables of its own, each made `IF NOT EXISTS`."""
+
+    def prepared(connection: Connection) -> None:
+        for table in tables:
+            connection.execute(table)
+
+    return _dialect(path, wait_s, prepared)
+
+
+def _dialect(path: str, wait_s: float, prepare: Callable[[Connection], None]) -> SqlDialect:
     in_memory = path == MEMORY
 
     def opened() -> Connection:
-        return _opened(path, wait_s)
+        return _opened(path, wait_s, prepare)
 
     def explained(error: Exception) -> str:
         return _explained(error, path)
@@ -82,7 +97,7 @@ def sqlite_dialect(path: str, wait_s: float) -> SqlDialect:
     )
 
 
-def _opened(path: str, wait_s: float) -> Connection:
+def _opened(path: str, wait_s: float, prepare: Callable[[Connection], None]) -> Connection:
     if path != MEMORY:
         _make_private(Path(path))
     connection = _Sqlite(path, wait_s)
@@ -92,14 +107,18 @@ def _opened(path: str, wait_s: float) -> Connection:
             connection.execute("PRAGMA journal_mode = WAL")
         for setting in _SETTINGS:
             connection.execute(setting)
-        ((exists,),) = connection.execute(_EXISTS)
-        if not exists and connection.execute("SELECT 1 FROM sqlite_master"):
-            raise LedgerFailed(f"{path} is another program's database; name another --store")
-        migrate(connection, exists=bool(exists), begin=_BEGIN, lock="")
+        prepare(connection)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _with_ledger(path: str, connection: Connection) -> None:
+    ((exists,),) = connection.execute(_EXISTS)
+    if not exists and connection.execute("SELECT 1 FROM sqlite_master"):
+        raise LedgerFailed(f"{path} is another program's database; name another --store")
+    migrate(connection, exists=bool(exists), begin=_BEGIN, lock="")
 
 
 def _make_private(path: Path) -> None:

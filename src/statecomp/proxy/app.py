@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from statecomp.controller.prices import PriceBook, shipped_prices
 from statecomp.ledger.audit import Ledger
+from statecomp.ledger.nearby import NearbyFile
 from statecomp.method import Method
 from statecomp.proxy.account.accountant import Accountant
 from statecomp.proxy.background import Background
@@ -122,12 +123,13 @@ def build_app(
     pages: Sequence[BaseRoute] = (),
     opens: Callable[[], Method] | None = None,
     rivals: Rivals | None = None,
+    nearby: NearbyFile | None = None,
 ) -> Proxy:
     """An application that serves; its threads end with its lifespan, the ledger is the caller's.
 
     `pages` are shown under /statecomp/.  A process that judges `opens` the same method for itself;
     without that, or where a language model is read for scores, this process judges.  `rivals` are
-    shown every request beside that.
+    shown every request beside that.  A ledger behind a network is copied to a file `nearby`.
     """
     book = prices or shipped_prices()
     metrics, limits = Metrics(), settings.limits
@@ -140,7 +142,9 @@ def build_app(
         busy=lambda: judges is None and reader.busy,  # others take nothing from requests
     )
     failed = lambda: metrics.add("statecomp_ledger_failures_total")  # noqa: E731
-    engines = TenantCompressors(settings, decides, ledger, failed, judges, unchanging=True)
+    engines = TenantCompressors(
+        settings, decides, ledger, failed, judges, unchanging=True, nearby=nearby
+    )
     reader = RequestReader(settings, engines)
     learned = Horizons(ledger)
     decider = Decider(settings, reader, background, book, learned)

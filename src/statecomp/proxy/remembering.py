@@ -1,23 +1,25 @@
 """A commit log that answers from memory while its store cannot.
 
 What was sent before must be sent again, byte for byte, also while the database is away; and no
-request waits for a store that hangs.
+request waits for a store that hangs.  What other workers of this machine sent, and those that were
+killed, is in a file beside (`ledger/nearby.py`).
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager
 from itertools import count
-from threading import Lock, get_ident
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from statecomp.errors import StateCompError
 from statecomp.ledger.audit import LedgerFailed
 from statecomp.ledger.commits import Commit, CommitLog, bytes_of
+from statecomp.ledger.nearby import Nearby
+from statecomp.proxy.answering import REST_S, Answering
+from statecomp.proxy.turns import in_turns
 from statecomp.recent import LruCache, Weighed
 
 LOG = logging.getLogger("statecomp.proxy")
@@ -28,47 +30,22 @@ SLOW_S = 0.1
 AT_ONCE_S = 2.0
 """How long a request waits for a store behind a network, which answers in a few milliseconds but
 where the whole machine is slow; less, and two workers of a busy one would send other bytes."""
-PATIENCE_S = 2.0
-"""A question that is open for longer, or failed, keeps the next ones away for a while."""
-REST_S = 5.0
 OWED_AT_ONCE = 64
 """Of what went out while the store was away, so much is written down behind one answer of it."""
 
 Answer = TypeVar("Answer")
 
 
+class _Known(NamedTuple):
+    """What stands at a state; `epoch` is that of the file beside when it was put there too."""
+
+    order: int
+    commits: tuple[Commit, ...]
+    epoch: int
+
+
 def _names_weight(names: Sequence[str]) -> int:
     return 300 + 80 * len(names)
-
-
-class _Kind:
-    """How questions of one kind fare: what a request reads, what it writes, what is decided."""
-
-    def __init__(self) -> None:
-        self.away_until = 0.0
-        self._asked: dict[int, float] = {}  # thread -> since when it waits for the store
-        self._lock = Lock()
-
-    @contextmanager
-    def asking(self) -> Iterator[None]:
-        thread = get_ident()
-        with self._lock:
-            self._asked[thread] = monotonic()
-        try:
-            yield
-        except Exception:
-            self.away_until = monotonic() + REST_S
-            raise
-        finally:
-            with self._lock:
-                self._asked.pop(thread, None)
-
-    def must_answer(self) -> None:
-        now = monotonic()
-        with self._lock:
-            hangs = any(now - since > PATIENCE_S for since in self._asked.values())
-        if hangs or now < self.away_until:
-            raise LedgerFailed("the ledger does not answer; it is asked again in a moment")
 
 
 class RememberingLog:
@@ -77,6 +54,9 @@ class RememberingLog:
     With threads that `ask` for it, a store behind a network is not waited for longer than a moment:
     what it says later is learned when it comes, and until then nobody else waits.  What went out
     meanwhile is written down once it answers.
+
+    Before anything goes out it is said in the file `nearby`, and what was said there first goes
+    out: two workers of a machine agree whether the store answers one, both or none of them.
     """
 
     def __init__(
@@ -84,20 +64,21 @@ class RememberingLog:
         store: CommitLog,
         failed: Callable[[], None] = lambda: None,
         ask: Executor | None = None,
+        nearby: Nearby | None = None,
     ) -> None:
         self._store = store
+        self._nearby = nearby
+        self._inherits = nearby is not None  # perhaps, from a worker that was killed
         self._failed = failed
         self._threads = ask
-        self._known: Weighed[str, tuple[int, tuple[Commit, ...]]] = Weighed(
-            STATES, lambda entry: bytes_of(entry[1])
-        )
+        self._known: Weighed[str, _Known] = Weighed(STATES, lambda entry: bytes_of(entry.commits))
         self._sent: Weighed[str, Sequence[str]] = Weighed(STATES, _names_weight)
         self._owed: LruCache[str, Sequence[str]] = LruCache(STATES)  # sent, and not written down
         self._order = count()
         self._given_up: Future[Any] | None = None  # a question nobody waits for any more
         # A store that is too busy to write still reads, and one whose commits wait for each other
         # still writes down what goes out: who could not would send other bytes.
-        self._reads, self._writes, self._decides = _Kind(), _Kind(), _Kind()
+        self._reads, self._writes, self._decides = Answering(), Answering(), Answering()
         self._slow_until = 0.0
 
     @property
@@ -113,8 +94,7 @@ class RememberingLog:
         try:
             return self._in_time(lambda: self._found(ids))
         except (LedgerFailed, TimeoutError):
-            known = sorted(held for at in set(ids) if (held := self._known.get(at)))
-            return [commit for _, commits in known for commit in commits]
+            return self._remembered(ids)
         finally:
             if monotonic() - asked > SLOW_S:
                 self._slow_until = monotonic() + REST_S
@@ -127,12 +107,11 @@ class RememberingLog:
         if self._given_up is not None and not self._given_up.done():
             raise LedgerFailed("the ledger has not answered yet; it is not asked meanwhile")
         asked = self._threads.submit(work)
-        try:
-            return asked.result(AT_ONCE_S)
-        except TimeoutError:
+        if not in_turns(asked, AT_ONCE_S):
             self._given_up = asked
             self._tell()
-            raise
+            raise TimeoutError
+        return asked.result()
 
     def _tell(self) -> None:
         """Once for each rest of the store: in the metrics, and to whoever reads the log."""
@@ -146,17 +125,47 @@ class RememberingLog:
             by_state.setdefault(commit.at, []).append(commit)
         # Also what is there no longer: an undone commit must not come back from memory.
         gone = self._known.get_all(at for at in ids if at not in by_state)
-        news: dict[str, Sequence[Commit]] = {**dict.fromkeys(gone, ()), **by_state}
-        if news:
-            order = self._order
-            self._known.put_all({at: (next(order), tuple(new)) for at, new in news.items()})
+        self._learn({**dict.fromkeys(gone, ()), **by_state})
         return found
+
+    def _learn(self, news: Mapping[str, Sequence[Commit]]) -> None:
+        """For this process, and what is new for those beside it too."""
+        if not news:
+            return
+        known, nearby = self._known.get_all(news), self._nearby
+        epoch = nearby.epoch if nearby is not None else 0
+        now = {at: _Known(next(self._order), tuple(new), epoch) for at, new in news.items()}
+        self._known.put_all(now)
+        unsaid = {
+            at: entry.commits
+            for at, entry in now.items()
+            if at not in known or known[at][1:] != entry[1:]
+        }
+        if nearby is not None and unsaid:
+            self._beside(lambda: nearby.keep(unsaid))
+
+    def _remembered(self, ids: Sequence[str]) -> Sequence[Commit]:
+        known, nearby = self._known.get_all(set(ids)), self._nearby
+        found = [commit for entry in sorted(known.values()) for commit in entry.commits]
+        others = [at for at in dict.fromkeys(ids) if at not in known]
+        if nearby is not None and others:
+            states = self._beside(lambda: nearby.find(others)) or {}
+            found += [commit for at in others for commit in states.get(at, ())]
+        return found
+
+    def _beside(self, work: Callable[[], Answer]) -> Answer | None:
+        """What the file beside says; where it cannot be used, this process has its own memory."""
+        try:
+            return work()
+        except LedgerFailed as error:
+            LOG.warning("the file beside the ledger is not used: %s", error)
+            return None
 
     def append(
         self, at: str, commits: Sequence[Commit], chain: Sequence[str] = ()
     ) -> Sequence[Commit]:
         standing = self._ask(self._decides, lambda: self._store.append(at, commits, chain))
-        self._known.put(at, (next(self._order), tuple(standing)))
+        self._learn({at: standing})
         return standing
 
     def sent(self, seen: str) -> Sequence[str] | None:
@@ -166,31 +175,50 @@ class RememberingLog:
         try:
             return self._in_time(lambda: self._settled(seen, owed))
         except (LedgerFailed, TimeoutError):
-            return owed
+            return owed if owed is not None else self._said(seen)
+
+    def _said(self, seen: str) -> Sequence[str] | None:
+        nearby = self._nearby
+        return None if nearby is None else self._beside(lambda: nearby.said(seen))
 
     def _settled(self, seen: str, owed: Sequence[str] | None) -> Sequence[str] | None:
         """The store's word; what it was not told yet may not be the first that went out."""
+        first = None
         if owed is None:
             first = self._ask(self._reads, lambda: self._store.sent(seen))
-        else:
-            first = self._ask(self._writes, lambda: self._store.send(seen, owed))
-            self._owed.pop(seen)
+            owed = self._said(seen) if first is None else None
+        if owed is not None:
+            going = owed
+            first = self._ask(self._writes, lambda: self._store.send(seen, going))
+            self._written(seen, first)
         return first if first is None else self._sent.put(seen, first)
+
+    def _written(self, seen: str, first: Sequence[str]) -> None:
+        self._sent.put(seen, first)
+        self._owed.pop(seen)
+        if (nearby := self._nearby) is not None:
+            self._beside(lambda: nearby.settle(seen, first))
 
     def send(self, seen: str, commits: Sequence[str]) -> Sequence[str]:
         """A store that is away keeps no request from going out; it is told when it is back."""
+        nearby, said = self._nearby, None
+        if nearby is not None:
+            said = self._beside(lambda: nearby.first(seen, commits))
+        going = commits if said is None else said
 
         def write() -> Sequence[str]:
-            return self._ask(self._writes, lambda: self._store.send(seen, commits))
+            first = self._ask(self._writes, lambda: self._store.send(seen, going))
+            self._written(seen, first)
+            return first
 
         try:
-            first = self._sent.put(seen, self._in_time(write))
+            first = self._in_time(write)
         except (LedgerFailed, TimeoutError):
             if (known := self._sent.get(seen)) is not None:
                 return known
-            self._owed.put(seen, commits)
-            return self._sent.put(seen, commits)
-        if self.owes:
+            self._owed.put(seen, going)
+            return self._sent.put(seen, going)
+        if self.owes or self._inherits:
             self.catch_up()
         return first
 
@@ -202,11 +230,19 @@ class RememberingLog:
         return None
 
     def _write_owed(self) -> None:
-        for seen, owed in self._owed.items(OWED_AT_ONCE):
-            try:
+        try:
+            for seen, owed in self._debts():
                 self._settled(seen, owed)
-            except LedgerFailed:
-                return
+        except LedgerFailed:
+            return
+
+    def _debts(self) -> Iterable[tuple[str, Sequence[str]]]:
+        """Its own, and once those of a worker that was killed."""
+        nearby, inherited = self._nearby, dict[str, tuple[str, ...]]()
+        if self._inherits and nearby is not None:
+            inherited = self._beside(lambda: nearby.owed(OWED_AT_ONCE)) or {}
+            self._inherits = len(inherited) == OWED_AT_ONCE
+        return [*self._owed.items(OWED_AT_ONCE), *inherited.items()]
 
     @property
     def owes(self) -> bool:
@@ -222,7 +258,7 @@ class RememberingLog:
     def refuse(self, sources: Sequence[str], reason: str) -> None:
         self._ask(self._decides, lambda: self._store.refuse(sources, reason))
 
-    def _ask(self, kind: _Kind, question: Callable[[], Answer]) -> Answer:
+    def _ask(self, kind: Answering, question: Callable[[], Answer]) -> Answer:
         self._reads.must_answer()
         kind.must_answer()
         try:

@@ -10,6 +10,7 @@ from threading import Lock, local
 from statecomp.compressor import StateComp
 from statecomp.controller.judging import Judge
 from statecomp.ledger.audit import Ledger
+from statecomp.ledger.nearby import NearbyFile
 from statecomp.llm.side import SideAccount
 from statecomp.method import Method
 from statecomp.proxy.judging.processes import Judges
@@ -50,6 +51,7 @@ class TenantCompressors:
     ledger_failed: Callable[[], None] = lambda: None
     judges: Judges | None = None
     unchanging: bool = False  # messages are ours alone once they were read
+    nearby: NearbyFile | None = None  # beside a store behind a network
     _lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
@@ -96,8 +98,9 @@ class TenantCompressors:
     def _new(self, tenant: str, protocol: str) -> StateComp:
         account = ThreadAccount()
         observes = self.settings.mode == "observe"
-        store = self.ledger.commits(OBSERVED + tenant if observes else tenant)
-        log = RememberingLog(store, self.ledger_failed, self._asking)
+        owner = OBSERVED + tenant if observes else tenant
+        nearby = self.nearby.of(owner) if self.nearby is not None else None
+        log = RememberingLog(self.ledger.commits(owner), self.ledger_failed, self._asking, nearby)
         key = (tenant, protocol)
         method, judged_by = self._judged(key)
         return method.engine(

@@ -6,6 +6,7 @@ Whatever happens here, the request goes out: with what was committed before, or 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -22,8 +23,11 @@ from statecomp.proxy.request.arrived import Arrived
 from statecomp.proxy.sessions import Kin, client_of, kin_of, session_of, tenant_of
 from statecomp.proxy.settings import ProxySettings
 from statecomp.proxy.tenants import TenantCompressors
+from statecomp.proxy.turns import in_turns_of_the_loop
 from statecomp.wire.providers import provider_named
 
+LOG = logging.getLogger("statecomp.proxy")
+UNWRITTEN = "a request goes out before it was written down what does"
 HOUR_S = 3600.0
 BUSY_S = 0.05
 """Requests that come faster than this leave little time for anything else."""
@@ -117,7 +121,11 @@ class RequestReader:
         """In a thread, and for no longer than a view may take."""
         loop = asyncio.get_running_loop()
         working = loop.run_in_executor(self._threads, work, *given)
-        return await asyncio.wait_for(working, self.settings.limits.view_s)
+        working.add_done_callback(_heard)
+        if not await in_turns_of_the_loop(working, self.settings.limits.view_s):
+            working.cancel()
+            raise TimeoutError
+        return working.result()
 
     def _read(self, arrived: Arrived, body: bytes) -> ReadRequest:
         return self._looked(arrived, body, self._opened(arrived, body))
@@ -174,14 +182,22 @@ class RequestReader:
         loop = asyncio.get_running_loop()
         try:
             writing = loop.run_in_executor(self._threads, request.engine.seal, checkpoint)
-            writing.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+            writing.add_done_callback(_heard)
             # Slow only where everything is, or hanging, which its log knows; and a kill must find
             # written what went out.
-            done, _ = await asyncio.wait({writing}, timeout=self.settings.limits.view_s)
-            return request if not done or writing.result() else await self.again(request)
+            if not await in_turns_of_the_loop(writing, self.settings.limits.view_s):
+                LOG.warning(UNWRITTEN)
+                return request
+            return request if writing.result() else await self.again(request)
         except Exception:  # noqa: BLE001  the view that was read is still good
             return request
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
         self.engines.close()
+
+
+def _heard(ended: asyncio.Future[Any]) -> None:
+    """Whoever waited may have gone; then a failure is nobody's, and no news for the log."""
+    if not ended.cancelled():
+        ended.exception()
