@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -36,9 +37,8 @@ class House:
     layers: Sequence[Sequence[str]]
     catalogues: Mapping[str, int] = field(default_factory=dict)
 
-    def sources(self) -> Iterator[tuple[Path, ast.Module]]:
-        for path in sorted(self.package.rglob("*.py")):
-            yield path, ast.parse(path.read_text("utf-8"))
+    def sources(self) -> Sequence[tuple[Path, ast.Module]]:
+        return parsed(self.package)
 
     def room(self, path: Path) -> str:
         return path.relative_to(self.package).parts[0].removesuffix(".py")
@@ -92,6 +92,12 @@ class House:
                 if isinstance(node, ast.Constant) and isinstance(node.value, str):
                     found = re.search(r"\)(?:[*+?]|\{[\d,]+\}+)\+|\(\?>", node.value)
                     assert not found, f"{path}:{node.lineno}: {node.value!r}"
+
+
+@cache
+def parsed(package: Path) -> Sequence[tuple[Path, ast.Module]]:
+    """Once for all rules: to parse takes longer than to look."""
+    return [(path, ast.parse(path.read_text("utf-8"))) for path in sorted(package.rglob("*.py"))]
 
 
 def modules_imported(tree: ast.Module) -> Iterator[str]:

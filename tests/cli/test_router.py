@@ -16,17 +16,17 @@ SAMPLES = sorted(p for p in (ROOT / "samples").glob("*.jsonl") if p.stem != "ses
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The samples, whole and by half, as ten tasks: folds need five."""
+    """Halves and thirds of the samples, as ten tasks: folds need five."""
     path = tmp_path_factory.mktemp("router") / "runs.jsonl"
     records = []
     for number, sample in enumerate(SAMPLES):
         run = json.loads(sample.read_text())
-        half = len(run["messages"]) // 2
-        records.append({**run, "group": f"whole {number}"})
-        while run["messages"][half]["role"] != "assistant":
-            half += 1
-        short = {**run, "id": f"half {number}", "messages": run["messages"][:half]}
-        records.append({**short, "group": f"half {number}"})
+        for part, name in ((2, "half"), (3, "third")):
+            stop = len(run["messages"]) // part
+            while run["messages"][stop]["role"] != "assistant":
+                stop += 1
+            own = {"id": f"{name} {number}", "group": f"{name} {number}"}
+            records.append({**run, **own, "messages": run["messages"][:stop]})
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     return path
 
@@ -68,7 +68,7 @@ def test_evaluate_prints_the_settled_pairs_apart(runs: Path, labels: Path, tmp_p
     numbers = tmp_path / "numbers.json"
     done = statecomp(
         "evaluate", runs, "--labels", labels, "--json", numbers, "--unsafe-cost", "9",
-        "--miss-cost", "1",
+        "--miss-cost", "1", "--learner", "linear",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "settled" in done.stdout
@@ -81,12 +81,12 @@ def test_labels_trusted_less_are_learned_from_and_not_judged_on(
 ) -> None:
     lines = labels.read_text().splitlines(keepends=True)
     trusted, more = tmp_path / "trusted.jsonl", tmp_path / "more.jsonl"
-    trusted.write_text("".join(line for line in lines if '"half ' not in line))
+    trusted.write_text("".join(line for line in lines if '"third ' not in line))
     more.write_text("".join(lines))
     numbers = tmp_path / "numbers.json"
     done = statecomp(
         "evaluate", runs, "--labels", trusted, "--more-labels", more, "--json", numbers,
-        "--jobs", "2", "--save-folds", tmp_path / "folds",
+        "--save-folds", tmp_path / "folds", "--learner", "linear",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     unseen = json.loads((tmp_path / "folds" / "folds.json").read_text())["unseen"]
