@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from statecomp.annotation.forecasts import Forecasts, read_forecasts
 from statecomp.annotation.labels import Labels, read_labels
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
-from statecomp.router.trees import SHIPPED
+from statecomp.router.pipeline import Material
 from statecomp.traces.jsonl import read_runs
 from statecomp.vectors.sample import Sample
 from statecomp_bench.study import curves, figures, tables, writing
@@ -42,6 +43,11 @@ SECTIONS: Mapping[str, tuple[str, str]] = {
         "Representations by the mean",
         "The same pairs, read as the mean over an interaction's tokens instead of its last token.",
     ),
+    "shares": (
+        "Training data and run length",
+        "The rows that others are held against, by the mean: with a share of the training runs, "
+        "and with all of them by run length (thirds of the runs).",
+    ),
     "representations-whole": (
         "Representations at full length",
         "All ten rows of the paper at its own limits, on fewer pairs. Seconds are of one thread on "
@@ -53,13 +59,20 @@ SECTIONS: Mapping[str, tuple[str, str]] = {
         "The paper's eleven rows (appendix D.2) and ours. KEEP is the rare class in our labels, so "
         "weights on READY do the opposite of what they did in the paper.",
     ),
-    "routers-evidence": ("Routers on evidence", "The same configurations on evidence features."),
+    "routers-beside": (
+        "Routers on the paper's representation with evidence",
+        "The same rows with evidence beside the vectors.",
+    ),
+    "routers-evidence": (
+        "Routers on evidence",
+        "The same configurations on evidence alone, and the recipe that is shipped.",
+    ),
 }
 CAPTIONS: Mapping[str, str] = {
     "score_distributions": "Router scores by label.",
     "precision_coverage": "Held-out precision and coverage; thin lines are folds. The 98 % line is "
     "a target, not a guarantee.",
-    "calibration": "Reliability of raw, temperature-scaled and Platt-calibrated scores.",
+    "calibration": "Reliability of raw scores and by each calibration; beta is shipped.",
     "training_and_length": "By share of the training runs and by run length; thin lines are folds.",
 }
 COMMANDS = """\
@@ -74,11 +87,13 @@ for readout in last mean; do
     --layer 30 --sample-checkpoints 6 --run-tokens 17500 --readout $readout
 done
 python docs/generate_results.py --runs RUNS --labels EXPERT --more-labels MORE \\
-  --features features/ --whole whole/ --layers layers/ --keep rows/
+  --forecasts FORECASTS --features features/ --whole whole/ --layers layers/ --keep rows/
 """
 
 
 def columns(name: str) -> tuple[str, ...]:
+    if name == "shares":
+        return ()
     return tables.ROUTER_COLUMNS if "router" in name else tables.REPRESENTATION_COLUMNS
 
 
@@ -94,6 +109,7 @@ class Given:
     runs: Mapping[str, Trajectory]
     labels: Labels
     more: Labels
+    forecasts: Forecasts | None
     features: Sequence[Path]
     whole: Sequence[Path]
     layers: Sequence[Path]
@@ -103,22 +119,27 @@ class Given:
 
 def measured(given: Given) -> dict[str, Callable[[], StudyTable]]:
     """The tables whose data is here."""
-    runs, labels, kept = given.runs, given.labels, given.kept
+    runs, labels, kept, forecasts = given.runs, given.labels, given.kept, given.forecasts
     found: dict[str, Callable[[], StudyTable]] = {
         "routers-evidence": lambda: tables.evidence_router_table(
-            runs, labels, given.sample, progress=say, kept=kept
+            runs, labels, given.sample, progress=say, kept=kept, forecasts=forecasts
         ),
     }
     if features := given.features:
         known = {**given.more, **labels}
         for name, readout in (("representations", "last"), ("representations-mean", "mean")):
             found[name] = partial(
-                tables.representation_table,
-                features, runs, known, readout=readout, progress=say, kept=kept,
+                tables.representation_table, features, runs, known,
+                readout=readout, progress=say, kept=kept, forecasts=forecasts,
             )  # fmt: skip
-        found["routers"] = lambda: tables.router_table(
-            features, runs, known, progress=say, kept=kept
+        found["shares"] = lambda: tables.share_table(
+            features, runs, known, readout="mean", progress=say
         )
+        for name, evidence in (("routers", False), ("routers-beside", True)):
+            found[name] = partial(
+                tables.router_table, features, runs, known,
+                evidence=evidence, progress=say, kept=kept,
+            )  # fmt: skip
     if whole := given.whole:
         found["representations-whole"] = lambda: tables.representation_table(
             whole, runs, labels, progress=say, kept=kept
@@ -128,13 +149,13 @@ def measured(given: Given) -> dict[str, Callable[[], StudyTable]]:
     return found
 
 
-def draw(runs: Mapping[str, Trajectory], labels: Labels, note: str) -> None:
-    pairs = tables.evidence_pairs(runs, labels)
-    study = curves.study_router(pairs, SHIPPED, progress=lambda stage: say(stage, 1, "choose"))
+def draw(given: Given) -> None:
+    material = Material([*given.runs.values()], given.labels, given.more, given.forecasts)
+    study = curves.study_shipped(material, progress=lambda stage: say(stage, 1, "choose"))
+    count = sum(name in given.labels for name in given.runs)
+    note = f"expert labels: {count} runs, {len(study.scores):,} pairs with k ≥ i+2"
     FIGURES.mkdir(exist_ok=True)
-    for name, content in figures.router_figures(
-        study, note.format(pairs=len(study.scores))
-    ).items():
+    for name, content in figures.router_figures(study, note).items():
         (FIGURES / name).write_bytes(content)
 
 
@@ -181,7 +202,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=Path, default=DATA / "trajectories.jsonl.gz")
     parser.add_argument("--labels", type=Path, default=DATA / "expert_labels.jsonl")
-    parser.add_argument("--more-labels", type=Path, help="For tables of vectors.")
+    parser.add_argument("--more-labels", type=Path, help="For tables of vectors, and figures.")
+    parser.add_argument("--forecasts", type=Path, help="For the shipped recipe.")
     parser.add_argument("--features", type=Path, nargs="*", default=[])
     parser.add_argument("--whole", type=Path, nargs="*", default=[], help="Read at full length.")
     parser.add_argument("--layers", type=Path, nargs="*", default=[])
@@ -195,8 +217,9 @@ def main() -> None:
         runs = {run.id: run for run in read_runs(options.runs) if not isinstance(run, BadInput)}
         RESULTS.mkdir(exist_ok=True)
         more = read_labels(options.more_labels) if options.more_labels else {}
+        forecasts = read_forecasts(options.forecasts) if options.forecasts else None
         given = Given(
-            runs, labels, more, options.features, options.whole, options.layers,
+            runs, labels, more, forecasts, options.features, options.whole, options.layers,
             Sample(options.checkpoints), Kept(options.keep),
         )  # fmt: skip
         for name, make in measured(given).items():
@@ -204,8 +227,7 @@ def main() -> None:
                 text = json.dumps(make().as_json(), indent=1) + "\n"
                 (RESULTS / f"{name}.json").write_text(text, "utf-8")
         if only is None or "figures" in only:
-            count = sum(name in labels for name in runs)
-            draw(runs, labels, f"expert labels: {count} runs, {{pairs:,}} pairs with k ≥ i+2")
+            draw(given)
     else:
         sys.stderr.write("the runs or labels are not here; the page is written from docs/results\n")
     PAGE.write_text(page(), "utf-8")

@@ -59,6 +59,17 @@ def test_a_chat_is_named_before_anything_is_sent_to_it(home: Path) -> None:
     assert done.returncode == 130
 
 
+def test_who_writes_records_in_the_replay_is_named_too_or_refused(home: Path) -> None:
+    ledger_of(home, 6, 8)
+    done = statecomp("learn", "--records", "chat:openai:tiny@http://127.0.0.1:9", said="n\n")
+    assert "They are sent to openai:tiny@http://127.0.0.1:9." in done.stderr
+    for spec, problem in (("nobody", "known are extract"), ("same", "name a chat")):
+        wrong = statecomp("learn", "--records", spec, said="n\n")
+        assert wrong.returncode == 2
+        assert problem in wrong.stderr
+        assert "This reads" not in wrong.stderr
+
+
 def test_it_learns_writes_a_router_with_its_page_and_says_both_numbers(home: Path) -> None:
     ledger_of(home, 7)
     done = statecomp("learn", "--yes", "--use", "--members", "2")

@@ -11,11 +11,14 @@ import pytest
 
 from statecomp.errors import BadInput
 from statecomp.learning import learn as learning
+from statecomp.learning.compare import replayed
 from statecomp.learning.lessons import lessons, spread
 from statecomp.learning.page import page_of
 from statecomp.learning.sessions import UsableSessions, sessions_of
 from statecomp.ledger.audit import Ledger, Regret
 from statecomp.ledger.own import account_of
+from statecomp.method import Method
+from statecomp.recipes import RECIPES
 from statecomp.router.committee import Committee
 from statecomp.router.shipped import open_bundle
 from tests.learning.made_up import entry_at, live, opened
@@ -68,6 +71,16 @@ def test_what_was_seen_counts_more_than_rules_and_forecasts(ledger: Ledger) -> N
     assert pairs.ready[quiet].all()
     assert np.isnan(pairs.foreseen[pairs.age == 1]).all()
     assert taught.read_by == "rules over identifiers"
+
+
+def test_outcomes_that_contradict_each_other_are_counted_and_the_step_stays(ledger: Ledger) -> None:
+    name = "session-00"
+    twice = [entry_at(name, 2, 2, 4), replace(entry_at(name, 2, 2, 5), state="undone")]
+    second = replace(twice[1], commit=replace(twice[1].commit, id=f"{twice[1].commit.id}-again"))
+    live(ledger, 0, steps=26, entries=[twice[0], second], regrets=[])
+    taught = lessons(sessions_of(account_of(ledger, "")).lived, open_bundle())
+    assert taught.at_odds == 1
+    assert taught.labels[name][2].boundary is None
 
 
 def test_a_chats_forecasts_stand_where_nothing_was_seen(ledger: Ledger) -> None:
@@ -129,6 +142,18 @@ def test_a_router_is_learned_compared_and_shown(ledger: Ledger) -> None:
     assert claude["sessions"] == 4
     assert claude["returns"] == 4
     assert claude["still_to_come"]["10"] > 5
+    # What a return costs is learned in the same pass.
+    assert 0.0 < claude["reread"] <= 1.0
+    assert claude["refetch_tokens"] >= 0
+
+
+def test_both_routers_are_replayed_by_the_method_that_was_asked_for(ledger: Ledger) -> None:
+    lived = filled(ledger, 1, 60).lived
+    labels = lessons(lived, open_bundle()).labels
+    both = {"shipped": open_bundle()}
+    (bold,) = replayed(both, lived, labels, Method(rule=RECIPES["bold"].rule()))
+    (careful,) = replayed(both, lived, labels, Method(rule=RECIPES["careful"].rule()))
+    assert bold.saved > careful.saved
 
 
 def test_a_router_that_learned_nonsense_is_refused(

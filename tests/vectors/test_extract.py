@@ -11,6 +11,7 @@ import pytest
 
 from statecomp.annotation.records import Reading
 from statecomp.errors import BadInput
+from statecomp.features.store import FeatureStore
 from statecomp.history.history import History
 from statecomp.history.trajectory import Trajectory
 from tests.features.small_model import folder, frozen, needs_model
@@ -149,6 +150,28 @@ def test_an_extraction_goes_on_where_it_was_and_leaves_the_same_bytes(tmp_path: 
     assert all((tmp_path / name).read_bytes() == held for name, held in kept.items())
     next(tmp_path.glob("*.npz")).unlink()  # as if killed between the layers of a run
     assert [work(RUN).found, work(OTHER).found].count(False) == 1
+
+
+def test_several_constructions_of_a_run_leave_what_each_leaves_alone(tmp_path: Path) -> None:
+    works = [
+        extract.ExtractOne(extraction(name), tmp_path / "all") for name in extract.CONSTRUCTIONS
+    ]
+    together = extract.ExtractAll(tuple(works))
+    assert [done.found for done in together(RUN)] == [False] * len(works)
+    assert all(done.found for done in together(RUN))
+    for work in works:
+        extract.ExtractOne(work.extraction, tmp_path / "alone")(RUN)
+        for layer in LAYERS:
+            recipe = work.extraction.recipe(layer)
+            one, other = (
+                FeatureStore(tmp_path / name, recipe).read(RUN) for name in ("all", "alone")
+            )
+            assert np.array_equal(one["candidates"], other["candidates"])
+
+
+def test_a_text_is_tokenized_once() -> None:
+    encoder = opened("last", LAYERS, 16)
+    assert encoder.tokenize("a text " * 40) is encoder.tokenize("a text " * 40)
 
 
 def shelved(tmp_path: Path, construction: str = "local") -> Any:

@@ -123,7 +123,7 @@ def test_bad_input_is_one_sentence(place: Path, tmp_path: Path) -> None:
     # Vectors at the last token must not stand in for means.
     problem = invoke(place, "routers", place / "features", "--readout", "mean").exception
     assert isinstance(problem, BadInput)
-    assert "there are no features of capped-recent4, mean; extract them" in str(problem)
+    assert "no features of this layer and readout" in str(problem)
     assert "name a folder" in invoke(place, "layers").output
 
 

@@ -14,11 +14,12 @@ from tests.router.synthetic import pairs_of
 curves = pytest.importorskip("statecomp_bench.study.curves", reason="needs statecomp[learn]")
 PAIRS = pairs_of(25, tasks=20)
 FRACTIONS = (0.5, 1.0)
+TREES = {"trees": TreeSettings(trees=8, leaves=4)}
 
 
 @pytest.fixture(scope="module")
 def study() -> object:
-    return curves.study_router(PAIRS, TreeSettings(trees=8, leaves=4), fractions=FRACTIONS)
+    return curves.study_router(PAIRS, TREES, fractions=FRACTIONS)
 
 
 def test_every_settled_pair_is_scored_once_out_of_fold(study: object) -> None:
@@ -36,6 +37,15 @@ def test_curves_have_a_line_a_fold_and_a_place_a_share(study: object) -> None:
     assert study.lengths.places == ("short", "medium", "long")
     for shown in (study.fractions, study.lengths):
         assert {len(folds) for folds in shown.folds.values()} == {5}
+
+
+def test_runs_that_are_only_learned_from_are_not_judged() -> None:
+    less = frozenset(PAIRS.runs[:5])
+    study = curves.study_router(PAIRS, TREES, fractions=(1.0,), only_learned=less)
+    kept = (PAIRS.age >= 2) & ~np.isin(np.array(PAIRS.runs)[PAIRS.run], [*less])
+    np.testing.assert_array_equal(study.ready, PAIRS.ready[kept])
+    assert np.isfinite(study.scores).all()
+    assert study.lengths.places == ("short", "medium", "long")
 
 
 def test_smaller_shares_lie_within_larger_ones_and_part_no_task() -> None:

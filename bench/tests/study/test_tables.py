@@ -26,6 +26,7 @@ kept = pytest.importorskip("statecomp_bench.study.kept", reason=LIBRARIES)
 table = pytest.importorskip("statecomp_bench.study.table", reason=LIBRARIES)
 tables = pytest.importorskip("statecomp_bench.study.tables", reason=LIBRARIES)
 routers = pytest.importorskip("statecomp_bench.study.routers", reason=LIBRARIES)
+shares = pytest.importorskip("statecomp_bench.study.shares", reason=LIBRARIES)
 writing = pytest.importorskip("statecomp_bench.study.writing", reason=LIBRARIES)
 representations = pytest.importorskip("statecomp_bench.study.representations", reason=LIBRARIES)
 
@@ -60,6 +61,35 @@ def test_every_row_of_the_paper_is_judged_with_evidence_beside_it_too() -> None:
         alone, both = (rows[row].pairs().x for row in (name, f"{name} + evidence"))
         np.testing.assert_array_equal(both, np.hstack([alone, blocks.evidence_of(VECTORS)]))
         assert rows[name].learners == rows[f"{name} + evidence"].learners
+
+
+def test_rows_beside_a_table_of_routers_are_judged_with_it_and_held_against() -> None:
+    beside = table.StudyEntry("another", pairs_once, {"t": TREES})
+    names = [entry.name for entry in routers.entries(routers.Inputs(pairs_once, pairs_once), 64)]
+    with_it = routers.entries(routers.Inputs(pairs_once, pairs_once, [beside]), 64)
+    assert [entry.name for entry in with_it] == [*names, "another"]
+
+
+def test_the_shipped_recipe_learns_from_forecasts_where_there_are_any() -> None:
+    said = {RUNS[0].id: {4: (0.25, 0.75)}}
+    rows = {entry.name: entry for entry in replace(STUDY, forecasts=said).entries()}
+    pairs = rows[representations.SHIPPED_ROW].pairs()
+    rows_said = np.flatnonzero(~np.isnan(pairs.foreseen))
+    assert [pairs.runs[place] for place in pairs.run[rows_said]] == [RUNS[0].id] * 2
+    assert list(pairs.number[rows_said]) == [1, 2]
+    assert set(pairs.checkpoint[rows_said]) == {4}
+    assert list(pairs.foreseen[rows_said]) == [0.25, 0.75]
+    assert rows["Evidence"].pairs().foreseen is None
+
+
+def test_a_row_by_shares_of_data_and_length_says_each_with_its_spread() -> None:
+    entry = table.StudyEntry("trees", pairs_once, {"t": TREES})
+    (row,) = shares.judge_shares([entry], 0, tables.quiet, (0.5, 1.0))
+    assert [*row.notes] == [
+        "50% of the runs", "100% of the runs", "short runs", "medium runs", "long runs"
+    ]  # fmt: skip
+    whole = table.judge_rows([entry], FOLDS)[0].numbers["auroc"]
+    assert row.notes["100% of the runs"] == writing.cell(whole)
 
 
 def test_without_their_vectors_rows_are_left_out() -> None:
@@ -258,4 +288,4 @@ def test_unlike_pairs_and_foreign_labels_are_one_sentence_each() -> None:
     with pytest.raises(BadInput, match="hold none for interaction 2 of run"):
         representations.Study({"once": VECTORS}, short).entries()[0].pairs()
     with pytest.raises(BadInput, match="none of the runs has a label"):
-        tables.evidence_pairs({run.id: run for run in RUNS}, {})
+        tables.evidence_router_table({run.id: run for run in RUNS}, {}, Sample(2))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,7 +94,8 @@ def extract(
 ) -> None:
     """Read RUNS through a frozen language model and keep the vectors, one file a run.
 
-    What is there already is not read again, so a stopped extraction goes on where it was.
+    What is there already is not read again, so a stopped extraction goes on where it was.  Each run
+    is read by all constructions before the next, so what is there can be compared at any time.
 
     \b
     once            every token once, as the shipped reader does
@@ -112,23 +114,25 @@ def extract(
         --construction capped-recent4 --limit 40 --sample-checkpoints 3 --layer 8
     """
     with needing(EXTRA):
-        from statecomp.vectors.extract import Extraction, ExtractOne, encoder_for
+        from statecomp.vectors.extract import ExtractAll, Extraction, ExtractOne, encoder_for
         from statecomp.vectors.sample import Sample
         from statecomp.vectors.shelf import StudyCard, put_card
     chosen = _chosen(runs, labels, run_tokens, limit, seed)
     sample = Sample(sample_checkpoints, sample_targets, seed)
-    for construction in constructions:
-        wanted = Extraction(
-            construction, tuple(sorted(layers)), readout, encoder, sample, scale, dtype
-        )
-        encoder_layers = encoder_for(wanted).layers
-        names = tuple(run.id for run in chosen)
-        for (_, way), store in wanted.stores(out, encoder_layers).items():
-            put_card(out, StudyCard(construction, way, store.recipe, sample, names))
-        work = ExtractOne(wanted, out.resolve())
-        with progress(construction, len(chosen)) as watch:
-            done = [*engine.map(work, chosen, watch=watch)]
-        _say(construction, done, encoder_layers)
+    names = tuple(run.id for run in chosen)
+    wanted = [
+        Extraction(construction, tuple(sorted(layers)), readout, encoder, sample, scale, dtype)
+        for construction in dict.fromkeys(constructions)
+    ]
+    encoder_layers = encoder_for(wanted[0]).layers
+    for one in wanted:
+        for (_, way), store in one.stores(out, encoder_layers).items():
+            put_card(out, StudyCard(one.construction, way, store.recipe, sample, names))
+    work = ExtractAll(tuple(ExtractOne(one, out.resolve()) for one in wanted))
+    with progress("reading", len(chosen)) as watch:
+        done = [*engine.map(work, chosen, watch=watch)]
+    for one, of_runs in zip(wanted, zip(*done, strict=True), strict=True):
+        _say(one.construction, of_runs, encoder_layers)
 
 
 def _chosen(
@@ -149,7 +153,7 @@ def _chosen(
     return deal(shorter_than(runs, run_tokens), limit, seed)
 
 
-def _say(construction: str, done: list[Any], layers: tuple[int, ...]) -> None:
+def _say(construction: str, done: Sequence[Any], layers: tuple[int, ...]) -> None:
     read = [one for one in done if not one.found]
     tokens, seconds = sum(one.tokens_read for one in read), sum(one.seconds for one in read)
     show(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,9 +18,11 @@ from statecomp.annotation.journal import Journal
 from statecomp.cli.forecast import ask_all
 from statecomp.cli.ledger_open import opened, store_option
 from statecomp.cli.terminal import show, warn
+from statecomp.config.methods import method_of
 from statecomp.config.places import data_folder
 from statecomp.errors import needing
 from statecomp.learning.sessions import sessions_of
+from statecomp.options import Options, Settings
 from statecomp.wire.chats import open_chat
 
 if TYPE_CHECKING:
@@ -45,6 +47,9 @@ def routers_folder() -> Path:
               " instead of rules.")  # fmt: skip
 @click.option("--forecasts", type=click.Path(path_type=Path),
               help="Made before by `statecomp forecast` of the exported sessions.")  # fmt: skip
+@click.option("--records", default="extract", show_default=True, metavar="SPEC",
+              help="Who writes the records where both routers are replayed: extract, or"
+              " chat:PROVIDER:MODEL[@URL].")  # fmt: skip
 @click.option("--window", type=click.IntRange(2000), default=100_000, show_default=True,
               help="Tokens the chat can read at once.")  # fmt: skip
 @click.option("--members", type=click.IntRange(2, 20), default=5, show_default=True,
@@ -56,6 +61,7 @@ def learn(
     out: Path | None,
     chat_spec: str,
     forecasts: Path | None,
+    records: str,
     window: int,
     members: int,
     yes: bool,
@@ -87,12 +93,15 @@ def learn(
     for reason, times in found.left_out.items():
         warn(f"{times} sessions are left out: {reason}")
     module.parted(found.lived)  # too few are said before anything is asked
-    _consent(found, chat_spec, yes=yes)
+    written = Options.given("learn", {"records": records})
+    method, _ = method_of(written, Settings(environ=os.environ))
+    _consent(found, [chat_spec, records.partition("chat:")[2]], yes=yes)
     with _readers(found, chat_spec, forecasts, window, out) as readers:
         done = module.learn(
             found.lived,
             readers,
             learner=replace(module.MEMBERS, parts=members),
+            method=method,
             heard=lambda stage: click.echo(stage, err=True),
         )
     name = _deliver(done, out)
@@ -102,10 +111,11 @@ def learn(
         show("In use from the next decision on; `statecomp routers back` undoes that.")
 
 
-def _consent(found: Any, chat_spec: str, *, yes: bool) -> None:
+def _consent(found: Any, chats: Sequence[str], *, yes: bool) -> None:
     messages = sum(len(one.run.messages) for one in found.lived)
     clients = ", ".join(sorted({one.client for one in found.lived}))
-    where = f"They are sent to {chat_spec}." if chat_spec else "Nothing leaves this machine."
+    named = " and ".join(dict.fromkeys(filter(None, chats)))
+    where = f"They are sent to {named}." if named else "Nothing leaves this machine."
     click.echo(
         f"This reads {messages:,} messages of {len(found.lived)} sessions ({clients}), secrets "
         f"masked, with what became of each replacement. {where}",
@@ -178,6 +188,11 @@ def _say(done: Any, name: str, out: Path | None) -> None:
         f"{other.replayed['saved']:.1%}; dollars {one.replayed['dollars_saved']:.1%} and "
         f"{other.replayed['dollars_saved']:.1%}."
     )
+    if done.lessons.at_odds:
+        show(
+            f"  {done.lessons.at_odds} steps were come back for once and missed by nobody another"
+            " time; these stay"
+        )
     for reason in comparison.against:
         show(f"  not better: {reason}")
     folder = out or routers_folder() / name

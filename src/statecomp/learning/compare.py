@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -36,6 +36,8 @@ DEARER: Final = 0.01
 FORGOTTEN: Final = 0.01
 """By so much its ranking of the shipped supervision may fall."""
 REPLAYED: Final = 20
+USUAL: Final = Method()
+"""How a router decides where nothing else is asked for."""
 
 
 @dataclass(frozen=True)
@@ -75,14 +77,16 @@ def compare(
     own: Pairs,
     labels: Labels,
     heard: Callable[[str], None] = lambda stage: None,
+    method: Method = USUAL,
 ) -> RouterComparison:
+    """`method` is how both would decide, but for the router."""
     held = own.of_runs(one.id for one in lived).settled()
     if not len(held) or held.ready.all() or not held.ready.any():
         only = "nothing" if not len(held) else "READY" if held.ready.all() else "KEEP"
         raise BadInput(f"the newest sessions hold {only} only, so nothing can be judged on them")
     both = {SHIPPED: shipped.scores(held.x), YOURS: yours.scores(held.x)}  # (pairs,) each
     heard(f"replaying {min(len(lived), REPLAYED)} sessions with both routers")
-    played = replayed({SHIPPED: shipped, YOURS: yours}, lived[-REPLAYED:], labels)
+    played = replayed({SHIPPED: shipped, YOURS: yours}, lived[-REPLAYED:], labels, method)
     sides = {
         name: Side(
             name,
@@ -103,18 +107,18 @@ def compare(
 
 
 def replayed(
-    bundles: dict[str, Bundle], lived: Sequence[Lived], labels: Labels
+    bundles: dict[str, Bundle], lived: Sequence[Lived], labels: Labels, method: Method = USUAL
 ) -> list[StrategyRow]:
     """What each would have sent, billed at list prices under caching."""
     common = common_identifiers(used_identifiers(one.run) for one in lived)
-    factories = {name: _factory(bundle) for name, bundle in bundles.items()}
+    factories = {name: _factory(bundle, method) for name, bundle in bundles.items()}
     results = [replay_run(one.run, factories, common, labels=labels) for one in lived]
     return rows(results, shipped_prices().of())
 
 
-def _factory(bundle: Bundle) -> StrategyFactory:
+def _factory(bundle: Bundle, method: Method) -> StrategyFactory:
     def build(run: Trajectory, wire: Wire) -> Strategy:
-        return Method(scorer=lambda: scorer_of(bundle)).engine(wire.name)
+        return replace(method, scorer=lambda: scorer_of(bundle)).engine(wire.name)
 
     return build
 

@@ -15,10 +15,11 @@ from statecomp.annotation.pipeline import Annotator
 from statecomp.errors import BadInput
 from statecomp.features.evidence import NAMES
 from statecomp.learning import supervision
-from statecomp.learning.compare import RouterComparison, compare
+from statecomp.learning.compare import USUAL, RouterComparison, compare
 from statecomp.learning.habits import Habits, habits_of
 from statecomp.learning.lessons import Lessons, lessons
 from statecomp.learning.sessions import Lived
+from statecomp.method import Method
 from statecomp.router import cross
 from statecomp.router.bundle import Bundle
 from statecomp.router.committee import Committee
@@ -64,9 +65,10 @@ def learn(
     readers: Readers = Readers(),
     *,
     learner: Committee = MEMBERS,
+    method: Method = USUAL,
     heard: Heard = _unheard,
 ) -> Learned:
-    """`lived` are in the order they happened in."""
+    """`lived` are in the order they happened in; `method` is how they are replayed."""
     older, newer = parted(lived)
     shipped = open_bundle()
     heard(f"labelling {len(lived)} sessions")
@@ -75,7 +77,7 @@ def learn(
     trusted = readers.annotator is not None
     heard(f"learning from {len(older)} sessions, to be judged on {len(newer)} newer ones")
     trial = trained(own.of_runs(one.id for one in older), learner, trusted=trusted)
-    comparison = compare(shipped, trial, newer, own, taught.labels, heard)
+    comparison = compare(shipped, trial, newer, own, taught.labels, heard, method)
     if comparison.better:
         heard("learning from all sessions")
         trial = trained(own, learner, trusted=trusted)

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from statecomp.annotation.forecasts import Forecasts
 from statecomp.annotation.labels import Labels
 from statecomp.annotation.records import Reading
 from statecomp.errors import BadInput
 from statecomp.features.assemble import nearest_mean
 from statecomp.features.evidence import NAMES, EvidenceReader
 from statecomp.router.hidden.spec import Spec
-from statecomp.router.pairs import Features, Numbers, Pairs, ready_flags
+from statecomp.router.pairs import Features, Floats, Numbers, Pairs, ready_flags
 from statecomp.router.supervision import prefixes
 from statecomp.vectors.shelf import Vectors
 
@@ -79,7 +80,12 @@ def evidence_columns(names: Iterable[str]) -> list[int]:
     return [NAMES.index(name) for name in names]
 
 
-def labelled(vectors: Vectors, labels: Labels, parts: Sequence[Features]) -> Pairs:
+def labelled(
+    vectors: Vectors,
+    labels: Labels,
+    parts: Sequence[Features],
+    forecasts: Forecasts | None = None,
+) -> Pairs:
     """Pairs whose x is these parts side by side; every run must have its labels."""
     readings: tuple[Reading, ...] = vectors.readings
     names = tuple(reading.id for reading in readings)
@@ -96,4 +102,16 @@ def labelled(vectors: Vectors, labels: Labels, parts: Sequence[Features]) -> Pai
         groups=tuple(reading.group for reading in readings),
         domains=tuple(reading.domain for reading in readings),
         lengths=tuple(reading.last for reading in readings),
+        foreseen=None if forecasts is None else _foreseen(vectors, forecasts),
     )
+
+
+def _foreseen(vectors: Vectors, forecasts: Forecasts) -> Floats:
+    """What was forecast of each pair; NaN where nobody did."""
+    out = np.full(len(vectors.run), np.nan)  # (pairs,)
+    rows = zip(vectors.run, vectors.number, vectors.checkpoint, strict=True)
+    for row, (place, number, k) in enumerate(rows):
+        said = forecasts.get(vectors.readings[place].id, {}).get(int(k), ())
+        if number <= len(said):
+            out[row] = said[number - 1]
+    return out

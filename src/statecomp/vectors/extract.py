@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any, Final, TypeAlias, get_args
 
 import numpy as np
@@ -84,7 +84,7 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """One run, read now or found."""
+    """One run, read now or found; seconds are of the processor, so others at work do not count."""
 
     run: str
     found: bool
@@ -104,14 +104,24 @@ class ExtractOne:
         stores = self.extraction.stores(self.folder, encoder.layers)
         if not any(store.missing([run]) for store in stores.values()):
             return Done(run.id, found=True)
-        started, before = perf_counter(), encoder.tokens_read
+        started, before = process_time(), encoder.tokens_read
         arrays = read_run(encoder, run, self.extraction)
-        seconds, tokens = perf_counter() - started, encoder.tokens_read - before
+        seconds, tokens = process_time() - started, encoder.tokens_read - before
         spent = {"tokens_read": np.array(tokens), "seconds": np.array(seconds)}
         made_by = {"weights": np.array(encoder.weights), "dtype": np.array(encoder.dtype)}
         for place, store in stores.items():
             store.write(run, {**arrays[place], **spent, **made_by})
         return Done(run.id, found=False, tokens_read=tokens, seconds=seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractAll:
+    """One run by several constructions, one behind the other: their texts are the same."""
+
+    each: tuple[ExtractOne, ...]
+
+    def __call__(self, run: Trajectory) -> tuple[Done, ...]:
+        return tuple(work(run) for work in self.each)
 
 
 def encoder_for(extraction: Extraction) -> TappedEncoder:

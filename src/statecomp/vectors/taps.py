@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -15,6 +15,10 @@ import torch
 from statecomp.errors import BadInput
 from statecomp.features.encoder import EncoderSettings, Floats, FrozenEncoder, open_encoder, read_of
 from statecomp.features.view import Ids, both_ends
+from statecomp.recent import LruCache
+
+TEXTS: Final = 2_048
+"""More than the longest run holds, so that all constructions of a run tokenize each text once."""
 
 
 class TappedEncoder(FrozenEncoder):
@@ -33,6 +37,7 @@ class TappedEncoder(FrozenEncoder):
         self.depth_width = deepest.width
         self.width = deepest.width * len(self.layers)
         self._taps: dict[int, Any] = {}
+        self._tokens: LruCache[str, list[int]] = LruCache(TEXTS)
         for layer in self.layers[:-1]:
             self._decoder.layers[layer - 1].register_forward_hook(self._hook(layer))
 
@@ -56,8 +61,12 @@ class TappedEncoder(FrozenEncoder):
         ]  # (t, layers * d) or (1, layers * d)
 
     def tokenize(self, text: str) -> list[int]:
+        if (known := self._tokens.get(text)) is not None:
+            return known
         ids = super().tokenize(text)
-        return ids if self.longest is None else [*both_ends(ids, self.longest)]
+        return self._tokens.put(
+            text, ids if self.longest is None else [*both_ends(ids, self.longest)]
+        )
 
     def split(self, vectors: Floats) -> dict[int, Floats]:
         """(n, layers * d) -> (n, d) for each layer."""

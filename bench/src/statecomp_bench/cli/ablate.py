@@ -11,6 +11,7 @@ from typing import Any
 import click
 from rich.table import Table
 
+from statecomp.annotation.forecasts import Forecasts, read_forecasts
 from statecomp.annotation.labels import read_labels
 from statecomp.cli.files import read_chosen, write_pictures, write_text
 from statecomp.cli.labels import RUNS_HELP, labels_in
@@ -60,11 +61,15 @@ KEEP = click.option(
     metavar="FOLDER",
     help="Keep each row that was judged: a stopped study goes on from there.",
 )
+FORECASTS = click.option(
+    "--forecasts", type=click.Path(path_type=Path), help="The shipped recipe learns from these too."
+)
 
 
 @ablate.command("representations")
 @shared
 @READOUT
+@FORECASTS
 @click.option("--row", "chosen", multiple=True, help="Only this row; may be repeated.")
 @KEEP
 def representations_command(
@@ -75,6 +80,7 @@ def representations_command(
     layer: int | None,
     seed: int,
     readout: str,
+    forecasts: Path | None,
     chosen: tuple[str, ...],
     keep: Path | None,
 ) -> None:
@@ -94,7 +100,7 @@ def representations_command(
         from statecomp_bench.study.kept import Kept
     table = tables.representation_table(
         _given(features), _runs(runs), read_labels(labels), layer=layer, readout=readout,
-        seed=seed, progress=_progress, kept=Kept(keep), chosen=chosen,
+        seed=seed, progress=_progress, kept=Kept(keep), chosen=chosen, forecasts=_said(forecasts),
     )  # fmt: skip
     _deliver(table, tables.REPRESENTATION_COLUMNS, out, "representations")
 
@@ -136,7 +142,9 @@ def layers_command(
 )
 @click.option("--sample-checkpoints", type=click.IntRange(1), default=6, show_default=True,
               help="Checkpoints of each labelled run for the routers on evidence.")  # fmt: skip
+@click.option("--beside-evidence", is_flag=True, help="Vectors with evidence beside them.")
 @READOUT
+@FORECASTS
 @KEEP
 def routers_command(
     features: tuple[Path, ...],
@@ -147,7 +155,9 @@ def routers_command(
     seed: int,
     construction: str,
     sample_checkpoints: int,
+    beside_evidence: bool,
     readout: str,
+    forecasts: Path | None,
     keep: Path | None,
 ) -> None:
     """Judge the paper's eleven routers and ours: on vectors of the FEATURES folders, on evidence.
@@ -167,13 +177,15 @@ def routers_command(
     if features:
         table = tables.router_table(
             features, known, labelled, construction=construction, layer=layer, readout=readout,
-            seed=seed, progress=_progress, kept=kept,
+            evidence=beside_evidence, seed=seed, progress=_progress, kept=kept,
         )  # fmt: skip
-        _deliver(table, tables.ROUTER_COLUMNS, out, "routers")
+        name = "routers-beside" if beside_evidence else "routers"
+        _deliver(table, tables.ROUTER_COLUMNS, out, name)
     chosen = Sample(sample_checkpoints, None, seed)
     table = tables.evidence_router_table(
-        known, labelled, chosen, seed=seed, progress=_progress, kept=kept
-    )
+        known, labelled, chosen, seed=seed, progress=_progress, kept=kept,
+        forecasts=_said(forecasts),
+    )  # fmt: skip
     _deliver(table, tables.ROUTER_COLUMNS, out, "routers-evidence")
 
 
@@ -196,6 +208,8 @@ def routers_command(
     help="Of the training runs; may be repeated.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the folds.")  # fmt: skip
+@click.option("--more-labels", type=click.Path(path_type=Path), help="Of runs to learn from only.")
+@FORECASTS
 def figures_command(
     file: Path,
     runs: tuple[Path, ...],
@@ -203,13 +217,15 @@ def figures_command(
     note: str,
     shares: tuple[float, ...],
     seed: int,
+    more_labels: Path | None,
+    forecasts: Path | None,
 ) -> None:
-    """Draw how well a router like the shipped one does on runs it did not learn from.
+    """Draw how well a router of the shipped recipe does on runs it did not learn from.
 
     \b
     score_distributions   calibrated scores of KEEP and READY pairs
     precision_coverage    both against the threshold, with the 98 % line
-    calibration           reliability of raw, temperature and Platt scores
+    calibration           reliability of scores, raw and by each calibration
     training_and_length   quality by share of the training runs, and by run length
 
     Trained and judged on five rotations in which no task is in two parts; thin lines are folds.
@@ -222,18 +238,21 @@ def figures_command(
     if find_spec("matplotlib") is None:
         raise BadInput("figures need matplotlib: install statecomp[figures]")
     with needing(EXTRA):
-        from statecomp.router.trees import SHIPPED
-        from statecomp_bench.study import curves, figures, tables
-    known = {run.id: run for run in read_chosen(runs, None, None, skip_bad=False)}
-    pairs = tables.evidence_pairs(known, labels_in(file))
-    study = curves.study_router(
-        pairs,
-        SHIPPED,
-        seed,
-        shares,
-        progress=lambda stage: click.echo(stage, err=True),
+        from statecomp.router.pipeline import Material
+        from statecomp_bench.study import curves, figures
+    known = [*read_chosen(runs, None, None, skip_bad=False)]
+    labels = labels_in(file)
+    material = Material(
+        known,
+        labels,
+        read_labels(more_labels) if more_labels else None,
+        _said(forecasts),
     )
-    counts = f"{len(pairs.runs):,} runs, {len(study.scores):,} pairs with k ≥ i+2, out of fold"
+    study = curves.study_shipped(
+        material, seed, shares, progress=lambda stage: click.echo(stage, err=True)
+    )
+    judged = sum(run.id in labels for run in known)
+    counts = f"{judged:,} runs, {len(study.scores):,} pairs with k ≥ i+2, out of fold"
     note = "; ".join(part for part in (f"{file.name}: {counts}", note) if part)
     write_pictures(folder, figures.router_figures(study, note))
 
@@ -246,6 +265,10 @@ def _given(features: tuple[Path, ...]) -> tuple[Path, ...]:
 
 def _runs(paths: tuple[Path, ...]) -> dict[str, Any]:
     return {run.id: run for run in read_chosen(paths, None, None, skip_bad=False)}
+
+
+def _said(path: Path | None) -> Forecasts | None:
+    return read_forecasts(path) if path else None
 
 
 def _progress(row: str, fold: int, stage: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from statecomp.errors import BadInput
-from statecomp.router.cross import CrossValidated, Learner, cross_validate
-from statecomp.router.folds import Fold, rotations
+from statecomp.router.committee import Committee
+from statecomp.router.cross import DEFAULT, Choice, CrossValidated, Learner, cross_validate
+from statecomp.router.folds import Fold, learning_more, rotations
 from statecomp.router.metrics import THIRDS, length_edges, measures
 from statecomp.router.pairs import Flags, Floats, Numbers, Pairs
+from statecomp.router.pipeline import Material, TrainingPlan, corpus_of
 from statecomp.router.threshold import NOTHING
 
 FRACTIONS = (0.1, 0.25, 0.5, 0.75, 1.0)
@@ -48,25 +50,32 @@ Progress = Callable[[str], None]
 
 def study_router(
     pairs: Pairs,
-    learner: Learner,
+    learners: Mapping[str, Learner],
     seed: int = 0,
     fractions: Sequence[float] = FRACTIONS,
     progress: Progress = lambda stage: None,
+    only_learned: Collection[str] = (),
+    choice: Choice = DEFAULT,
 ) -> RouterStudy:
-    """Five rotations by group with the whole training part, then with less and less of it."""
-    folds = rotations(pairs.catalogue(), seed=seed)
-    learners = {"router": learner}
+    """Five rotations by group with the whole training part, then with less and less of it.
+
+    Runs that are `only_learned` from are neither tuned nor judged on.
+    """
+    runs = pairs.catalogue()
+    judged = [run for run in runs if run.name not in only_learned]
+    more = [run for run in runs if run.name in only_learned]
+    folds = learning_more(rotations(judged, seed=seed), judged, more, seed=seed)
     by_fraction: dict[float, CrossValidated] = {}
     for fraction in sorted(fractions, reverse=True):
         progress(f"{fraction:.0%} of the training runs")
         cut = [_with_less(fold, pairs, fraction, seed) for fold in folds]
-        by_fraction[fraction] = cross_validate(pairs, cut, learners)
+        by_fraction[fraction] = cross_validate(pairs, cut, learners, choice)
     whole = by_fraction[max(fractions)]
-    settled = pairs.age >= 2  # (pairs,)
+    settled = (pairs.age >= 2) & np.isfinite(whole.scores)  # (pairs,)
     fold = np.full(len(pairs), -1, np.int32)  # (pairs,)
-    runs = np.array(pairs.runs)[pairs.run]  # (pairs,)
-    for number, judged in enumerate(whole.folds):
-        fold[np.isin(runs, judged.fold.test)] = number
+    of_run = np.array(pairs.runs)[pairs.run]  # (pairs,)
+    for number, tested in enumerate(whole.folds):
+        fold[np.isin(of_run, tested.fold.test)] = number
     return RouterStudy(
         scores=whole.scores[settled],
         ready=pairs.ready[settled],
@@ -77,8 +86,27 @@ def study_router(
             sorted(fractions),
             [[j.metrics["settled"] for j in by_fraction[f].folds] for f in sorted(fractions)],
         ),
-        lengths=_by_length(pairs.where(settled), whole.scores[settled], fold[settled]),
+        lengths=_by_length(
+            pairs.where(settled).of_runs(run.name for run in judged),
+            whole.scores[settled],
+            fold[settled],
+        ),
     )
+
+
+def study_shipped(
+    material: Material,
+    seed: int = 0,
+    fractions: Sequence[float] = FRACTIONS,
+    progress: Progress = lambda stage: None,
+) -> RouterStudy:
+    """The recipe of the shipped router: labels and forecasts, calibrated as it is."""
+    plan = TrainingPlan(seed=seed)
+    corpus = corpus_of(material, plan)
+    less = frozenset(run.name for run in corpus.more)
+    learners: dict[str, Learner] = {"committee": Committee(untrusted=less, seed=seed)}
+    choice = Choice(calibration=plan.calibration, aim=plan.aim)
+    return study_router(corpus.pairs, learners, seed, fractions, progress, less, choice)
 
 
 def _with_less(fold: Fold, pairs: Pairs, fraction: float, seed: int) -> Fold:

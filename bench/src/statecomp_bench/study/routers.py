@@ -31,11 +31,13 @@ SHARES = (0.1, 0.2, 0.35, 0.5, 0.65, 0.8)
 class Inputs:
     """What a router may read: candidate and current state, and the same with the Top4 mean.
 
-    Evidence has no vectors to average: both are the same there.
+    Evidence has no vectors to average: both are the same there.  `beside` are rows of other studies
+    of the same pairs, judged with these, and what these are held against.
     """
 
     plain: Callable[[], Pairs]
     with_top: Callable[[], Pairs]
+    beside: Sequence[StudyEntry] = ()
 
 
 def paper_rows(batch: int, seed: int) -> Sequence[tuple[str, bool, Mapping[str, Learner], str]]:
@@ -78,7 +80,7 @@ def entries(inputs: Inputs, batch: int, seed: int = 0) -> list[StudyEntry]:
         StudyEntry("ours: MLP 128, weighted BCE (w_0 = 5)", inputs.plain, {"": rare}),
         StudyEntry("ours: boosted trees", inputs.plain, {"": SHIPPED}),
     ]
-    return [*paper, *ours]
+    return [*paper, *ours, *inputs.beside]
 
 
 def judge_routers(
@@ -90,4 +92,5 @@ def judge_routers(
     kept: Kept = FORGETS,
 ) -> list[StudyRow]:
     rows = entries(inputs, batch, seed)
-    return judge_rows(rows, folds, progress=progress, against=("BCE baseline",), kept=kept)
+    against = ("BCE baseline", *(entry.name for entry in inputs.beside))
+    return judge_rows(rows, folds, progress=progress, against=against, kept=kept)

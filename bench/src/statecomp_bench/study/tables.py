@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
+from statecomp.annotation.forecasts import Forecasts
 from statecomp.annotation.labels import Labels
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
+from statecomp.router.committee import Committee
 from statecomp.router.folds import FoldRun, rotations
-from statecomp.router.pairs import Pairs
+from statecomp.router.pairs import Features, Pairs
 from statecomp.vectors import blocks
-from statecomp.vectors.sample import ALL, Sample
+from statecomp.vectors.sample import Sample
 from statecomp.vectors.shelf import StudyCard, Vectors, bare, cards, finished, load
-from statecomp_bench.study import representations, routers
+from statecomp_bench.study import representations, routers, shares
 from statecomp_bench.study.kept import FORGETS, Kept
-from statecomp_bench.study.table import Progress, StudyTable
+from statecomp_bench.study.table import Progress, StudyEntry, StudyTable
 
 Runs = Mapping[str, Trajectory]
 Key = TypeVar("Key")
@@ -50,20 +53,13 @@ def representation_table(
     progress: Progress = quiet,
     kept: Kept = FORGETS,
     chosen: Collection[str] = (),
+    forecasts: Forecasts | None = None,
 ) -> StudyTable:
     """All rows for which there are vectors of one layer, readout and sample."""
-    wanted = [
-        (folder, card)
-        for folder, card in cards(folders)
-        if card.readout == readout and layer in (None, card.layer)
-    ]
-    group = _largest(wanted, lambda card: (card.recipe.encoder, card.layer, card.sample))
-    names = _read_by_all(group, runs)
-    vectors = {card.construction: load(folder, card, runs, names) for folder, card in group}
-    study = representations.Study(vectors, labels, seed)
+    study, card = _study(folders, runs, labels, layer, readout, seed, forecasts)
     folds = rotations(_catalogue(study.any), seed=seed)
     rows = representations.judge_representations(study, folds, progress, kept, chosen)
-    caption = f"{_of_pairs(study.any, labels)} {_of_card(group[0][1])} {PROTOCOL} {COSTS}"
+    caption = f"{_of_pairs(study.any, labels)} {_of_card(card)} {PROTOCOL} {COSTS}"
     return StudyTable("Representations", caption, tuple(rows))
 
 
@@ -99,6 +95,24 @@ def layer_table(
     return StudyTable("Layers and readouts", caption, tuple(rows))
 
 
+def share_table(
+    folders: Sequence[Path],
+    runs: Runs,
+    labels: Labels,
+    *,
+    layer: int | None = None,
+    readout: str = "last",
+    seed: int = 0,
+    progress: Progress = quiet,
+) -> StudyTable:
+    """The paper's own row, the cheapest and evidence, by training share and by run length."""
+    study, card = _study(folders, runs, labels, layer, readout, seed)
+    entries = [entry for entry in study.entries() if entry.name in representations.AGAINST]
+    rows = shares.judge_shares(entries, seed, progress)
+    caption = f"AUROC. {_of_pairs(study.any, labels)} {_of_card(card)} {PROTOCOL}"
+    return StudyTable("Training data and run length", caption, tuple(rows))
+
+
 def router_table(
     folders: Sequence[Path],
     runs: Runs,
@@ -107,34 +121,38 @@ def router_table(
     construction: str = "capped-recent4",
     layer: int | None = None,
     readout: str = "last",
+    evidence: bool = False,
     seed: int = 0,
     progress: Progress = quiet,
     kept: Kept = FORGETS,
 ) -> StudyTable:
-    """The router rows on the paper's own representation."""
-    wanted = [
-        (folder, card)
-        for folder, card in cards(folders)
-        if (card.construction, card.readout) == (construction, readout)
-        and layer in (None, card.layer)
-    ]
-    if not wanted:
+    """The router rows on the paper's own representation, alone or with evidence beside it.
+
+    They are held against the same rows as representations are, where their vectors are there.
+    """
+    study, card = _study(folders, runs, labels, layer, readout, seed)
+    if construction not in study.vectors:
         raise BadInput(f"there are no features of {construction}, {readout}; extract them")
-    folder, card = wanted[0]
-    vectors = load(folder, card, runs, _read_by_all(wanted[:1], runs))
+    vectors = study.vectors[construction]
+
+    @cache
+    def beside() -> list[Features]:
+        return [blocks.evidence_of(vectors)] if evidence else []
 
     def plain() -> Pairs:
-        return blocks.labelled(vectors, labels, [vectors.candidate, vectors.current])
+        return blocks.labelled(vectors, labels, [vectors.candidate, vectors.current, *beside()])
 
     def with_top() -> Pairs:
-        parts = [vectors.candidate, vectors.current, blocks.top_mean(vectors)]
+        parts = [vectors.candidate, vectors.current, blocks.top_mean(vectors), *beside()]
         return blocks.labelled(vectors, labels, parts)
 
     folds = rotations(_catalogue(vectors), seed=seed)
-    inputs = routers.Inputs(plain, with_top)
+    others = [entry for entry in study.entries() if entry.name in representations.AGAINST]
+    inputs = routers.Inputs(plain, with_top, [replace(entry, notes={}) for entry in others])
     rows = routers.judge_routers(inputs, folds, SMALL, seed, progress, kept)
-    caption = f"{_of_pairs(vectors, labels)} {construction}; {_of_card(card)} {PROTOCOL} {PAPER_PR}"
-    return StudyTable(f"Routers on {construction}", caption, tuple(rows))
+    what = f"{construction} and evidence" if evidence else construction
+    caption = f"{_of_pairs(vectors, labels)} {what}; {_of_card(card)} {PROTOCOL} {PAPER_PR}"
+    return StudyTable(f"Routers on {what}", caption, tuple(rows))
 
 
 PAPER_PR = "The paper's PR-AUC is of its own data, where READY is 6.4 % of the pairs."
@@ -148,6 +166,7 @@ def evidence_router_table(
     seed: int = 0,
     progress: Progress = quiet,
     kept: Kept = FORGETS,
+    forecasts: Forecasts | None = None,
 ) -> StudyTable:
     """The router rows on evidence features, at sampled checkpoints of every labelled run."""
     vectors = _unread(runs, labels, sample)
@@ -158,16 +177,16 @@ def evidence_router_table(
 
     folds = rotations(_catalogue(vectors), seed=seed)
     batch = SMALL if len(vectors.run) < 2_000 else LARGE
-    rows = routers.judge_routers(routers.Inputs(pairs, pairs), folds, batch, seed, progress, kept)
+    shipped = StudyEntry(
+        "ours: the shipped recipe",
+        lambda: blocks.labelled(vectors, labels, [pairs().x], forecasts),
+        {"": Committee(seed=seed)},
+    )
+    inputs = routers.Inputs(pairs, pairs, [shipped])
+    rows = routers.judge_routers(inputs, folds, batch, seed, progress, kept)
     note = "Evidence has no vectors to average, so Top4 rows read evidence alone."
     caption = f"{_of_pairs(vectors, labels)} Evidence features; {sample}. {note} {PROTOCOL}"
     return StudyTable("Routers on evidence", f"{caption} {PAPER_PR}", tuple(rows))
-
-
-def evidence_pairs(runs: Runs, labels: Labels, sample: Sample = ALL) -> Pairs:
-    """Evidence at the sampled pairs of every labelled run."""
-    vectors = _unread(runs, labels, sample)
-    return blocks.labelled(vectors, labels, [blocks.evidence_of(vectors)])
 
 
 def _unread(runs: Runs, labels: Labels, sample: Sample) -> Vectors:
@@ -175,6 +194,27 @@ def _unread(runs: Runs, labels: Labels, sample: Sample) -> Vectors:
     if not known:
         raise BadInput("none of the runs has a label; were the labels made from other runs?")
     return bare(known, sample)
+
+
+def _study(
+    folders: Sequence[Path],
+    runs: Runs,
+    labels: Labels,
+    layer: int | None,
+    readout: str,
+    seed: int,
+    forecasts: Forecasts | None = None,
+) -> tuple[representations.Study, StudyCard]:
+    """All constructions of one layer, readout and sample, and the card of one of them."""
+    wanted = [
+        (folder, card)
+        for folder, card in cards(folders)
+        if card.readout == readout and layer in (None, card.layer)
+    ]
+    group = _largest(wanted, lambda card: (card.recipe.encoder, card.layer, card.sample))
+    names = _read_by_all(group, runs)
+    vectors = {card.construction: load(folder, card, runs, names) for folder, card in group}
+    return representations.Study(vectors, labels, seed, forecasts), group[0][1]
 
 
 def _largest(
@@ -215,7 +255,5 @@ def _of_pairs(vectors: Vectors, labels: Labels) -> str:
 
 
 def _of_card(card: StudyCard) -> str:
-    return (
-        f"{card.recipe.encoder}, layer {card.layer}, {card.readout} readout; "
-        f"read as: {card.recipe.construction}."
-    )
+    read = card.recipe.construction.removeprefix(f"{card.construction} ")
+    return f"{card.recipe.encoder}, layer {card.layer}, {card.readout} readout; read as: {read}."
