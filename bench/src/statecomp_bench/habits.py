@@ -27,10 +27,13 @@ class Habits:
                  an older one is trusted (`scripted.recalling`; both assumed, no reading tells).
                  Nor does it look up for a note what a record tells it, whoever's words it is in
     batch, ahead what is missed comes back in one turn, with what the next steps will need; of 108
-                 readers 55 made two calls for all that was left, 18 three, 9 one
+                 readers 55 made two calls for all that was left, 18 three, 9 one, and what was left
+                 were ten to twenty steps
     selects      one program runs the sources of what is missed and prints the lines that say it
-                 (`scripted.programs`), once; then they are read.  240 of 267 calls were programs
-    around       and so many before and behind each: look-ups "were often broader than needed"
+                 (`scripted.programs`), once; then they are read.  240 of 267 calls were programs.
+                 It goes on with what it finds, loops over sources that are alike
+                 (`scripted.loops`), and asks all of them for what it misses in any
+                 (`scripted.lookups`): look-ups "were often broader than needed"
     reread       a source is looked at once more before writing: of 16 readers with the whole
                  history one did
     recheck,     a document is read again when its rule is out of sight; who `weighs` does so the
@@ -47,9 +50,9 @@ class Habits:
 
     Of every agent: `restate`, a fresh value is put into words, `quote`, so is a fresh rule.
     `parallel`: independent neighbours are called together.  `stride`: how many steps are taken in
-    one turn where all is known.  `carries`: values collected for a goal are repeated until it is
-    reached.  `patience`: how often a value is fetched again for one goal.  `lines`: how much of a
-    long file is looked at.
+    one turn where all is known.  `carries`: who must search again for one goal notes what it has.
+    `patience`: how often a value is fetched again for one goal.  `lines`: how much of a long file
+    is looked at.
     """
 
     restate: float = 0.5
@@ -59,10 +62,9 @@ class Habits:
     weighs: bool = True
     understands: bool = True
     reread: float = 0.0
-    batch: int = 8
-    ahead: int = 4
+    batch: int = 24
+    ahead: int = 10
     selects: bool = True
-    around: int = 1
     parallel: float = 0.15
     stride: int = 1
     insists: float = 0.125

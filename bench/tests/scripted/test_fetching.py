@@ -12,6 +12,7 @@ from statecomp_bench.acting import ScriptedModel
 from statecomp_bench.environment import TOOLS
 from statecomp_bench.habits import Habits
 from statecomp_bench.plan import Fact, Plan, Step
+from statecomp_bench.scripted.loops import unrolled
 
 READER = Habits(restate=0, quote=0, reread=0, parallel=0, selects=False)
 FILES = ("a", "b", "c", "d")
@@ -62,8 +63,8 @@ def test_who_knows_what_is_missing_has_a_program_print_it_and_reads_then() -> No
     model = ScriptedModel(PLAN, replace(READER, selects=True, ahead=1), 0)
     first = model.reply(messages, TOOLS).message
     (call,) = first["tool_calls"]
-    code = json.loads(call["function"]["arguments"])["code"]
-    assert all(f"show('cat {f}.txt', '{f} is (" in code for f in "abc")
+    code = unrolled(json.loads(call["function"]["arguments"])["code"])
+    assert all(f"look(os.popen('cat {f}.txt').read(), '{f} is (" in code for f in "abc")
     assert "d.txt" not in code
     messages += [first, {"role": "tool", "tool_call_id": call["id"], "content": "nothing"}]
     second = model.reply(messages, TOOLS).message

@@ -33,12 +33,18 @@ def test_a_look_up_prints_the_lines_that_say_it_and_nothing_else() -> None:
     assert shown.splitlines() == ["price of zinc: 9", "price of tin: 7", "price of zinc: 9"]
 
 
-def test_a_look_up_shows_the_lines_around_too() -> None:
-    wanted = {"tin": r"price of tin: (\d+)", "zinc": r"price of zinc: (\d+)"}
-    shown = answered(look_up([ProgramPart(READ, {"tin": wanted["tin"]})], around=1))
-    assert shown.splitlines() == ["head", "price of tin: 7", "price of zinc: 9"]
-    shown = answered(look_up([ProgramPart(READ, {"zinc": wanted["zinc"]})], around=2))
-    assert shown.splitlines() == ["head", "price of tin: 7", "price of zinc: 9", "foot"]
+def test_a_look_up_goes_on_with_what_it_has_found() -> None:
+    price = ProgramPart(READ, {"zinc": r"price of zinc: (\d+)", "tin": r"price of tin: (\d+)"})
+    query = "-- {zinc}\nselect '{zinc}' || ' and ' || {tin}"
+    asked: Called = ("sqlite", {"query": query, "database": "list.db"})
+    table = ProgramPart(asked, {"both": r"(\d and \d)"}, late=frozenset(("zinc", "tin")))
+    shown = answered(look_up([price, table]))
+    assert shown.splitlines() == ["price of zinc: 9", "price of tin: 7", "9 and 7"]
+    # What it does not find it cannot fill in, and the other parts go on.
+    gone = ProgramPart(READ, {"zinc": r"price of gold: (\d+)"})
+    alone = ProgramPart(asked, {"both": r"(\d and \d)"}, late=frozenset(("zinc",)))
+    last = ProgramPart(READ, {"tin": r"price of tin: (\d+)"})
+    assert answered(look_up([gone, alone, last])).split("\n")[-1] == "price of tin: 7"
 
 
 def test_a_look_up_without_a_value_prints_all_of_it_and_last() -> None:
@@ -70,7 +76,7 @@ def test_python_of_a_program_runs_in_it_and_what_it_raises_ends_its_part_alone()
     for program in (carry_out(parts), look_up(parts)):
         first, raised, second = filter(None, answered(program).splitlines())
         assert first == second
-        assert raised == "KeyError 'gone'"
+        assert raised == "KeyError('gone')"
 
 
 def test_programs_of_ours_are_joined_and_other_calls_are_not() -> None:

@@ -83,7 +83,7 @@ def test_a_thin_record_of_the_newer_list_makes_the_older_value_doubtful() -> Non
 
 def test_what_a_look_up_shows_beside_what_it_was_for_undoes_nothing() -> None:
     clocks = ProgramPart(("read_file", {"path": "docs/clocks.csv"}), {"south": r"\bsouth,(-?\d+)"})
-    tool, arguments = look_up([clocks], around=1)
+    tool, arguments = look_up([clocks])
     function = {"name": tool, "arguments": json.dumps(arguments)}
     calls = [{"id": "c1", "type": "function", "function": function}]
     newer = "- 9. read_file {'path': 'docs/again.csv'} -> 59 lines\n  north,64\n  south,11\n"

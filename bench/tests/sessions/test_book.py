@@ -156,6 +156,14 @@ def test_a_note_takes_from_an_earlier_call_in_sight_what_was_filled_into_it() ->
         {"role": "user", "content": "\n".join(s.title for s in evening.case.plan.steps[:-2])},
         {"role": "user", "content": evening.words},
     ]
-    said = SessionModel(session, 1).reply(messages, TOOLS).message["content"]
+    model = SessionModel(session, 1)
+    first = model.reply(messages, TOOLS).message
+    # Who has searched once and must go on says what it has.
+    assert "I have:" not in first["content"]
+    answers = [
+        {"role": "tool", "tool_call_id": call["id"], "content": "nothing"}
+        for call in first["tool_calls"]
+    ]
+    said = model.reply([*messages, first, *answers], TOOLS).message["content"]
     assert "I have:\n" in said
     assert "rollback key of ledger: RB-00000000aa;" in said

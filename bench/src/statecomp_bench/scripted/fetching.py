@@ -11,8 +11,7 @@ which only a record is in sight it reads again the more surely the less the reco
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import dataclass
 
 from statecomp.baselines.tools import Use
 from statecomp_bench.plan import Fact, Norm, Step
@@ -27,6 +26,7 @@ from statecomp_bench.scripted.asking import (
     tries,
 )
 from statecomp_bench.scripted.hands import Called, ScriptedHands
+from statecomp_bench.scripted.lookups import Lookup, Words, alike, each_once
 from statecomp_bench.scripted.meaning import thinness
 from statecomp_bench.scripted.programs import ProgramPart, look_up, programmable
 from statecomp_bench.scripted.sight import AIM, PlanSight, mentions
@@ -35,10 +35,7 @@ LONGEST_STATED = 100
 SURE_FROM = 0.5
 """A record that lacks this much of a document shows plainly that something is missing."""
 
-
-WHOLE = {"": ".+"}
-
-Words: TypeAlias = tuple[str, ...]
+ALSO = "With it I look up what I need soon."
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +44,6 @@ class ScriptedMove:
 
     said: str
     calls: tuple[Called, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Lookup:
-    """One source to be asked again, with the words that say so."""
-
-    said: str
-    step: Step | None = None
-    asked: Called | None = None  # of a memory tool
-    sought: Words = ()  # the values that are wanted; none: all of it
 
 
 @dataclass(frozen=True)
@@ -82,7 +69,7 @@ class Fetching:
         for step in later[: self.hands.habits.ahead]:
             soon = self._soon(step, sight)
             found += (one for one in soon if one.step is None or one.step.id not in coming)
-        chosen = _each_once(found)[: self.hands.habits.batch]
+        chosen = alike(each_once(found, self.hands.habits.batch), self.hands.plan)
         if not chosen:
             return None
         return self._said(goal, sight, tried, chosen, self._calls(chosen, sight))
@@ -94,13 +81,13 @@ class Fetching:
         for one in chosen:
             if one.step is None:
                 continue
-            call = self.hands.call(one.step, sight)
-            if one.sought or self._printed_whole(one.step):
-                parts.append(ProgramPart(call, {n: fact[n].pattern for n in one.sought}))
+            call = self.hands.call(one.step, sight, one.late)
+            if one.sought or one.late or self._printed_whole(one.step):
+                wanted = {name: fact[name].pattern for name in one.sought}
+                parts.append(ProgramPart(call, wanted, late=frozenset(one.late)))
             else:
                 calls.append(call)
-        around = self.hands.habits.around
-        return (*calls, look_up(parts, around)) if parts else tuple(calls)
+        return (*calls, look_up(parts)) if parts else tuple(calls)
 
     def _printed_whole(self, source: Step) -> bool:
         """Who finishes what is left has its program print documents, too, and opens few itself."""
@@ -126,8 +113,9 @@ class Fetching:
         chosen: Sequence[Lookup],
         calls: tuple[Called, ...],
     ) -> ScriptedMove:
-        words = "\n".join(one.said for one in chosen)
-        return ScriptedMove(f"{self._carried(goal, sight)}{tried_note(tried)}{words}", calls)
+        words = "\n".join(dict.fromkeys(one.said for one in chosen))
+        carried = self._carried(goal, sight) if tried else ""
+        return ScriptedMove(f"{carried}{tried_note(tried)}{words}", calls)
 
     def _lookups(
         self,
@@ -138,9 +126,7 @@ class Fetching:
     ) -> Iterator[Lookup]:
         yield from self._rules(step, sight, tried)
         for name in self.hands.missing(step, sight):
-            found = self._value(step, self.hands.plan.fact[name], sight, offered, tried, "")
-            if found is not None:
-                yield found
+            yield from self._value(step, self.hands.plan.fact[name], sight, offered, tried, "")
 
     def _soon(self, step: Step, sight: PlanSight) -> Iterator[Lookup]:
         """What a step to come misses, in words that do not make it the goal."""
@@ -158,11 +144,22 @@ class Fetching:
             # What happens once nobody tries ahead of time.
             if source is None or source.once or self._gave_up(fact, sight):
                 continue
-            if self.hands.missing(source, sight):
-                yield from self._soon_values(source, sight)
-                continue
-            words = f"Soon I need the {fact.label}, so I {source.title}."
-            yield Lookup(words, source, sought=self._sought(step, source, sight, {}))
+            sought = self._sought(step, source, sight, {})
+            before = [*self._soon_values(source, sight)]
+            late = self._late(source, sought, before, sight)
+            yield from before
+            if late or not self.hands.missing(source, sight):
+                words = f"Soon I need the {fact.label}, so I {source.title}."
+                said = words if self.hands.habits.finishes else ALSO
+                yield Lookup(said, source, sought=sought, late=late)
+
+    def _late(
+        self, source: Step, sought: Words, before: Sequence[Lookup], sight: PlanSight
+    ) -> Words:
+        """What a source needs itself, where one program finds that and goes on to the source."""
+        found = {name for one in before for name in one.sought}
+        needed = self.hands.missing(source, sight)
+        return tuple(needed) if sought and found.issuperset(needed) else ()
 
     def _insists(self, source: Step, sight: PlanSight) -> bool:
         """Whether it tries again, for once, what happens once."""
@@ -204,27 +201,31 @@ class Fetching:
         offered: Mapping[str, frozenset[str]],
         tried: Mapping[str, int],
         purpose: str,
-    ) -> Lookup | None:
+    ) -> list[Lookup]:
         purpose = f"{purpose}I {AIM} {step.title}"
         aim = f"{purpose} and do not see the {fact.label}."
         asked = self._asked(fact, sight, offered)
         if asked is not None:
-            return Lookup(f"{aim} I ask {asked[0]} for the {fact.label}.", asked=asked)
+            return [Lookup(f"{aim} I ask {asked[0]} for the {fact.label}.", asked=asked)]
         if not fact.source or self._gave_up(fact, sight):
-            return None
+            return []
         source = self.hands.plan.step[fact.source]
         if tried.get(fact.label, 0) >= self.hands.habits.patience:
-            return None
+            return []
         if source.once and not self._insists(source, sight):
-            return None
+            return []
         # What the source itself needs comes first; plans have no circles.
-        for name in self.hands.missing(source, sight):
-            inner = self.hands.plan.fact[name]
-            deeper = self._value(source, inner, sight, offered, tried, f"{purpose}, so ")
-            if deeper is not None:
-                return deeper
+        before = [
+            one
+            for name in self.hands.missing(source, sight)
+            for one in self._value(
+                source, self.hands.plan.fact[name], sight, offered, tried, f"{purpose}, so "
+            )
+        ]
         sought = self._sought(step, source, sight, tried)
-        return Lookup(f"{aim} {AGAIN} I {source.title}.", source, sought=sought)
+        late = self._late(source, sought, before, sight)
+        own = Lookup(f"{aim} {AGAIN} I {source.title}.", source, sought=sought, late=late)
+        return [*before, own] if late or not before else before
 
     def _asked(
         self, fact: Fact, sight: PlanSight, offered: Mapping[str, frozenset[str]]
@@ -240,7 +241,7 @@ class Fetching:
         return None
 
     def _carried(self, goal: Step, sight: PlanSight) -> str:
-        """Values collected for a goal, repeated so that the next ones do not push them out."""
+        """Values for a goal that one search did not complete: the next may push them out."""
         if not self.hands.habits.carries:
             return ""
         known = [name for name in self.hands.needs(goal, sight) if name in sight.values]
@@ -254,16 +255,3 @@ def statement(label: str, value: str) -> str:
     if "\n" in value or ";" in value or len(value) > LONGEST_STATED:
         return ""
     return f"{label}: {value};"
-
-
-def _each_once(found: Sequence[Lookup]) -> list[Lookup]:
-    """Every source once, for all that is missed of it."""
-    sources: dict[str, Lookup] = {}
-    for one in found:
-        if one.step is None:
-            continue
-        known = sources.setdefault(one.step.id, one)
-        whole = not (known.sought and one.sought)
-        sought = () if whole else tuple(dict.fromkeys((*known.sought, *one.sought)))
-        sources[one.step.id] = replace(known, sought=sought)
-    return [*sources.values()]

@@ -1,9 +1,9 @@
 """One program in place of many calls, as readers write them.
 
 Of 267 calls that readers of 108 hand-offs made 240 were programs of the shell or of Python, and in
-55 hand-offs it was two: one that looks up whatever is missed, over all files at once, and prints
-the lines that say it, and one that does all that is left.  A program fills in what an earlier part
-of itself has found, as theirs do.
+55 hand-offs it was two: one that looks up whatever is missed, over all files and tables at once,
+and prints the lines that say it, and one that does all that is left.  A program fills in what an
+earlier part of itself has found, as theirs do.
 """
 
 from __future__ import annotations
@@ -14,27 +14,26 @@ from shlex import quote
 
 from statecomp_bench.plan import Step
 from statecomp_bench.scripted.hands import Called
+from statecomp_bench.scripted.loops import looped
 
-PROGRAMMABLE = frozenset(("read_file", "write_file", "edit_file", "shell", "python", "list_files"))
+PROGRAMMABLE = frozenset(
+    ("read_file", "write_file", "edit_file", "shell", "python", "list_files", "sqlite")
+)
 READ_IN_PARTS = ("first", "last")
+# Short, as readers write them: what a program takes to write is billed, too.
 LOOK = """\
-import re, subprocess
-def show(run, *wanted):
-    look(subprocess.run(run, shell=True, capture_output=True, text=True).stdout, *wanted)
+import os, re
 def look(out, *wanted):
-    lines = (f'^(?:.*\\n){{0,AROUND}}.*?(?:{w}).*(?:\\n.*){{0,AROUND}}$' for w in wanted)
-    found = (m[0] for one in lines for m in re.finditer(one, out, re.M))
-    print(*(dict.fromkeys(found) if wanted else [out]), sep='\\n')
+    found = [[*re.finditer(f'^.*?(?:{w}).*$', out, re.M)] for w in wanted]
+    print(*dict.fromkeys(m[0] for one in found for m in one), sep='\\n')
 """
+TELL = "    return [one[-1][1] if one else '' for one in found]\n"
 PYTHON = """\
 import contextlib, io
 def py(code):
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        try:
-            exec(code, {'__name__': '__main__'})
-        except Exception as error:
-            print(type(error).__name__, error)
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        try: exec(code, {})
+        except Exception as e: print(repr(e))
     return out.getvalue()
 """
 DO = (
@@ -60,6 +59,10 @@ WRITE = """\
 import os
 os.makedirs(os.path.dirname({path!r}) or '.', exist_ok=True)
 open({path!r}, 'w').write({content!r})"""
+QUERY = """\
+import sqlite3
+for row in sqlite3.connect({database!r}).execute({query!r}):
+    print(*row, sep=' | ')"""
 EDIT = """\
 text = open({path!r}).read()
 assert text.count({old!r}) == 1
@@ -68,33 +71,54 @@ open({path!r}, 'w').write(text.replace({old!r}, {new!r}))"""
 
 @dataclass(frozen=True, slots=True)
 class ProgramPart:
-    """A call of the program: which values it shows, and whether nothing else is printed of it."""
+    """A call of the program: which values it shows, and whether nothing else is printed of it.
+
+    The values that it takes from earlier parts are `late`: they stand in the call in braces.
+    """
 
     call: Called
     wanted: Mapping[str, str]  # patterns by name
     quiet: bool = True
+    late: frozenset[str] = frozenset()
 
 
 def programmable(step: Step) -> bool:
     return step.tool in PROGRAMMABLE and not step.arguments.keys() & {*READ_IN_PARTS}
 
 
-def look_up(parts: Sequence[ProgramPart], around: int = 0) -> Called:
-    """Runs what shows the values and prints the lines with them, and with those around.
+def look_up(parts: Sequence[ProgramPart]) -> Called:
+    """Runs what shows the values and prints the lines that say them.
 
-    Where no value is named it prints all, and that last: what a tool shows has an end.
+    What a part finds is filled into later ones that need it.  Where no value is named a part prints
+    all, and that last: what a tool shows has an end.
     """
-    ordered = sorted(parts, key=lambda part: not part.wanted)
-    shown = "".join(map(_shown, ordered))
     python = PYTHON if any(_code(part.call) for part in parts) else ""
-    return "python", {"code": LOOK.replace("AROUND", str(around)) + python + shown}
+    needed = frozenset().union(*(part.late for part in parts))
+    blocks = ["".join(_shown(part, needed) for part in chain) for chain in _chains(parts)]
+    return "python", {"code": LOOK + (TELL if needed else "") + python + looped(blocks)}
 
 
-def _shown(part: ProgramPart) -> str:
-    code, patterns = _code(part.call), "".join(f", {one!r}" for one in part.wanted.values())
-    if code is None:
-        return f"show({_command(part.call)!r}{patterns})\n"
-    return f"look(py({code!r}){patterns})\n"
+def _chains(parts: Sequence[ProgramPart]) -> list[list[ProgramPart]]:
+    """Parts that take values from one another stand together; what is printed whole comes last."""
+    chains: list[list[ProgramPart]] = []
+    for part in sorted(parts, key=lambda part: not part.wanted):
+        before = [c for c in chains if any(part.late.intersection(p.wanted) for p in c)]
+        chains = [c for c in chains if c not in before]
+        chains.append([*(one for chain in before for one in chain), part])
+    return chains
+
+
+def _shown(part: ProgramPart, needed: frozenset[str]) -> str:
+    """One line; what another part needs it keeps under its name."""
+    code = _code(part.call)
+    text = repr(_command(part.call) if code is None else code)
+    text += "".join(f".replace('{{{name}}}', {name})" for name in sorted(part.late))
+    output = f"os.popen({text}).read()" if code is None else f"py({text})"
+    if not part.wanted:
+        return f"print({output})\n"
+    names = [name if name in needed else "_" for name in part.wanted]
+    kept = f"{', '.join(names)}, = " if needed.intersection(names) else ""
+    return f"{kept}look({', '.join((output, *map(repr, part.wanted.values())))})\n"
 
 
 def carry_out(parts: Sequence[ProgramPart]) -> Called:
@@ -111,7 +135,7 @@ def joined(calls: Sequence[Called]) -> tuple[Called, ...]:
 
 
 def _ours(call: Called) -> bool:
-    return str(call[1].get("code", "")).startswith((LOOK.partition("AROUND")[0], DO))
+    return str(call[1].get("code", "")).startswith((LOOK, DO))
 
 
 def _way(call: Called) -> str:
@@ -136,4 +160,6 @@ def _code(call: Called) -> str | None:
         return WRITE.format(**given)
     if tool == "edit_file":
         return EDIT.format(**given)
+    if tool == "sqlite":
+        return QUERY.format(**given)
     return str(given["code"]) if tool == "python" else None

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from statecomp.history.interaction import Call
 from statecomp_bench.plan import PLACE, Plan, Step
+from statecomp_bench.scripted.loops import unrolled
 from statecomp_bench.scripted.meaning import form_of
 
 # A record's entries: one for each step.
@@ -52,7 +53,7 @@ class Recall:
 
     def asked(self, call: Call) -> set[str]:
         """The values that a program of its own looks for, by their patterns."""
-        code = _parsed(call.arguments).get("code", "")
+        code = unrolled(_parsed(call.arguments).get("code", ""))
         return {fact.name for fact in self._plan.facts if repr(fact.pattern) in code}
 
     def outdated(self, entry: ShownEntry, shown_by: Mapping[str, str]) -> Iterator[str]:
