@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from statecomp.errors import SummaryFailed
-from statecomp.history.interaction import Call, Interaction, Observation
+from statecomp.history.interaction import Call, Interaction, Observation, Summary
 from statecomp.history.situation import Situation
 from statecomp.llm.chat import ChatFailed, ChatUsage, Completion
 from statecomp.llm.record import Record
@@ -107,6 +107,17 @@ def test_a_limit_on_characters_reaches_the_transcript() -> None:
     ChatSummarizer(chat, limit_chars=1200).summarize(SPAN, Situation())
     assert chat.asked[0].prompt == transcript(SPAN, limit_chars=1200)
     assert len(chat.asked[0].prompt) <= 1200
+
+
+def test_older_records_are_named_where_there_is_no_room_for_them() -> None:
+    old = [Summary(f"s{n}", (), 0, f"record {n} " * 150, (), n, n + 1) for n in range(1, 21, 2)]
+    chat = ScriptedChat([json.dumps(GOOD)])
+    ChatSummarizer(chat).summarize(SPAN, Situation(before=tuple(old)))
+    asked = chat.asked[0].prompt
+    shown = [record for record in old if record.text in asked]
+    assert shown == old[-len(shown) :]
+    named = ", ".join(f"{record.first}-{record.last}" for record in old[: -len(shown)])
+    assert f"older records that stand too, of steps]\n{named}\n" in asked
 
 
 def test_a_fenced_block_is_read() -> None:

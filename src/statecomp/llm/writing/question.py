@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from statecomp.history.interaction import Interaction
+from statecomp.history.interaction import Interaction, Summary
 from statecomp.history.situation import LATEST, Situation
 from statecomp.llm.transcript import TranscriptPart, cut, delimited, parts_of
 
@@ -67,7 +67,13 @@ def _standing(situation: Situation) -> Iterator[TranscriptPart]:
         if len(text) > room:
             break
         room -= len(text)
-        shown.append(
-            TranscriptPart(f"situation: record of steps {record.first}-{record.last}", text)
-        )
+        shown.append(TranscriptPart(f"situation: record of steps {_steps(record)}", text))
+    older = situation.records[: len(situation.records) - len(shown)]
+    if older:
+        numbers = ", ".join(map(_steps, older))
+        yield TranscriptPart("situation: older records that stand too, of steps", numbers)
     yield from reversed(shown)
+
+
+def _steps(record: Summary) -> str:
+    return f"{record.first}-{record.last}"
