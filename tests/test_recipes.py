@@ -78,7 +78,7 @@ def test_without_arguments_the_engine_is_the_product_and_saves_on_a_long_session
         ("window=200000", "window", 200_000),
         ("recipe=paper,scorer=router", "holds", False),
         ("wariness=7", "rule.wariness", 7.0),
-        ("ahead=0.25", "rule.ahead", 0.25),
+        ("ahead=2.5", "rule.ahead", 2.5),
         ("prices=gpt-5", "rule.book.default", "gpt-5"),
         ("threshold=0.9", "rule.threshold", 0.9),
         ("recipe=paper,longer_than=1,scorer=router", "rule.longer_than", 1),

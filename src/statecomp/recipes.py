@@ -5,7 +5,7 @@ replay, bench, proxy, adapters and demo all open one; nothing else holds a defau
 
 `paper` is the paper: tau 0.60, kappa 3, B_min 1,000, no holds, no money.  The others differ in
 `wariness`, how many times the price of getting it back a wrong replacement counts, in `ahead`, how
-much of what is to come counts towards a rewrite, and in how much an extract may hold.
+many of the requests to come count towards a rewrite, and in how much an extract may hold.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Recipe:
     """One way to decide.
 
     With `gates` a score above their threshold is enough; without, a rewrite must pay, and a wrong
-    replacement counts `wariness` times what it costs to get the original back.  `ahead` is the
-    share of the requests to come that counts (see `Economics`).  With `holds`, documents the user
+    replacement counts `wariness` times what it costs to get the original back.  Of the requests to
+    come `ahead` count at most (see `Economics`).  With `holds`, documents the user
     names and what the agent came back for stay; with `chapters`, records of a finished task become
     one where that pays.  `router` is the one of the package that scores.
     """
@@ -50,7 +50,7 @@ class Recipe:
     about: str
     gates: Gates | None = None
     wariness: float = 1.0
-    ahead: float = 0.2
+    ahead: float = 3.0
     holds: bool = True
     chapters: bool = True
     router: str = DEFAULT_ROUTER
@@ -107,7 +107,7 @@ RECIPES: Mapping[str, Recipe] = {
             name="balanced",
             about="saves wherever it pays; the default",
             wariness=1.1,
-            ahead=0.35,
+            ahead=4.0,
             runs=Measured(tokens=-0.456, dollars=-0.12, premature=0.175, broken=0.0048),
             sessions=Measured(tokens=-0.672, dollars=-0.413, premature=0.152, broken=0.0042),
             again=(4, 12),

@@ -20,7 +20,7 @@ from statecomp.controller.horizon import Horizon
 from statecomp.controller.prices import PriceBook, Prices
 from statecomp.controller.spans import Gates
 from statecomp.errors import BadInput, SummaryFailed
-from statecomp.history.history import History
+from statecomp.history.history import History, Span
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
 from statecomp.llm.record import Record
@@ -41,7 +41,7 @@ def economics(requests: float = 15.0, prices: Prices = CLAUDE) -> Economics:
     """So many requests to come count, and none of those already made: scores of words are sure."""
     book = PriceBook({prices.model: prices}, prices.model)
     horizon = Horizon(start=requests, growth=0.0)
-    return paying(book, ahead=1.0, least_tokens=0, horizon=horizon)
+    return paying(book, ahead=requests, least_tokens=0, horizon=horizon)
 
 
 def rewrite(
@@ -229,7 +229,8 @@ def test_long_runs_do_not_starve_and_commit_in_batches() -> None:
     [
         {"wariness": -1.0},
         {"wariness": float("nan")},
-        {"ahead": 1.5},
+        {"ahead": -1.0},
+        {"ahead": float("inf")},
         {"least_tokens": -1},
         {"pressure": 0.0},
         {"ratio": 1.0},
@@ -242,3 +243,20 @@ def test_settings_that_make_no_sense_are_refused(wrong: dict[str, float]) -> Non
 
 def test_an_empty_history_has_no_market_to_break() -> None:
     assert economics().market(History(()), Circumstances()).cached_tokens == 0
+
+
+def test_of_the_requests_to_come_only_the_next_ones_count() -> None:
+    """A rewrite that the next one would have made anyway is no reason to break a cache."""
+    history = history_of("p" + "r" * 8)
+    scores = dict.fromkeys((step.id for step in history.interactions), 1.0)
+    span = Span(1, 3)
+
+    def counted(ahead: float, expected: float) -> float:
+        rule = paying(ahead=ahead, horizon=Horizon(start=expected, growth=0.0))
+        ruling = rule.judge(history, [span], scores, JUST_AFTER).ruling
+        assert ruling is not None
+        return ruling.requests
+
+    assert counted(4.0, 100.0) == counted(4.0, 50.0)
+    assert counted(4.0, 2.0) == counted(2.0, 50.0)
+    assert counted(4.0, 50.0) - counted(2.0, 50.0) == pytest.approx(2.0)

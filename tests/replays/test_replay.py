@@ -293,7 +293,7 @@ class TestMoney:
             ("economics=on", "has unknown options: economics"),
             ("recipe=rash", "known are paper, careful, balanced, bold"),
             ("wariness=-1", "wariness: must not be negative"),
-            ("ahead=2", "ahead: is a share, from 0 to 1"),
+            ("ahead=-2", "ahead: is a number of requests"),
             ("prices=nobody", "has no prices"),
         ],
     )

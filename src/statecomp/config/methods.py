@@ -27,7 +27,7 @@ OPTIONS: Mapping[str, str] = {
     "dtype": "the numbers it runs with, if not those it was trained with: float32, bfloat16",
     "encode_s": "seconds it may read at a checkpoint; then the previous scores stand",
     "wariness": "how many times the price of getting it back a wrong replacement counts",
-    "ahead": "the share of the requests to come that counts beside those already made",
+    "ahead": "how many of the requests to come count beside those already made",
     "threshold": "one score from which on every step may go, as in the paper; no money then",
     "longer_than": "the paper's kappa: a span must hold more steps than this; no money then",
     "min_source_tokens": "the paper's B_min: a span must hold this many tokens; no money then",

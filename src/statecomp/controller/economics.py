@@ -37,14 +37,13 @@ NOT_YET = 2.0
 class Stakes:
     """What stands on each side at one moment, for any interaction.
 
-    `requests` are those to come, `ahead` the share of them that counts towards a rewrite;
-    `context_tokens` is what every request sends.
+    `requests` are those to come that count towards a rewrite; `context_tokens` is what every
+    request sends.
     """
 
     prices: Prices
     checkpoint: int
     requests: float
-    ahead: float
     context_tokens: int
     wariness: float
     reread: float = REREAD
@@ -54,8 +53,8 @@ class Stakes:
         return self.checkpoint - interaction.number - 1
 
     def counted(self, interaction: Interaction) -> float:
-        """H_i: the requests it was carried through, and a share of those to come."""
-        return self.carried(interaction) + self.ahead * self.requests
+        """H_i: the requests it was carried through, and the next ones to come."""
+        return self.carried(interaction) + self.requests
 
     def return_tokens(self, interaction: Interaction) -> float:
         """What counts against replacing an interaction that is needed again, in tokens carried.
@@ -92,7 +91,7 @@ class Stakes:
         """Records of a finished task, with one of this length; nobody is expected to want them."""
         source = sum(record.tokens for record in records)
         saved = source - summary_tokens
-        counted = saved * (carried + self.ahead * self.requests)
+        counted = saved * (carried + self.requests)
         return Offer(before_tokens, source, summary_tokens, saved, counted)
 
 
@@ -110,7 +109,8 @@ class Economics:
 
     When it goes is a matter of lot sizing (see `gate`): a rewrite breaks the cache, and waiting
     costs what the tokens cost in each request.  Counted are the requests they were carried through
-    and a share `ahead` of those to come.  A span of less than `least_tokens` is not worth one.
+    and those to come, `ahead` of them at most: by then the next rewrite would have taken them
+    along.  A span of less than `least_tokens` is not worth one.
 
     `writer` says what the model costs that writes records for a client of some model, and is None
     where none is asked; a summary is expected to take `ratio` of its source and `frame_tokens`, and
@@ -136,8 +136,8 @@ class Economics:
     def __post_init__(self) -> None:
         if not 0.0 <= self.wariness < float("inf"):  # also false for NaN
             raise BadInput(f"must not be negative, not {self.wariness}", field="wariness")
-        if not 0.0 <= self.ahead <= 1.0:
-            raise BadInput(f"is a share, from 0 to 1, not {self.ahead}", field="ahead")
+        if not 0.0 <= self.ahead < float("inf"):
+            raise BadInput(f"is a number of requests, not {self.ahead}", field="ahead")
         if not self.payback > 0.0:
             raise BadInput(f"must be above 0, not {self.payback}", field="payback")
         if self.least_tokens < 0:
@@ -244,11 +244,11 @@ class Economics:
     def _stakes(self, history: History, now: Circumstances) -> Stakes:
         prices = self._prices(now)
         requests = (now.horizon or self.horizon).remaining(history.checkpoint)
+        left = max(0.0, requests - 1.0 if now.deferred else requests)
         return Stakes(
             prices=prices,
             checkpoint=history.checkpoint,
-            requests=max(0.0, requests - 1.0 if now.deferred else requests),
-            ahead=self.ahead,
+            requests=min(left, self.ahead),
             context_tokens=history.tokens + now.outside_tokens,
             wariness=self.wariness
             * now.caution
