@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
+from statecomp.history.windows import WINDOW
 from statecomp.history.windows import found as found_in
 
 
@@ -53,6 +54,8 @@ COMMON: frozenset[str] = frozenset(_EVERYWHERE.split())
 
 LONGEST = 240
 """A longer token is an encoded blob; nobody retypes one from a summary."""
+LONGEST_WORD = 60
+"""A longer word is data or an address, and comes once."""
 
 # Possessive quantifiers and bounded repeats: no token is ever scanned again from its middle.
 _WORD = re.compile(r"\w{3,}")
@@ -134,24 +137,57 @@ _TRAILING = ")]}>\"'`,;:!?&.+-#@"
 def identifiers(text: str) -> Mapping[str, Kind]:
     """The distinct identifiers of `text` in order of first appearance, each with its kind."""
     found: dict[str, Kind] = {}
-    tokens: Iterable[str] = dict.fromkeys(_tokens(text))
-    if len(text) > LONGEST:
-        tokens = [token for token in tokens if len(token) <= LONGEST]
-    for names in filter(None, map(_classified, tokens)):
+    for names in _named(text):
         for name, kind in names:
             found.setdefault(name, kind)
-    for groups in found_in(_QUOTED, text):
-        quoted = groups[0] or groups[1] or groups[2]
-        plain = quoted.isalpha() and quoted.islower() and not groups[2]
-        if not plain and quoted.isprintable():
-            found.setdefault(quoted, Kind.QUOTED)
+    if '"' in text or "'" in text or "`" in text:
+        for groups in found_in(_QUOTED, text):
+            quoted = groups[0] or groups[1] or groups[2]
+            plain = quoted.isalpha() and quoted.islower() and not groups[2]
+            if not plain and quoted.isprintable():
+                found.setdefault(quoted, Kind.QUOTED)
     return found
 
 
-def _tokens(text: str) -> Iterable[str]:
-    # Most lines hold nothing of what only the long pattern finds.
+Names: TypeAlias = tuple[tuple[str, Kind], ...]
+
+
+def _named(text: str) -> Iterable[Names]:
+    """The identifiers of each part of a text that has any."""
+    if len(text) > WINDOW:
+        return filter(None, map(_classified, _tokens(text)))
+    # No token holds a blank, and most words of a text were seen before.
+    words = dict.fromkeys(text.split())
+    if len(text) <= LONGEST_WORD:
+        return filter(None, map(_names_in, words))
+    return filter(None, map(_names_of, words))
+
+
+def _names_of(word: str) -> Names:
+    # Data without blanks is one long word that nobody sees again.
+    return _names_in(word) if len(word) <= LONGEST_WORD else _read(word)
+
+
+@lru_cache(maxsize=32_768)
+def _names_in(word: str) -> Names:
+    return _read(word)
+
+
+def _read(word: str) -> Names:
+    if word.isalpha() and word[1:].islower():
+        return ()
+    tokens = _tokens(word)
+    if len(tokens) == 1:
+        return _classified(*tokens)
+    return tuple(name for names in map(_classified, tokens) for name in names)
+
+
+def _tokens(text: str) -> Collection[str]:
+    """The distinct tokens of a text, in order."""
+    # Most words hold nothing of what only the long pattern finds.
     plain = "," not in text and "\\" not in text and "://" not in text
-    return found_in(_PLAIN_LEXER if plain else _LEXER, text)
+    tokens = dict.fromkeys(found_in(_PLAIN_LEXER if plain else _LEXER, text))
+    return tokens if len(text) <= LONGEST else [t for t in tokens if len(t) <= LONGEST]
 
 
 def identifier_set(text: str) -> frozenset[str]:
@@ -185,8 +221,8 @@ def _leaves(value: Any, key: str) -> Iterator[str]:
         yield f"{key}: {shown}" if key else shown
 
 
-@lru_cache(maxsize=65536)
-def _classified(token: str) -> tuple[tuple[str, Kind], ...]:
+@lru_cache(maxsize=32_768)
+def _classified(token: str) -> Names:
     """The identifiers of one token; mostly none or one."""
     name = _trimmed(token)
     # A plain word is by far the commonest token, and never worth the long pattern.
@@ -202,7 +238,7 @@ def _classified(token: str) -> tuple[tuple[str, Kind], ...]:
     return _pieces(name)
 
 
-def _pieces(name: str) -> tuple[tuple[str, Kind], ...]:
+def _pieces(name: str) -> Names:
     """`key:value`, `A&B` and `x--y` are several tokens glued together."""
     parts = [part for part in re.split(r"[:&%#]+|--+|\.{2,}", name) if part]
     if len(parts) < 2:

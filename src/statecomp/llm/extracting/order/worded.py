@@ -31,15 +31,16 @@ def spoken_in(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words))
 
 
-_VALUE = re.compile(r"\S*\d\S*|\"[^\"]*\"|\b[A-Z]\w+")
+# Possessive: a word without a digit is looked through once from each of its letters, not twice.
+_VALUE = re.compile(r"[^\s\d]*+\d\S*+|\"[^\"]*\"|\b[A-Z]\w+")
 
 
-@lru_cache(maxsize=REMEMBERED)
 def template(text: str) -> str:
     """The line without what tells it from others of its kind."""
     return value_free(text)[:60]
 
 
+@lru_cache(maxsize=REMEMBERED)
 def value_free(text: str) -> str:
     """The beginning of a text with a mark for each name, number and quotation."""
     return _VALUE.sub("#", text[:160])

@@ -16,6 +16,7 @@ _PROGRESS = (
     r".*(?:\d%\||\[\d\d:\d\d[<,]|it/s\]|examples/s\])|\s*(?:Reading package lists|"
     r"Building dependency tree|Reading state information)\.\.\."
 )
+_DUMPED = re.compile(_DUMP)
 _TRACE = re.compile(r"\s*Traceback \(most recent call last\):?\s*\Z")
 _FRAME = re.compile(r"""\s*File ".{1,400}", line \d+(?:, in .*)?\Z""")
 _SPAN = re.compile(r"\W{0,4}Span (\d+), Global Line \d+[^:]*:\W{0,4}\Z")
@@ -39,7 +40,32 @@ _PROMPT = re.compile(
 
 def telling(written: Iterable[str]) -> list[str]:
     """The lines without dumps, progress, frames of a traceback and marks of places in a page."""
-    return list(_spans(_quiet(_without_labels(list(written)))))
+    lines = list(written)
+    text = "\n".join(lines)
+    # A pattern is tried at each line only where the text holds what it cannot do without.
+    held = {mark for mark in _MARKS if mark in text}
+    if _MARKED.search(text):
+        lines, held = list(_without_labels(lines)), held | {_ELEMENTS}
+    if _CLOCK.search(text) or any(map(_DUMPED.match, lines)):
+        held.add(_NOISES)
+    if _CONSOLES in held:
+        lines = list(_without_console(lines))
+    if held:
+        lines = list(_quiet(lines, held))
+    if "please " in text.lower():
+        lines = [line if len(line) > WIDEST else _PROMPT.sub("", line) for line in lines]
+    return list(_spans(lines)) if _PLACED in held else lines
+
+
+_TRACES, _RUNS, _LOGS, _CONSOLES = "Traceback (most", "Ran Playwright", "Call log:", "New console"
+_PLACED, _ELEMENTS, _NOISES = "Global Line", "element", "noise"
+_MARKS = (
+    _TRACES, _RUNS, _LOGS, _CONSOLES, _PLACED, "%|", "/s]", "Reading package lists",
+    "Building dependency tree", "Reading state information", 'File "', "lines total)]",
+    "End of matches for ", "[ref=",
+)  # fmt: skip
+_CLOCK = re.compile(r"\[\d\d:\d\d[<,]")
+_MARKED = re.compile(r"\[\d+\]\s?<|Current step: ")
 
 
 def _without_labels(lines: Sequence[str]) -> Iterator[str]:
@@ -50,40 +76,49 @@ def _without_labels(lines: Sequence[str]) -> Iterator[str]:
             yield line
 
 
-def _quiet(lines: Iterable[str]) -> Iterator[str]:
-    trace, fence, log, console = -1, 0, False, False
+def _without_console(lines: Iterable[str]) -> Iterator[str]:
+    console = False
+    for line in lines:
+        if len(line) <= WIDEST:
+            console = bool(_CONSOLE.match(line)) or (console and not line.startswith("#"))
+        if not console or len(line) > WIDEST:
+            yield line
+
+
+def _quiet(lines: Iterable[str], held: set[str]) -> Iterator[str]:
+    trace, fence, log = -1, 0, False
+    traces, runs, logs = _TRACES in held, _RUNS in held, _LOGS in held
+    elements, noises = _ELEMENTS in held, held != {_ELEMENTS}
     for line in lines:
         if len(line) > WIDEST:
             yield line
             continue
-        console = bool(_CONSOLE.match(line)) or (console and not line.startswith("#"))
-        if console:
-            continue
-        margin = len(line) - len(line.lstrip())
-        if trace >= 0 and (margin > trace or not line.strip() or _FRAME.match(line)):
-            continue
-        trace = -1
+        if traces:
+            margin = len(line) - len(line.lstrip())
+            if trace >= 0 and (margin > trace or not line.strip() or _FRAME.match(line)):
+                continue
+            trace = -1
         if fence:
             fence = 0 if fence > 1 and line.startswith("```") else fence + line.startswith("```")
         elif log and line.lstrip().startswith("-"):
             continue
-        elif _TRACE.match(line):
+        elif traces and _TRACE.match(line):
             trace = margin
-        elif _RAN.match(line):
+        elif runs and _RAN.match(line):
             fence = 1
         else:
-            log = bool(_CALL_LOG.match(line))
-            if _ELEMENT.match(line):
+            log = logs and bool(_CALL_LOG.match(line))
+            if elements and _ELEMENT.match(line):
                 yield from ("", "")  # what stood around it does not belong together
-            elif not log and not _is_noise(line):
-                yield _PROMPT.sub("", line)
+            elif not log and not (noises and _is_noise(line)):
+                yield line
 
 
 def _is_noise(line: str) -> bool:
     return bool(_NOISE.match(line) or ("[ref=" in line and _BARE_ITEM.match(line)))
 
 
-def _spans(lines: Iterator[str]) -> Iterator[str]:
+def _spans(lines: Iterable[str]) -> Iterator[str]:
     """A place in a page stands before what was found there, on one line, or not at all."""
     place = ""
     for line in lines:
