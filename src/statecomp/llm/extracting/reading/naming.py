@@ -16,6 +16,7 @@ LIST_CHARS = 240
 DETAIL = 24
 
 CALLED = ("filename", "name", "title", "subject", "label", "plain_text", "text", "path", "login")
+_NAMES = ("name", "title", "subject")
 _TITLES = ("title", "name", "rich_text", "text")
 _PEOPLE = frozenset({"parent", "owner", "author", "committer", "user", "creator", "sender", "icon"})
 _KEPT_APART = ("id", "number", "key", "sha", "code")
@@ -66,7 +67,9 @@ def own_name(value: Mapping[str, Json]) -> str:
         inner = value.get(key)
         if isinstance(inner, str) and (text := one_line(inner)) and len(text) <= LONGEST_NAME:
             return f"{key}: {text}"
-    return ""
+    # A long name still tells a thing from others, its kind does not.
+    long = next((key for key in _NAMES if isinstance(value.get(key), str) and value[key]), "")
+    return f"{long}: {_short(value[long])}" if long else ""
 
 
 def _titles(value: Json, depth: int) -> Iterator[tuple[str, str]]:
