@@ -15,6 +15,7 @@ from statecomp.llm.extracting.draft import Draft
 from statecomp.llm.extracting.elsewhere import lines_elsewhere, stands_elsewhere
 from statecomp.llm.extracting.order.foremost import beside_kin, foremost
 from statecomp.llm.extracting.order.ranking import Setting, likelihood
+from statecomp.llm.extracting.order.valued import outdated
 from statecomp.llm.extracting.pieces import Form, Owner
 from statecomp.llm.extracting.reading.lasting import lasting
 from statecomp.llm.extracting.reading.misleading import binding, misleads
@@ -98,6 +99,8 @@ class ExtractiveSummarizer:
         most, room = self._rooms(span, source)
         seen = units_of(span)
         units = lasting([unit for unit in seen if not misleads(unit)])
+        old = outdated(units, situation)
+        units = [unit for place, unit in enumerate(units) if place not in old]
         setting = Setting.of(units, situation)
         held = lines_elsewhere(situation)
         after = [s for s in situation.after if isinstance(s, Interaction)]
