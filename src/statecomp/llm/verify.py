@@ -12,6 +12,7 @@ from statecomp.history.facts import FactIndex, own_words
 from statecomp.history.interaction import Call, Interaction
 from statecomp.history.situation import Situation
 from statecomp.history.text import COMMON, Kind, identifiers
+from statecomp.llm.extracting.arguments import acted
 from statecomp.llm.extracting.pieces import FENCED
 from statecomp.llm.extracting.reading.noise import guesses, intends
 from statecomp.llm.record import Record
@@ -184,7 +185,8 @@ def own_identifiers(member: Interaction) -> Mapping[str, Kind]:
     # Reasoning is left out: a record never contains thinking.
     prose: list[str] = []
     bodies: list[str] = []
-    _divide(member.said, prose, bodies)
+    message = acted(member.said)
+    _divide(str(message[0]) if message else member.said, prose, bodies)
     for call in member.calls:
         for key, value in _arguments(call):
             if value.count("\n") <= BODY_LINES:

@@ -316,3 +316,47 @@ def test_what_a_search_found_on_a_line_is_no_field() -> None:
     found = told("Line 115: if (a == b) {\nLine 164: if (a == c) {\nLine 170: return;")
     assert "Line 115: if (a == b) {" in found
     assert not [p for p in cut("Line 3: a\nLine 9: b\n") if p.form == "field"]
+
+
+# --- a fourth draw ---
+
+
+def test_a_page_of_which_words_were_left_out_is_not_shown_as_whole() -> None:
+    marks = "\n".join(f"- [{n}] <a>Word {n}</a>" for n in range(7))
+    seen = f"URL: https://walls.example/sorry/index\n{marks}\n- [9] <label>I am not a robot</label>"
+    body = written(step(1, "{}", seen, name="wait"), step(2, seen=PADDING)).body
+    assert "; its output:" not in body
+
+
+def test_an_answer_that_begins_with_a_bracket_may_be_short_words() -> None:
+    seen = (
+        "[x] Opening the door\n[+] Opening the door: Done\n\nPart 1 --> a common attack\n\n--end--"
+    )
+    assert "Part 1 --> a common attack" in written(step(1, seen=seen), step(2, seen=PADDING)).body
+
+
+def test_a_value_beside_some_names_of_a_list_is_left_out() -> None:
+    accounts = [
+        {"account_name": "mail", "password": "sj3$c=n"},
+        {"account_name": "notes", "password": "FnW49b9"},
+    ]
+    assert told(json.dumps(accounts))[0] == "2 listed: mail, notes"
+
+
+def test_one_thing_inside_another_is_no_outcome() -> None:
+    schema = {"path": "/notes", "response_schemas": {"success": [{"title": "string", "n": 1}]}}
+    seen = json.dumps(schema | {f"p{n}": "some long words of it" for n in range(9)})
+    assert not outcome(seen).startswith("path: /notes; response_schemas")
+
+
+def test_a_progress_line_of_numbers_says_nothing() -> None:
+    rows = "\n".join(f"100 {n} 100 {n} 0 0 35{n} 0 --:--:-- --:--:-- 11.9M" for n in range(30))
+    assert "--:--:--" not in written(step(1, seen=rows), step(2, seen=PADDING)).body
+
+
+def test_the_state_in_a_message_of_data_is_not_the_agents_own_words() -> None:
+    said = json.dumps(
+        {"state": {"memory": "see 'odd_key_7' later"}, "actions": [{"click": {"id": "B4"}}]}
+    )
+    span = [Interaction("i", 1, (), 0, said=said, observations=(Observation(None, "x"),))]
+    assert "odd_key_7" not in completed(written(*span), span, NOTHING).body

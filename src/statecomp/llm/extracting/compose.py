@@ -62,6 +62,11 @@ class UnitTotals:
         for step, length in enumerate(lengths):
             if length > UNSAID * said[step]:
                 answered[step] += 1
+        pieces = Counter((unit.step, unit.answer) for unit in units if unit.place is Place.OBSERVED)
+        for unit in told:
+            # Something was left out before anybody could choose it.
+            if unit.place is Place.OBSERVED and unit.count > pieces[unit.step, unit.answer]:
+                answered[unit.step] += 1
         return cls(
             Counter(u.owner for u in told if u.form is not Form.FIELD and not is_shared(u)),
             Counter(unit.owner for unit in told if unit.form is Form.FIELD),

@@ -59,7 +59,9 @@ _TORN = re.compile(
     r"\s*(?:\*/|\*[\s<]|[)}\]]|END\b|ELSE\b|else\b|elif\b|except\b|catch\b|finally\b)"
 )
 """What a block of a program begins with that was torn from the one before it."""
-_IMPORTS = re.compile(r"\s*(?:import |from \S+ import |#include |using |package |use |\Z)")
+_IMPORTS = re.compile(
+    r"\s*(?:edit \d+:\d+|import |from \S+ import |#include |using |package |use |\Z)"
+)
 """What every file begins with; it says what a program uses, not what it does."""
 SHRED = 3
 
@@ -69,7 +71,7 @@ def _shred(unit: Unit) -> bool:
     return unit.count > SHRED and unit.text.count("\n") + 1 < SHRED
 
 
-_NUMBER = re.compile(r"[^A-Za-z]*\d[^A-Za-z]*|\.{3}|[IVX]{1,4}\.?|NaN")
+_NUMBER = re.compile(r"[^A-Za-z]+[kKMGTB%]{0,2}|[IVX]{1,4}\.?|NaN")
 ALONE = 4
 """Pieces of an answer that is more than a row or two of numbers."""
 _SCRAP = re.compile(r"(?:\.\.\. )?\S{200,}\Z")
@@ -81,7 +83,7 @@ _BARE_LINK = re.compile(r"\W*https?://\S+\Z")
 def _numbers(text: str) -> bool:
     """Whether it is a row of numbers, which says nothing without the header it stood under."""
     words = text.split()
-    return len(words) > 1 and all(map(_NUMBER.fullmatch, words))
+    return len(words) > 1 and all(map(_NUMBER.fullmatch, words)) and any(map(str.isdigit, text))
 
 
 def _crumb(text: str) -> bool:

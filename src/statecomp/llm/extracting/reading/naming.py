@@ -118,8 +118,10 @@ def listed(values: Sequence[Json], what: str = "") -> str:
     objects = [value for value in values if isinstance(value, dict)]
     names = list(counted([name for value in objects if (name := _listed(value))]))
     if len(names) == len(objects) and len(names) <= LIST_CHARS // 8:
-        full = [f"{name}{_detail(value)}" for value in objects if (name := _listed(value))]
-        names = full if sum(map(len, full)) <= LIST_CHARS else names
+        details = list(map(_detail, objects))
+        full = [f"{name}{more}" for name, more in zip(map(_listed, objects), details, strict=True)]
+        # Beside some names only, a value would be theirs and not the others'.
+        names = full if all(details) and sum(map(len, full)) <= LIST_CHARS else names
     told: list[str] = []
     for name in names:
         if sum(map(len, told)) + len(name) > LIST_CHARS:

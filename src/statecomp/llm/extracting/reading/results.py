@@ -64,6 +64,8 @@ def _lists_all(unit: Unit, seen: Sequence[Unit]) -> bool:
     if unit.form is not Form.LIST:
         return False
     before = _COUNT.search(unit.text)
+    if not before and "; " in unit.text:
+        return False  # one thing inside another
     owner = unit.text[: before.start()] if before else ""
     return not owner or all(
         other.label.startswith(owner) for other in seen if other.form is not Form.LIST

@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 from statecomp.history.interaction import Interaction
 from statecomp.llm.extracting.reading.misleading import addresses
 from statecomp.llm.extracting.reading.noise import orders, telling
+from statecomp.llm.extracting.reading.page import is_page
 from statecomp.llm.extracting.units import parts_of
 from statecomp.llm.extracting.unwrap import Payload
 from statecomp.llm.record import framelike
 
+_DATA = re.compile(r"""\s*[\[{]\s*[\["'{\d\]}]""")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 LINES, CHARS = 12, 400
 """Of an answer that is shown as it is; a longer one is cut into its pieces."""
@@ -30,8 +32,10 @@ def whole_answers(span: Sequence[Interaction]) -> Mapping[int, list[str]]:
 
 def _shown(payload: Payload) -> list[str]:
     text = payload.text
-    if payload.window or len(text) > 3 * CHARS or text.lstrip()[:1] in ("{", "["):
+    if payload.window or len(text) > 3 * CHARS or _DATA.match(text):
         return []
+    if is_page(text.split("\n")):
+        return []  # most of it is furniture
     lines = (_CONTROL.sub(" ", line).rstrip() for line in telling(text.split("\n")))
     told = [line for line in lines if line]
     commands = framelike(text) or any(orders(line) or addresses(line) for line in told)
