@@ -15,9 +15,11 @@ from statecomp.llm.extracting.draft import Draft
 from statecomp.llm.extracting.elsewhere import lines_elsewhere, stands_elsewhere
 from statecomp.llm.extracting.order.foremost import beside_kin, foremost
 from statecomp.llm.extracting.order.ranking import Setting, likelihood
+from statecomp.llm.extracting.order.valued import outdated
 from statecomp.llm.extracting.pieces import Form, Owner
 from statecomp.llm.extracting.reading.lasting import lasting
 from statecomp.llm.extracting.reading.misleading import binding, misleads
+from statecomp.llm.extracting.reading.short import whole_answers
 from statecomp.llm.extracting.steps import KnownStep, Outline, outline, steps_of
 from statecomp.llm.extracting.units import Place, Unit, units_of
 from statecomp.llm.extracting.unread import unread
@@ -97,6 +99,8 @@ class ExtractiveSummarizer:
         most, room = self._rooms(span, source)
         seen = units_of(span)
         units = lasting([unit for unit in seen if not misleads(unit)])
+        old = outdated(units, situation)
+        units = [unit for place, unit in enumerate(units) if place not in old]
         setting = Setting.of(units, situation)
         held = lines_elsewhere(situation)
         after = [s for s in situation.after if isinstance(s, Interaction)]
@@ -112,7 +116,7 @@ class ExtractiveSummarizer:
         told = outline(steps, min(most, max(bound, LINE_TOKENS * len(span))), self.count)
         told = replace(told, locations=unread(span, situation))
         # What was left out because it says nothing, or too much, was there all the same.
-        totals = UnitTotals.of(seen, [step.length for step in steps])
+        totals = UnitTotals.of(seen, [step.length for step in steps], whole_answers(span))
         draft = Draft(told, units, [step.number for step in steps], density, totals)
         reserve = self._reserve(told.record, owed(span, situation.rest), room)
         fresh = _unsaid(chances, units, told, steps)
@@ -121,7 +125,7 @@ class ExtractiveSummarizer:
         order, kin = beside_kin(ordered(units, fresh, density), units)
         order = sorted(order, key=lambda place: place not in first)
         room = max(room, self.count(told.record.body))
-        draft.fill(order, room - reserve, self.count, first | kin)
+        draft.fill(order, room - reserve, self.count, first | kin, last=not self.name_worth)
         draft.shorten(room, self.count)
         if self.name_worth:
             needs = needed(chances, len(span))
@@ -132,7 +136,7 @@ class ExtractiveSummarizer:
             ]
             bound = max(bound, room)
             draft.complete(binding(steps, situation), bound - reserve, self.count)
-            draft.fill(worthy, bound - reserve, self.count, first)
+            draft.fill(worthy, bound - reserve, self.count, first, last=True)
             draft.shorten(bound, self.count)
             most = min(most, bound + round(source * INDEX_SHARE))
             left = inventory(span, situation.rest, draft.record().body)

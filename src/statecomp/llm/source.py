@@ -14,6 +14,7 @@ from functools import cached_property
 from statecomp.history.facts import facts_of
 from statecomp.history.interaction import Interaction, Segment
 from statecomp.history.text import COMMON, Kind, argument_text
+from statecomp.llm.extracting.unwrap import COLOUR
 
 _SPACES = re.compile(r"\s+")
 _QUOTES = str.maketrans("\u2018\u2019\u201c\u201d\u2013\u2014\u00a0", "''\"\"-- ")
@@ -69,7 +70,10 @@ class SourceText:
             if isinstance(segment, Interaction):
                 parts.extend(argument_text(call.arguments) for call in segment.calls)
         joined = "\n".join(parts)
-        return plain(f"{joined}\n{_decoded(joined)}")
+        decoded = _decoded(joined)
+        # A name that is coloured letter by letter is still the name.
+        bare = COLOUR.sub("", decoded) if "\x1b" in decoded else decoded
+        return plain(f"{joined}\n{bare}")
 
     @cached_property
     def words(self) -> frozenset[str]:

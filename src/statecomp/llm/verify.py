@@ -12,6 +12,7 @@ from statecomp.history.facts import FactIndex, own_words
 from statecomp.history.interaction import Call, Interaction
 from statecomp.history.situation import Situation
 from statecomp.history.text import COMMON, Kind, identifiers
+from statecomp.llm.extracting.arguments import acted
 from statecomp.llm.extracting.pieces import FENCED
 from statecomp.llm.extracting.reading.noise import guesses, intends
 from statecomp.llm.record import Record
@@ -41,6 +42,8 @@ _ENTRY_NUMBER = re.compile(
     r"(?:-> |\(|-> ok, |file of )[\d,]+ (?:lines?|characters|fields?|things?)(?=[);\n]|\Z)|"
     r"(?:-> |\()lines \d+-\d+(?: of \d+)?(?=[);\n]|\Z)"
 )
+_CALLED = re.compile(r"\s*(?:\[\{|\{['\"])")
+"""Data in the words of the agent: what a client wrote of its calls, which are told elsewhere."""
 _SENTENCE = re.compile(r"(?:\S+ ){3,}\S+[.!?]\Z")
 """A quotation that is a sentence of the agent names nothing."""
 _MARKUP = re.compile(r"</?[a-z_]{1,20}>")
@@ -136,10 +139,10 @@ def _quoted(names: Sequence[str], span: Sequence[Interaction]) -> Iterator[str]:
     left = dict.fromkeys(names)
     for member in span:
         pieces: list[str] = []
-        for line in _MARKUP.sub(" ", own_words(member)).splitlines():
+        for line in _MARKUP.sub(" ", own_words(replace(member, reasoning=""))).splitlines():
             here = [name for name in identifiers(line) if name in left]
             if here:
-                spoken = line in member.said or line in member.reasoning
+                spoken = line in member.said
                 pieces.append(_around(here, line, spoken))
                 for name in here:
                     del left[name]
@@ -154,7 +157,8 @@ def _quoted(names: Sequence[str], span: Sequence[Interaction]) -> Iterator[str]:
 def _around(names: Sequence[str], line: str, spoken: bool) -> str:
     """The part of a line from the first of some names to the last, and a few words beside them.
 
-    Of a guess the names alone, if it does not fit: what is torn off may be its "perhaps".
+    Of a sentence the names alone, if it does not fit: half of it is not what the agent said.  A
+    number says nothing without its words, unless they are a guess.
     """
     places = [re.search(rf"(?<!\w){re.escape(name)}(?!\w)", line) for name in names]
     spans = [place.span() for place in places if place]
@@ -164,7 +168,7 @@ def _around(names: Sequence[str], line: str, spoken: bool) -> str:
     start = line.rfind(" ", 0, max(0, first - BESIDE_CHARS)) + 1 if first > BESIDE_CHARS else 0
     stop = line.find(" ", last + BESIDE_CHARS)
     part = line[start : len(line) if stop < 0 else stop].strip()
-    torn = spoken and (start > 0 or stop >= 0) and guesses(line)
+    torn = spoken and (start > 0 or stop >= 0) and (guesses(line) or not _bare(names))
     if torn or len(part) > ENTRY_CHARS + sum(map(len, names)) or intends(part):
         # Far apart on a line of data: what stands between them is no label of theirs.
         # And a torn sentence about what the agent meant to do reads like what is to be done.
@@ -172,11 +176,17 @@ def _around(names: Sequence[str], line: str, spoken: bool) -> str:
     return f"{'... ' if start else ''}{part}{' ...' if stop >= 0 else ''}"
 
 
+def _bare(names: Sequence[str]) -> bool:
+    return any(not any(map(str.isalpha, name)) for name in names)
+
+
 def own_identifiers(member: Interaction) -> Mapping[str, Kind]:
     """The identifiers of the agent's own words, without those inside what it wrote elsewhere."""
-    prose = [member.reasoning]
+    # Reasoning is left out: a record never contains thinking.
+    prose: list[str] = []
     bodies: list[str] = []
-    _divide(member.said, prose, bodies)
+    message = acted(member.said)
+    _divide(str(message[0]) if message else member.said, prose, bodies)
     for call in member.calls:
         for key, value in _arguments(call):
             if value.count("\n") <= BODY_LINES:
@@ -184,7 +194,8 @@ def own_identifiers(member: Interaction) -> Mapping[str, Kind]:
             elif key in _RUN_KEYS:
                 _divide(value, prose, bodies)
             # A long value under any other key is the content of a file, a page or a message.
-    found = dict(identifiers("\n".join(prose)))
+    lines = (line for text in prose for line in text.split("\n"))
+    found = dict(identifiers("\n".join(line for line in lines if not _CALLED.match(line))))
     for name, kind in identifiers("\n".join(bodies)).items():
         if kind is Kind.PATH and name.startswith(("/", "~", "./")):
             found.setdefault(name, kind)

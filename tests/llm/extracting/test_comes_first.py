@@ -146,6 +146,15 @@ def test_lines_of_the_form_of_a_kept_line_come_before_chatter() -> None:
         assert line.rpartition("reads: ")[2] in record.body
 
 
+@pytest.mark.parametrize("after", [True, False])
+def test_what_the_agent_said_before_a_correction_is_left_out(after: bool) -> None:
+    said = "I noted in plan_7.csv the travel of Granite: 128.6"
+    old, new = step(3, said=said, seen=memo([])), step(9, seen=memo(MEMO[:1]))
+    record = written(old, after=[new]) if after else written(old, new)
+    assert "128.6" not in record.body
+    assert after or lines_with("travel of Granite: 73.8", record)
+
+
 def corrected(
     *span: Interaction, before: tuple[Segment, ...] = (), after: tuple[Segment, ...] = ()
 ) -> list[str]:

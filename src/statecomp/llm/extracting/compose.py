@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TypeAlias
 
@@ -22,6 +22,8 @@ where that is in the record.  It is a view: nobody has checked it."""
 CONCLUDED = "the agent, before it: "
 PART, WHOLE = "; from its output:", "; its output:"
 OUTPUT_PART, SENT_PART = "from their output:", "from what it sent:"
+GAP = "..."
+"""Stands between two pieces of a text that did not follow each other."""
 COUNTED = (Form.ROW, Form.RULE, Form.LINE)
 """Forms of which a reader should know how many more there were."""
 
@@ -34,15 +36,22 @@ UNSAID = 2
 class UnitTotals:
     """How many units there were: a part must not look whole.
 
-    Lines and rows of an owner, fields of an owner, and all that a step answered.
+    Lines and rows of an owner, fields of an owner, and all that a step answered; `whole` are the
+    answers that are shown as they are, or not at all.
     """
 
     below: Mapping[Owner | None, int]
     fields: Mapping[Owner | None, int]
     answered: Mapping[int, int]
+    whole: Mapping[int, Sequence[str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, units: Sequence[Unit], lengths: Sequence[int] = ()) -> UnitTotals:
+    def of(
+        cls,
+        units: Sequence[Unit],
+        lengths: Sequence[int] = (),
+        whole: Mapping[int, Sequence[str]] | None = None,
+    ) -> UnitTotals:
         """The totals; `lengths` are those of the answers, of which units may say a part only."""
         told = [unit for unit in units if unit.form is not Form.LIST]
         answered = Counter(unit.step for unit in told if unit.place is Place.OBSERVED)
@@ -53,10 +62,16 @@ class UnitTotals:
         for step, length in enumerate(lengths):
             if length > UNSAID * said[step]:
                 answered[step] += 1
+        pieces = Counter((unit.step, unit.answer) for unit in units if unit.place is Place.OBSERVED)
+        for unit in told:
+            # Something was left out before anybody could choose it.
+            if unit.place is Place.OBSERVED and unit.count > pieces[unit.step, unit.answer]:
+                answered[unit.step] += 1
         return cls(
             Counter(u.owner for u in told if u.form is not Form.FIELD and not is_shared(u)),
             Counter(unit.owner for unit in told if unit.form is Form.FIELD),
             answered,
+            whole or {},
         )
 
 
@@ -73,10 +88,10 @@ def composed(
 ) -> Record:
     """Each step's line with its units below, and other units under their headings."""
     by_heading: dict[str, dict[int, list[Unit]]] = {}
-    remarks: dict[int, list[str]] = {}
+    remarks: dict[int, list[Unit]] = {}
     for unit, heading in chosen:
         if heading == "facts" and unit.place is Place.SAID:
-            remarks.setdefault(unit.step, []).append(unit.text)
+            remarks.setdefault(unit.step, []).append(unit)
         else:
             by_heading.setdefault(heading, {}).setdefault(unit.step, []).append(unit)
     steps_units = by_heading.pop("facts", {})
@@ -87,11 +102,8 @@ def composed(
             sent = [unit for unit in units if unit.place is not Place.OBSERVED]
             facts[place] = list(_told(sent, totals))
     for place, said in remarks.items():
-        remark = " ... ".join(said)
-        if place:
-            facts.setdefault(place - 1, []).append(f"{WROTE_AFTER}{remark}")
-        else:
-            facts.setdefault(place, []).append(f"{WROTE}{remark}")
+        head = WROTE_AFTER if place else WROTE
+        facts.setdefault(max(0, place - 1), []).extend(f"{head}{run}" for run in _spoken(said))
     entries = {
         heading: tuple(
             entry(f"{numbers[step]}{_HEADS.get(heading, ':')}", list(lines_of(units, totals)))
@@ -125,7 +137,8 @@ def _marked(line: str, units: Sequence[Unit], totals: UnitTotals) -> str:
         return "\n  ".join(_below_calls(line, shown, totals))
     if "\n" in line:
         return f"{line}\n  {OUTPUT_PART}"
-    whole = len(shown) >= totals.answered[shown[0].step]
+    step = shown[0].step
+    whole = step in totals.whole or len(shown) >= totals.answered[step]
     return f"{line.rstrip(':')}{WHOLE if whole else PART}"
 
 
@@ -146,7 +159,11 @@ def _below_calls(line: str, shown: Sequence[Unit], totals: UnitTotals) -> Iterat
 
 def _told(units: Sequence[Unit], totals: UnitTotals) -> Iterator[str]:
     """What a step answered, then what it had sent: nobody should take one for the other."""
-    yield from lines_of([unit for unit in units if unit.place is not Place.CALL], totals)
+    told = [unit for unit in units if unit.place is not Place.CALL]
+    if any(unit.place is Place.OBSERVED for unit in told) and told[0].step in totals.whole:
+        yield from totals.whole[told[0].step]
+        told = [unit for unit in told if unit.place is Place.SAID]
+    yield from lines_of(told, totals)
     if sent := list(lines_of([unit for unit in units if unit.place is Place.CALL], totals)):
         yield from (f"{SENT_PART} {sent[0]}",) if len(sent) == 1 else (SENT_PART, *_indented(sent))
 
@@ -157,8 +174,8 @@ def _indented(lines: Sequence[str]) -> Iterator[str]:
 
 def lines_of(units: Sequence[Unit], totals: UnitTotals) -> Iterator[str]:
     """The lines that show these units of one step; what the agent said is marked as its own."""
-    if said := [unit.text for unit in units if unit.place is Place.SAID]:
-        yield f"{CONCLUDED}{' ... '.join(said)}"
+    said = [unit for unit in units if unit.place is Place.SAID]
+    yield from (f"{CONCLUDED}{run}" for run in _spoken(said))
     groups: dict[Group, list[Unit]] = {}
     for place, unit in enumerate(units):
         if unit.place is Place.SAID:
@@ -169,18 +186,26 @@ def lines_of(units: Sequence[Unit], totals: UnitTotals) -> Iterator[str]:
         groups.setdefault(key, []).append(unit)
     bare, named = _called(groups)
     yield from bare
+    before: Unit | None = None
+    ends = False
     for key, group in groups.items():
         if key in named:
             continue
         owner, _, fields = key
+        if before and not owner and _parted(before, group[0]):
+            yield GAP
+        before = None if owner else group[-1]
+        ends = bool(before and before.form is Form.LINE and before.index < before.count - 1)
         label = owner.label if owner else ""
         rows = sum(1 for unit in group if not is_shared(unit))
         left = (totals.fields if fields else totals.below).get(owner, 0) - rows
         if fields and all(unit.text != label.rpartition("; ")[2] for unit in group):
             left -= 1  # the label is a field of its own
-        yield from _fields(label, group, left > 0) if fields else _below(label, group)
+        yield from _fields(label, group, left > 0) if fields else _below(label, group, left > 0)
         if not fields and owner and left > 0 and group[0].form in COUNTED:
             yield f"  (and {left} more)"
+    if ends:
+        yield GAP  # a list must not end as if that were all
 
 
 Group: TypeAlias = tuple[Owner | None, int, bool]
@@ -225,23 +250,49 @@ def _key_of(text: str) -> str:
     return key if colon else ""
 
 
-def _below(label: str, units: Sequence[Unit]) -> Iterator[str]:
-    """The units of a table, a section or a function below its label."""
+def _below(label: str, units: Sequence[Unit], part: bool) -> Iterator[str]:
+    """The units of a table, a section or a function below its label.
+
+    One of several does not stand behind the label: "43 found: a.txt" would be a claim.
+    """
     form = units[0].form
-    if label and form in (Form.LINE, Form.RULE) and len(units) == 1:
+    if label and form in (Form.LINE, Form.RULE) and len(units) == 1 and not part:
         yield f"{label.rstrip(':')}: {units[0].text}"
         return
     margin = ""
     if label:
         yield label
         margin = "  "
-    before = units[0].index
+    before = units[0]
     for unit in units:
-        if form is Form.CODE and unit.index > before + 1:
-            yield f"{margin}..."
-        before = unit.index
+        if _parted(before, unit):
+            yield f"{margin}{GAP}"
+        before = unit
         for line in filter(str.strip, unit.text.split("\n")):
             yield f"{margin}{line.rstrip()}"
+    if form is Form.CODE and before.index < before.count - 1:
+        yield f"{margin}{GAP}"
+
+
+def _parted(before: Unit, unit: Unit) -> bool:
+    """Whether something stood between two pieces of one text; rows stand for themselves."""
+    text = {before.form, unit.form} <= {Form.LINE, Form.RULE, Form.CODE}
+    return text and before.answer == unit.answer and unit.index > before.index + 1
+
+
+def _spoken(said: Sequence[Unit]) -> Iterator[str]:
+    """What the agent said: sentences that followed each other together, others apart.
+
+    Joined by dots they read like one thought, which nobody had.
+    """
+    run = ""
+    for place, unit in enumerate(said):
+        if place and unit.index != said[place - 1].index + 1:
+            yield run
+            run = ""
+        run = f"{run} {unit.text}" if run else unit.text
+    if run:
+        yield run
 
 
 def label_cost(unit: Unit, opened: Mapping[tuple[int, Owner], bool]) -> int:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Iterable, Iterator
+from itertools import chain, groupby
 
 from statecomp.llm.extracting import code, objects, prose
 from statecomp.llm.extracting.decode import Json, decoded, lines_of_data, parted
+from statecomp.llm.extracting.listing.trees import pathed
 from statecomp.llm.extracting.pieces import Form, Piece
 from statecomp.llm.extracting.reading import snapshot
 from statecomp.llm.extracting.reading.noise import telling
@@ -15,6 +16,9 @@ from statecomp.llm.extracting.reading.page import elements, is_page
 
 NESTED = 2
 """Texts inside data inside texts: so many levels are cut by what they are."""
+
+WRAPPED = 10
+"""Lines of a text whose own breaks are escaped; a longer one holds such a text among others."""
 
 _ESCAPED_BREAK = re.compile(r"\\r\\n|\\n|\\r")
 
@@ -60,24 +64,39 @@ def _plain(text: str) -> Iterator[Piece]:
     if snapshot.is_tree(written):
         around, tree = snapshot.parted(written)
         yield from prose.pieces_of(telling(around), _value)
-        yield from (piece for piece in snapshot.pieces_of(tree) if not _menu(piece))
+        yield from _of_page(snapshot.pieces_of(tree))
         return
     page = is_page(written)
-    lines = [snapshot.undressed(line) for line in telling(elements(written) if page else written)]
-    if code.is_diff(lines):
+    lines = [
+        snapshot.undressed(line) for line in telling(elements(written) if page else pathed(written))
+    ]
+    if page:
+        yield from _of_page(prose.pieces_of(lines, _value))
+    elif code.is_diff(lines):
         yield from code.hunks(lines)
     elif code.is_code(lines):
         yield from code.blocks(lines)
-    elif page:
-        yield from (piece for piece in prose.pieces_of(lines, _value) if not _menu(piece))
     else:
         yield from prose.pieces_of(lines, _value)
 
 
-def _menu(piece: Piece) -> bool:
-    """Whether it is a word or two of a page: an entry of a menu, a button, a label."""
+def _of_page(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """The pieces of a page, with an empty one where some are left out: what is around them did not
+    stand side by side.
+    """
+    for left_out, run in groupby(pieces, key=_says_little):
+        yield from (Piece("", Form.LINE),) if left_out else run
+
+
+_TORN = re.compile(r"[a-z]+\b|[,.;:)\]}]")
+
+
+def _says_little(piece: Piece) -> bool:
+    """Whether it is a word or two: an entry of a menu, a button, a label; or a sentence's end."""
     text = piece.text
-    return len(text.split()) < 3 and piece.form is Form.LINE
+    if piece.form not in (Form.LINE, Form.RULE):
+        return False
+    return len(text.split()) < 3 or bool(_TORN.match(text) and ", link: " not in text)
 
 
 def _value(key: str, text: str) -> list[Piece]:
@@ -90,6 +109,7 @@ def _value(key: str, text: str) -> list[Piece]:
 
 def unescaped(text: str) -> str:
     """Text whose line breaks were escaped by a JSON or repr wrapper, as lines again."""
-    if text.count("\\n") <= text.count("\n"):
+    breaks = text.count("\n")
+    if breaks > WRAPPED or text.count("\\n") <= breaks:
         return text
     return _ESCAPED_BREAK.sub("\n", text).replace('\\"', '"').replace("\\t", " ")

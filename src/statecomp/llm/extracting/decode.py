@@ -37,10 +37,26 @@ def decoded(text: str) -> Json | None:
     stripped = text.strip()
     if not _LIKE_DATA.match(stripped):
         return None
-    found = _loaded(stripped)
+    found = _whole(stripped)
     if found is None:
         found = _loaded(_mended(stripped)[0])
     return found if _is_data(found) else None
+
+
+_QUOTED = re.compile(r'^(\s*"[^"\n]{1,80}": ")(.*)(",?\s*)$', re.MULTILINE)
+
+
+def _whole(text: str) -> Json | None:
+    found = _loaded(text)
+    if found is None and text[-1:] in "]}" and '": "' in text:
+        found = _loaded(_QUOTED.sub(_quoted_again, text))
+    return found
+
+
+def _quoted_again(line: re.Match[str]) -> str:
+    """A line whose value holds quotation marks that a tool forgot to escape."""
+    value = line[2].replace('\\"', '"').replace('"', '\\"')
+    return f"{line[1]}{value}{line[3]}"
 
 
 def _is_data(found: Json) -> bool:
@@ -55,7 +71,7 @@ def _is_data(found: Json) -> bool:
 def parted(text: str) -> tuple[str, Json | None, str]:
     """What is said before the data, the data, and what is said after it."""
     stripped = text.strip()
-    if _LIKE_DATA.match(stripped) and _is_data(whole := _loaded(stripped)):
+    if _LIKE_DATA.match(stripped) and _is_data(whole := _whole(stripped)):
         return "", whole, ""
     for begin in islice(_BEGINS.finditer(text, 0, PREFACE), TRIES):
         rest = text[begin.end() :]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 
@@ -27,6 +28,31 @@ _BARE = re.compile(
 version or a ratio, a sentence without blanks."""
 
 
+TOGETHER, TOGETHER_CHARS = 6, 240
+"""Fields of an object, or lines that one of several commands answered, that stay together."""
+
+
+def _stays_whole(unit: Unit) -> bool:
+    """Whether it is of an object, or of what a command of several answered."""
+    return unit.form is Form.FIELD or unit.label.startswith("$ ")
+
+
+def _together(units: Sequence[Unit], totals: UnitTotals) -> dict[int, list[int]]:
+    """The units that are taken with each unit: a short answer is shown as it is, or not at all."""
+    groups: dict[object, list[int]] = {}
+    for place, unit in enumerate(units):
+        if unit.place is Place.OBSERVED and unit.step in totals.whole:
+            groups.setdefault(unit.step, []).append(place)
+        elif unit.place is Place.OBSERVED and unit.owner and _stays_whole(unit):
+            groups.setdefault(unit.owner, []).append(place)
+    found: dict[int, list[int]] = {}
+    for key, group in groups.items():
+        chars = sum(len(units[place].text) for place in group)
+        if isinstance(key, int) or (len(group) <= TOGETHER and chars <= TOGETHER_CHARS):
+            found.update((place, group) for place in group)
+    return found
+
+
 class Draft:
     """A record being filled: the outline of every step, then units, best first."""
 
@@ -47,11 +73,29 @@ class Draft:
         self._chosen: list[int] = []
         self._names: list[Name] = []
         self._opened: dict[tuple[int, Owner], bool] = {}
+        self._together = _together(units, totals)
         self._written: tuple[object, Record] = (None, Record())
 
     def cost(self, place: int) -> float:
+        return sum(map(self._cost, self._with(place)))
+
+    def _cost(self, place: int) -> float:
         unit = self._units[place]
         return (len(unit.text) + label_cost(unit, self._opened)) * self._density + 1.0
+
+    def _fitting(self, place: int, left: float) -> float:
+        """What a unit costs; an answer that does not fit as a whole is cut after all."""
+        if self.cost(place) > left and len(others := self._with(place)) > 1:
+            for other in others:
+                del self._together[other]
+            step = self._units[place].step
+            whole = {kept: text for kept, text in self._totals.whole.items() if kept != step}
+            self._totals = replace(self._totals, whole=whole)
+        return self.cost(place)
+
+    def _with(self, place: int) -> Sequence[int]:
+        """What is taken with a unit: an answer that is short is shown as it is."""
+        return self._together.get(place, (place,))
 
     def fill(
         self,
@@ -59,10 +103,13 @@ class Draft:
         room: int,
         count: Callable[[str], int],
         always: Container[int] = (),
+        *,
+        last: bool = False,
     ) -> None:
         """Take units in order while they fit: first what is new, then what repeats words.
 
-        Those of `always` wait for no room to be left: another number may be all that is new.
+        Those of `always` wait for no room to be left: another number may be all that is new.  When
+        it is filled for the `last` time, what does not fit as a whole is cut.
         """
         body = self.record().body
         said = set(words_of(body))
@@ -71,14 +118,14 @@ class Draft:
         for only_new in (True, False):
             for place in order:
                 unit = self._units[place]
-                cost = self.cost(place)
+                cost = self._fitting(place, left) if last else self.cost(place)
                 if cost > left or unit.text in texts:
                     continue
                 words = words_of(unit.text)
                 if only_new and place not in always and said.issuperset(words):
                     continue
                 self._take(place)
-                texts.add(unit.text)
+                texts.update(self._units[taken].text for taken in self._with(place))
                 said.update(words)
                 left -= cost
 
@@ -117,7 +164,7 @@ class Draft:
         left = float(room - count(body))
         listed: set[tuple[int, str]] = set()
         for _, place, name in self._wanted([n for n in names if n.text not in body], needs):
-            cost = self.cost(place) if name is None else listing_cost(name, listed)
+            cost = self._fitting(place, left) if name is None else listing_cost(name, listed)
             if cost > left:
                 continue
             left -= cost
@@ -150,10 +197,12 @@ class Draft:
         return sorted(found, key=lambda entry: -entry[0])
 
     def _take(self, place: int) -> None:
-        unit = self._units[place]
-        self._chosen.append(place)
-        if unit.owner:
-            self._opened[unit.step, unit.owner] = True
+        for taken in self._with(place):
+            unit = self._units[taken]
+            if taken not in self._chosen:
+                self._chosen.append(taken)
+            if unit.owner:
+                self._opened[unit.step, unit.owner] = True
 
     def record(self) -> Record:
         """What is chosen so far; written again only after something changed."""
@@ -162,8 +211,26 @@ class Draft:
             self._written = (state, self._composed())
         return self._written[1]
 
+    def _whole_rules(self) -> set[int]:
+        """The chosen units, without rules of which only some are: a part of them binds nobody."""
+        rules = Counter(
+            self._units[place].owner
+            for place in self._chosen
+            if self._headings[place] == "constraints"
+        )
+        return {
+            place
+            for place in self._chosen
+            if self._headings[place] != "constraints"
+            or rules[owner := self._units[place].owner] >= self._totals.below.get(owner, 0)
+        }
+
     def _composed(self) -> Record:
-        units = [(self._units[place], self._headings[place]) for place in sorted(self._chosen)]
+        whole = self._whole_rules()
+        units = [
+            (self._units[place], self._headings[place] if place in whole else "facts")
+            for place in sorted(self._chosen)
+        ]
         record = composed(self.outline, units, self._numbers, self._totals)
         if not self._names:
             return record

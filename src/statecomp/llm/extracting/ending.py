@@ -122,7 +122,7 @@ def _ending(payload: Payload) -> Ending:
         lost = [line for line in payload.text.split("\n")[:3] if _ANYWHERE.search(line)]
         if not lost and _reads_lost(payload.text):
             # A delivery that went well may bring an error: its own words are shown, not "ok".
-            lost = [_ends(payload.text)[0]]
+            lost = [next(line for line in _ends(payload.text) if _LOST.match(line))]
         return Ending(
             well=not lost, verdict=verdict, said=_bounded(one_line(lost[0])) if lost else ""
         )
@@ -133,7 +133,7 @@ _ACTION = re.compile(r"\W*action error\b", re.IGNORECASE)
 
 
 def _reads_lost(text: str) -> bool:
-    return text.count("\n") < SHORT and bool(_LOST.match(text))
+    return text.count("\n") < SHORT and any(map(_LOST.match, _ends(text)))
 
 
 _LOST = re.compile(r"\s*(?:error\b(?!\s*[=(])|[\w.]{0,80}(?:Error|Exception): )", re.IGNORECASE)
@@ -146,9 +146,11 @@ def _said(text: str) -> str:
         return _bounded(one_line(lines[0]))  # of a page, which stands below it
     if not lines or len(lines) > SHORT or is_code(lines):
         return ""
+    news = telling(lines)
     told = [
         one_line(line)
-        for line in telling(lines)
+        # An error ends an output or begins it; between them somebody else's may be quoted.
+        for line in dict.fromkeys((*news[:2], *news[-2:]))
         if _TELLING.search(line[:400])
         and not line.startswith("warning:")
         and not orders(line[:400])

@@ -128,24 +128,32 @@ class _ObjectReader:
             yield from self._read_values([shown(inner["name"]) for inner in value], path, owner)
             if len(value) >= MANY:
                 yield from rows_of(tabled(value), _outer(owner, path))
+        elif pairs := _pairs(value):
+            for key, inner in pairs:
+                yield from self.read(inner, (*path, key), owner, depth + 1)
         else:
-            name = name_of(path)
-            outer = _outer(owner, path)
-            if sheet := grid_of(value) if all(map(_is_cell, value)) else None:
-                yield from rows_of(sheet, outer)
-                return
-            if names := listed(value, "" if name.lower() in HOLLOW else name):
-                yield Piece(f"{owner.label}; {names}" if owner.label else names, Form.LIST)
-            # What each of many has three of says little of any.
-            table = tabled(value) if len(value) >= MANY or not self._told else None
-            yield from rows_of(table, outer)
-            reader = _ObjectReader(self._cut, table.told if table else self._told and _INSIDE)
-            for place, inner in enumerate(value, start=1):
-                own = identity(inner) if isinstance(inner, dict) else ""
-                if not own and len(value) > 1:
-                    own = f"item {place}"  # nothing else tells it from the others
-                label = "; ".join(part for part in (outer, own) if part)
-                yield from reader.read(inner, (), Owner(label), depth + 1)
+            yield from self._read_things(value, path, owner, depth)
+
+    def _read_things(
+        self, value: Sequence[Json], path: tuple[str, ...], owner: Owner, depth: int
+    ) -> Iterator[Piece]:
+        name = name_of(path)
+        outer = _outer(owner, path)
+        if sheet := grid_of(value) if all(map(_is_cell, value)) else None:
+            yield from rows_of(sheet, outer)
+            return
+        if names := listed(value, "" if name.lower() in HOLLOW else name):
+            yield Piece(f"{owner.label}; {names}" if owner.label else names, Form.LIST)
+        # What each of many has three of says little of any.
+        table = tabled(value) if len(value) >= MANY or not self._told else None
+        yield from rows_of(table, outer)
+        reader = _ObjectReader(self._cut, table.told if table else self._told and _INSIDE)
+        for place, inner in enumerate(value, start=1):
+            own = identity(inner) if isinstance(inner, dict) else ""
+            if not own and len(value) > 1:
+                own = f"item {place}"  # nothing else tells it from the others
+            label = "; ".join(part for part in (outer, own) if part)
+            yield from reader.read(inner, (), Owner(label), depth + 1)
 
     def _read_values(
         self, values: Sequence[str], path: tuple[str, ...], owner: Owner
@@ -190,6 +198,21 @@ def _links(runs: Sequence[Json], owner: Owner) -> Iterator[Piece]:
         if isinstance(target, str) and target:
             words = shortened(one_line(str(run.get("plain_text"))), CELL)
             yield Piece(f"{words}, link: {target}", Form.FIELD, owner)
+
+
+_PAIR = frozenset({"id", "key", "name", "value", "display_key", "display_value"})
+
+
+def _pairs(values: Sequence[Json]) -> list[tuple[str, Json]]:
+    """Names and values, where that is all the things of a list are; else nothing."""
+    found = []
+    for value in values:
+        known = value if isinstance(value, dict) and "value" in value else {}
+        name = known.get("key") or known.get("name")
+        if not isinstance(name, str) or not known.keys() <= _PAIR:
+            return []
+        found.append((name, known["value"]))
+    return found
 
 
 def _is_cell(value: Json) -> bool:

@@ -39,7 +39,9 @@ _HEADING = re.compile(
 )
 _TITLE = re.compile(r"\s*(?!.*: .*:)[\w(][^.!?;]{2,78}:\s*\Z")
 _UNDERLINE = re.compile(r"\s*(?:={3,}|-{3,}|~{3,})\s*\Z")
-_KEY_VALUE = re.compile(r"\s*[*_]{0,2}[A-Za-z][\w .()/&'-]{0,40}[*_]{0,2}:[*_]{0,2}\s+\S")
+_KEY_VALUE = re.compile(
+    r"\s*(?!Line \d+:)[*_]{0,2}[A-Za-z][\w .()/&'-]{0,40}[*_]{0,2}:[*_]{0,2}\s+\S"
+)
 _EMPTY_KEY = re.compile(
     r"\s*[\w\"'][\w .\"'-]{0,40}:\s*(?:null|\"\"|''|None|\[\]|\{\}|n/a)?,?\s*\Z"
 )

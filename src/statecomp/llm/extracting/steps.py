@@ -19,6 +19,7 @@ from statecomp.llm.extracting.reading.actions import (
     calls_of,
 )
 from statecomp.llm.extracting.reading.calls import same
+from statecomp.llm.extracting.reading.page import place_of
 from statecomp.llm.extracting.reading.results import results_of
 from statecomp.llm.extracting.reading.size import length_of, size_of, words_of_answer
 from statecomp.llm.extracting.units import Unit, parts_of
@@ -85,6 +86,10 @@ def steps_of(
     answers = [parts_of(member).payloads for member in span]
     lengths = [length_of(answer) for answer in answers]
     results = results_of(units, lengths)
+    shown_at = [
+        [place_of(payload.text, action.text) for payload in answer]
+        for answer, action in zip(answers, actions, strict=True)
+    ]
     return [
         KnownStep(
             number=member.number,
@@ -94,7 +99,7 @@ def steps_of(
             size=size_of(answers[place]),
             length=lengths[place],
             words=words_of_answer(answers[place][0]) if len(answers[place]) == 1 else "",
-            results=results.get(place, ()),
+            results=tuple(filter(None, (*shown_at[place], *results.get(place, ())))),
             below=tuple(calls_of(member)),
             head=actions[place].head,
             grouped=actions[place].grouped,

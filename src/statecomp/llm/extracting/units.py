@@ -24,10 +24,10 @@ from statecomp.llm.extracting.cut import cut
 from statecomp.llm.extracting.decode import Json
 from statecomp.llm.extracting.pieces import (
     FENCED,
+    LONGEST,
     Form,
     Owner,
     Piece,
-    fitted,
     one_line,
     sentences,
     wordless,
@@ -102,6 +102,7 @@ def units_of(span: Sequence[Interaction]) -> list[Unit]:
         for step, member in enumerate(span)
         for (place, group), answer in zip(parts_of(member).pieces, answers_of(member), strict=True)
         for index, (piece, names) in enumerate(group)
+        if piece.text  # an empty one stands for what was left out
     ]
 
 
@@ -124,7 +125,7 @@ def _read(member: Interaction) -> Parts:
         *((Place.OBSERVED, cut(payload.body)) for payload in payloads),
     )
     named = (
-        (place, tuple((piece, identifiers(piece.text)) for piece in pieces if piece.text))
+        (place, tuple((piece, identifiers(piece.text)) for piece in pieces))
         for place, pieces in groups
     )
     return Parts(payloads, tuple(named))
@@ -150,9 +151,11 @@ def _spoken(text: str) -> Iterator[Piece]:
         ):
             continue
         for sentence in sentences(one_line(line)):
-            for part in fitted(sentence):
-                if len(part.split()) > 2 and not wordless(part):
-                    yield Piece(part, Form.LINE)
+            # Half a sentence is not what the agent said.
+            if len(sentence) <= LONGEST and len(sentence.split()) > 2 and not wordless(sentence):
+                yield Piece(sentence, Form.LINE)
+            else:
+                yield Piece("", Form.LINE)
 
 
 def _written(said: str) -> Iterator[Piece]:

@@ -10,6 +10,7 @@ from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
 from statecomp.history.text import Kind, identifiers
 from statecomp.llm.extracting.reading.actions import action_of
+from statecomp.llm.extracting.units import parts_of
 
 SHOWN = 8
 LISTED = 40
@@ -50,7 +51,7 @@ def _listed(member: Interaction) -> list[str]:
 def _shown_by_listings(member: Interaction) -> str:
     """What was answered; of several calls at once only by those that list."""
     if len(member.calls) < 2:
-        return member.observed
+        return "\n".join(payload.text for payload in parts_of(member).payloads)
     lists = {
         call.id for call in member.calls if _LISTING.search(f"{call.name} {call.arguments[:300]}")
     }

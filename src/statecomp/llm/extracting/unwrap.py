@@ -171,10 +171,12 @@ def _status_of(data: dict[str, Json]) -> bool | None:
 
 # --- lines around text ---------------------------------------------------------------------------
 
-_COLOUR = re.compile(
+COLOUR = re.compile(
     r"\x1b\[[0-9;?]{0,30}[ -/]{0,4}[@-~]|\x1b\][^\x07\x1b\n]{0,400}(?:\x07|\x1b\\)?|\x1b[@-_]"
 )
 _REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
+_NOT_APPLIED = re.compile(r"^This is how your edit would have looked if applied\b.*", re.M | re.S)
+"""A file as it never was, and as it still is."""
 _PROGRAMS = re.compile(r"<(script|style)\b[^>]*>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 """What a page runs, and what it looks like; not what it says."""
 _EXIT = re.compile(
@@ -202,11 +204,13 @@ _CLIENT = re.compile(
 def _bared(payload: Payload) -> Payload:
     text, ended = payload.text, payload.ended
     if "\x1b" in text:
-        text = _COLOUR.sub("", text)
+        text = COLOUR.sub("", text)
     if "<system-reminder>" in text:
         text = _REMINDER.sub("", text)
     if "<script" in text or "<style" in text:
         text = _PROGRAMS.sub(" ", text)
+    if "edit would have looked" in text:
+        text = _NOT_APPLIED.sub("", text)
     refused = "<tool_use_error>" in text[:200]
     if refused:
         text = text.replace("<tool_use_error>", "").replace("</tool_use_error>", "")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from statecomp.history.interaction import Interaction, Segment
 from statecomp.history.situation import Situation
 from statecomp.llm.extracting.pieces import Form
-from statecomp.llm.extracting.units import Unit
+from statecomp.llm.extracting.units import Place, Unit
 from statecomp.recent import Weighed
 
 WORDS = 3
@@ -42,6 +42,23 @@ def label_of(unit: Unit) -> tuple[str, str] | None:
     owned = unit.form is Form.FIELD and unit.owner and not unit.label.endswith(unit.text)
     text = f"{unit.label} {unit.text}" if owned else unit.text
     return next(_values(text), None)
+
+
+def outdated(units: Sequence[Unit], situation: Situation) -> frozenset[int]:
+    """Places of what the agent said of a label that an answer gave another value since."""
+    after = later_values(situation)
+    newest: dict[str, tuple[int, str]] = {}
+    for unit in units:
+        if unit.place is Place.OBSERVED and (pair := label_of(unit)):
+            newest[pair[0]] = unit.step, pair[1]
+    found = set()
+    for place, unit in enumerate(units):
+        for label, value in _values(unit.text) if unit.place is Place.SAID else ():
+            step, last = newest.get(label, (-1, value))
+            since = after.get(label, last if step >= unit.step else value)
+            if since != value:
+                found.add(place)
+    return frozenset(found)
 
 
 def _merged(segments: Iterable[Segment]) -> dict[str, str]:

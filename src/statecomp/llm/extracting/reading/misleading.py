@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from statecomp.history.situation import Situation
 from statecomp.llm.extracting.order.worded import spoken_in
 from statecomp.llm.extracting.pieces import Form
-from statecomp.llm.extracting.reading.noise import guesses, intends, orders, passing
+from statecomp.llm.extracting.reading.noise import guesses, intends, orders, passing, points_back
 from statecomp.llm.extracting.steps import KnownStep
 from statecomp.llm.extracting.units import Place, Unit
 from statecomp.llm.markers import ADDRESSED, ADDRESSED_WORDS, OPEN
@@ -22,6 +22,7 @@ def misleads(unit: Unit) -> bool:
     if unit.place is Place.SAID and (
         intends(text)
         or passing(text)
+        or points_back(text)
         or not (OPEN.search(text) or (unit.names and not guesses(text)))
     ):
         return True  # a view that names nothing can be checked by nobody
@@ -33,14 +34,22 @@ def misleads(unit: Unit) -> bool:
         return True
     if unit.form is not Form.FIELD and _SCRAP.match(text):
         return True
-    if unit.form is Form.CODE and (_LICENSE.search(text) or _TORN.match(text)):
+    if unit.place is Place.OBSERVED and plain and unit.count > ALONE and _numbers(text):
+        return True
+    if unit.form is Form.CODE and (
+        _LICENSE.search(text) or _TORN.match(text) or all(map(_IMPORTS.match, text.split("\n")))
+    ):
         return True
     if unit.form is Form.CODE and unit.place is Place.CALL and _shred(unit):
         return True
     if unit.place is Place.CALL and plain and intends(f"{unit.label.rstrip(':')} {text}"):
         return True
-    addressed = not ADDRESSED_WORDS.isdisjoint(spoken_in(text))
-    return (addressed and bool(ADDRESSED.search(text))) or framelike(text)
+    return addresses(text) or framelike(text)
+
+
+def addresses(text: str) -> bool:
+    """Whether it speaks to an agent, and not of anything."""
+    return not ADDRESSED_WORDS.isdisjoint(spoken_in(text)) and bool(ADDRESSED.search(text))
 
 
 _LICENSE = re.compile(
@@ -50,6 +59,10 @@ _TORN = re.compile(
     r"\s*(?:\*/|\*[\s<]|[)}\]]|END\b|ELSE\b|else\b|elif\b|except\b|catch\b|finally\b)"
 )
 """What a block of a program begins with that was torn from the one before it."""
+_IMPORTS = re.compile(
+    r"\s*(?:edit \d+:\d+|import |from \S+ import |#include |using |package |use |\Z)"
+)
+"""What every file begins with; it says what a program uses, not what it does."""
 SHRED = 3
 
 
@@ -58,10 +71,19 @@ def _shred(unit: Unit) -> bool:
     return unit.count > SHRED and unit.text.count("\n") + 1 < SHRED
 
 
+_NUMBER = re.compile(r"[^A-Za-z]+[kKMGTB%]{0,2}|[IVX]{1,4}\.?|NaN")
+ALONE = 4
+"""Pieces of an answer that is more than a row or two of numbers."""
 _SCRAP = re.compile(r"(?:\.\.\. )?\S{200,}\Z")
 """A piece out of the middle of one long word: an address, a token, a picture as text."""
 _BARE_LINK = re.compile(r"\W*https?://\S+\Z")
 """A link that nothing tells of where it leads."""
+
+
+def _numbers(text: str) -> bool:
+    """Whether it is a row of numbers, which says nothing without the header it stood under."""
+    words = text.split()
+    return len(words) > 1 and all(map(_NUMBER.fullmatch, words)) and any(map(str.isdigit, text))
 
 
 def _crumb(text: str) -> bool:

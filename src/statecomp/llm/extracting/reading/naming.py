@@ -16,6 +16,7 @@ LIST_CHARS = 240
 DETAIL = 24
 
 CALLED = ("filename", "name", "title", "subject", "label", "plain_text", "text", "path", "login")
+_NAMES = ("name", "title", "subject")
 _TITLES = ("title", "name", "rich_text", "text")
 _PEOPLE = frozenset({"parent", "owner", "author", "committer", "user", "creator", "sender", "icon"})
 _KEPT_APART = ("id", "number", "key", "sha", "code")
@@ -66,7 +67,9 @@ def own_name(value: Mapping[str, Json]) -> str:
         inner = value.get(key)
         if isinstance(inner, str) and (text := one_line(inner)) and len(text) <= LONGEST_NAME:
             return f"{key}: {text}"
-    return ""
+    # A long name still tells a thing from others, its kind does not.
+    long = next((key for key in _NAMES if isinstance(value.get(key), str) and value[key]), "")
+    return f"{long}: {_short(value[long])}" if long else ""
 
 
 def _titles(value: Json, depth: int) -> Iterator[tuple[str, str]]:
@@ -115,8 +118,10 @@ def listed(values: Sequence[Json], what: str = "") -> str:
     objects = [value for value in values if isinstance(value, dict)]
     names = list(counted([name for value in objects if (name := _listed(value))]))
     if len(names) == len(objects) and len(names) <= LIST_CHARS // 8:
-        full = [f"{name}{_detail(value)}" for value in objects if (name := _listed(value))]
-        names = full if sum(map(len, full)) <= LIST_CHARS else names
+        details = list(map(_detail, objects))
+        full = [f"{name}{more}" for name, more in zip(map(_listed, objects), details, strict=True)]
+        # Beside some names only, a value would be theirs and not the others'.
+        names = full if all(details) and sum(map(len, full)) <= LIST_CHARS else names
     told: list[str] = []
     for name in names:
         if sum(map(len, told)) + len(name) > LIST_CHARS:

@@ -10,10 +10,12 @@ from statecomp.llm.extracting.pieces import sentences
 
 WIDEST = 2000
 """Characters of a line that may be noise; a wider one is data."""
+ESCAPED, HEAD = 40, 160
+"""One backslash in so many characters makes data within data, of which the beginning is shown."""
 
 _DUMP = r"\s*(?i:(?:0x)?[0-9a-f]{6,16}:?\s+(?:[0-9a-f]{2,4}\s+){6})"
 _PROGRESS = (
-    r".*(?:\d%\||\[\d\d:\d\d[<,]|it/s\]|examples/s\])|\s*(?:Reading package lists|"
+    r".*(?:\d%\||\[\d\d:\d\d[<,]|it/s\]|examples/s\]|━━━)|\s*(?:Reading package lists|"
     r"Building dependency tree|Reading state information)\.\.\."
 )
 _DUMPED = re.compile(_DUMP)
@@ -28,9 +30,16 @@ _CONSOLE = re.compile(r"#* ?New console messages")
 _ELEMENT = re.compile(
     r"\s*(?:- )?\[\d+\]\s?<[^>]*>(?:[^<]{0,30}</\w+>)?\s*\Z|\s*Current step: \d+/\d+Current date"
 )
+_FURNITURE = (
+    # Which page it is, the step's own line says.
+    r"\s*[-*]? ?(?:Page URL|Page Title|Current (?:page )?(?:url|title)): \S|"
+    r"\s*\[Tabs?(?:Info|Data)\([^()]*\)\]\s*\Z|"
+    r"\s*\* (?:Current (?:date and time|step): |Available tabs:\s*\Z)|"
+    r"\s*\[(?:Start|End) of page\]\s*\Z"
+)
 _OPENED, _FOUND_ALL = r"\[File: .* \(\d+ lines total\)\]\s*\Z", r"End of matches for "
 # One pattern: every line of every output is asked.
-_NOISE = re.compile("|".join((_DUMP, _PROGRESS, _FRAME.pattern, _OPENED, _FOUND_ALL)))
+_NOISE = re.compile("|".join((_DUMP, _PROGRESS, _FRAME.pattern, _FURNITURE, _OPENED, _FOUND_ALL)))
 _NAMES_ELEMENT = re.compile(r"\S.{0,60}:\s*\Z")
 _PROMPT = re.compile(
     r"\s{0,3}\bplease (?:review|refine|close|try|edit|wait|retry|check|see|run|provide|use)\b.*",
@@ -91,7 +100,8 @@ def _quiet(lines: Iterable[str], held: set[str]) -> Iterator[str]:
     elements, noises = _ELEMENTS in held, held != {_ELEMENTS}
     for line in lines:
         if len(line) > WIDEST:
-            yield line
+            escaped = line.count("\\") * ESCAPED > len(line)
+            yield f"{line[:HEAD]} ..." if escaped else line
             continue
         if traces:
             margin = len(line) - len(line.lstrip())
@@ -137,7 +147,7 @@ _VERBS = (
     "move navigate open parse provide query read refine remove rename replace run save search send "
     "set sort test try type update upload use verify visit write analyze examine identify utilize "
     "consider considering explore attempt craft confirm leverage compile build start continue "
-    "select choose enter press scroll submit review sync"
+    "select choose enter press scroll submit review sync generate determine note"
 )
 _ORDER = re.compile(
     # A plan may have headings: "2. **Send it**: Ensure that ..."  Every line of output is asked,
@@ -188,7 +198,10 @@ _PASSING = re.compile(
     r"\bis being\b|\b(?:previous|last) (?:action|step|goal)\b|"
     r"\b(?:still|remains?|currently|now) "
     r"(?:on|at|shows?|showing|displays?|displaying|visible)\b|"
-    r"\A\W*(?:oops|hmm|ah|sorry|apologies|I apologize)\b.{0,60}\Z",
+    r"\A\W*(?:oops|hmm|ah|sorry|apologies|I apologize)\b.{0,60}\Z|"
+    # A verdict on its own last step, whose line says how it ended.
+    r"\bsuccessful(?:ly)?\b|\bha(?:s|ve) (?:now )?been (?:\w+ly )?(?:added|updated|created|fixed|"
+    r"modified|written|saved|implemented|completed|replaced|removed|corrected|extended)\b",
     re.IGNORECASE,
 )
 
@@ -200,7 +213,7 @@ def passing(text: str) -> bool:
 
 _GUESS = re.compile(
     r"\b(?:maybe|perhaps|possibly|probably|likely|might|should|seems?|appears?|wonder|suspect|guess|"
-    r"I think|I believe)\b|\?\W*\Z",
+    r"I think|I believe|can be used)\b|\?\W*\Z",
     re.IGNORECASE,
 )
 """What the agent took to be so without having seen it: the steps since have shown better."""
@@ -209,3 +222,16 @@ _GUESS = re.compile(
 def guesses(text: str) -> bool:
     """Whether a sentence of the agent says what it took to be so."""
     return bool(_GUESS.search(text))
+
+
+_POINTS_BACK = re.compile(
+    r"\W*(?:(?:it|its|they|their|he|she|such|both|here|the (?:former|latter))\b|"
+    r"(?:this|these|that|those) (?:is|are|was|were|has|have|had|means?|could|can|would|will|may|"
+    r"\w+(?:s|ed)\b(?= (?:that|the|a|an|how|why|us|me|to)\b)))",
+    re.IGNORECASE,
+)
+
+
+def points_back(text: str) -> bool:
+    """Whether a sentence says of what only the one before it tells."""
+    return bool(_POINTS_BACK.match(text))

@@ -12,13 +12,15 @@ from statecomp.llm.extracting.units import Place, Unit
 WHOLE, PIECES = 160, 4
 """Characters and pieces of an output that is shown as it is."""
 
-PART = 4
-"""How many times longer than what is left of it an answer may be that this stands for."""
+PART, DATA_PART = 1.4, 4
+"""How many times longer than what is left of it an answer may be that this stands for; data has
+its marks besides."""
 _COUNTED = re.compile(
-    r"(?:Found|Total|Showing|Processed|Updated|Wrote|Saved|No) .{0,120}|\d+ rows?\b.{0,80}"
+    r"(?:Found|Total|Showing|Processed|Updated|Wrote|Saved|More than) [^\d]{0,40}\d.{0,80}|"
+    r"No .{0,120}|\d+ rows?\b.{0,80}"
 )
 _COUNT = re.compile(r"(?:\A|; )(\d+) [^:;]{1,60}: ")
-_TOLD = re.compile(r"(?:.* )?(?:message|result|count|total|answer|summary): ")
+_TOLD = re.compile(r"(?:message|result|count|total|answer|summary): ")
 
 
 def results_of(units: Sequence[Unit], lengths: Sequence[int]) -> Mapping[int, tuple[str, ...]]:
@@ -42,9 +44,12 @@ def _results(seen: Sequence[Unit], length: int) -> Iterator[str]:
     if lists:
         yield lists[-1]
         yield from _recut(lists[-1])
-    if len(whole := _whole(seen)) * PART >= length:
+    part = DATA_PART if all(unit.form is Form.FIELD for unit in seen) else PART
+    if len(whole := _whole(seen)) * part >= length:
         yield whole
-    words = [unit.text for unit in seen if _tells(unit)]
+    # What happens to stand somewhere in an answer is not what it came to.
+    ends = [unit for unit in seen if not 0 < unit.index < unit.count - 1]
+    words = [unit.text for unit in ends if _tells(unit)]
     if len(words) == 1 and len({unit.answer for unit in seen}) == 1:
         yield words[0]  # one of several is not what it came to
 
@@ -59,6 +64,8 @@ def _lists_all(unit: Unit, seen: Sequence[Unit]) -> bool:
     if unit.form is not Form.LIST:
         return False
     before = _COUNT.search(unit.text)
+    if not before and "; " in unit.text:
+        return False  # one thing inside another
     owner = unit.text[: before.start()] if before else ""
     return not owner or all(
         other.label.startswith(owner) for other in seen if other.form is not Form.LIST

@@ -15,6 +15,8 @@ from statecomp.llm.extracting.reading.noise import unprompted
 
 NOTE = 200
 """Characters of what a tool says beside a listing; more is a text of its own."""
+NARROWEST, FOLDED = 79, 2
+"""Columns of a terminal, and so many lines that fill it to the edge go on in the next."""
 FEWEST = 4
 """Numbered lines that make a listing where the tool does not say that it is one."""
 
@@ -81,6 +83,7 @@ def screened(lines: Sequence[str]) -> Sequence[str]:
     """A terminal's screen without its empty prompts; a single command needs no echo either."""
     if not any("@" in line and _PROMPT.match(line) for line in lines):
         return lines
+    lines = _unfolded(lines)
     typed = [match[1].strip() if (match := _PROMPT.match(line)) else None for line in lines]
     several = sum(map(bool, typed)) > 1
     return [
@@ -88,3 +91,19 @@ def screened(lines: Sequence[str]) -> Sequence[str]:
         for line, command in zip(lines, typed, strict=True)
         if command is None or (command and several)
     ]
+
+
+def _unfolded(lines: Sequence[str]) -> Sequence[str]:
+    """Lines that a terminal broke at its edge, whole again: half a word is none."""
+    widest = max(map(len, lines))
+    if widest < NARROWEST or sum(1 for line in lines if len(line) == widest) < FOLDED:
+        return lines
+    whole: list[str] = []
+    goes_on = False
+    for line in lines:
+        if goes_on:
+            whole[-1] += line
+        else:
+            whole.append(line)
+        goes_on = len(line) == widest
+    return whole
