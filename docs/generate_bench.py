@@ -7,6 +7,7 @@ Parts are computed where folders are given and kept as JSON in docs/results/benc
 page can be written again without them; figures are drawn from `--single`.
 `--single` and `--sessions` are folders of `statecomp-bench suite`, `--handoffs` of `handoff` with
 readers' work and `--script` the same hand-offs finished by the scripted model, `--next` of `next`.
+`--script` alone puts the scripted model's figures beside the kept ones of the readers.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any
 from statecomp.controller.prices import shipped_prices
 from statecomp.errors import BadInput
 from statecomp_bench.cli.overview import concluded, overview_sheet
-from statecomp_bench.cli.reader_sheets import handoff_sheet, next_sheet
+from statecomp_bench.cli.reader_sheets import handoff_sheet, next_sheet, scripted_again
 from statecomp_bench.cli.sheet import TableCell, TableDocument, written
 from statecomp_bench.cli.sheets import published_sheets, short_sheet, why_sheet
 from statecomp_bench.cli.tables import chosen_runs, pictures, trajectory_of
@@ -109,6 +110,13 @@ def read(handoffs: Path | None, script: Path | None, next_steps: Path | None) ->
     return {"sheets": [as_json(sheet) for sheet in sheets]}
 
 
+def read_again(record: dict[str, Any], script: Path) -> dict[str, Any]:
+    """The readers' sheets as they are kept, with the scripted model's columns of another folder."""
+    ours = [*outcomes(Handoffs(script), Conditions(shipped_prices().of()))]
+    first, *others = record["readers"]["sheets"]
+    return {"sheets": [as_json(scripted_again(sheet_of(first), ours)), *others]}
+
+
 def as_json(sheet: TableDocument) -> dict[str, Any]:
     return {**asdict(sheet), "ours": sorted(sheet.ours)}
 
@@ -176,6 +184,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             record[kind] = compared(kind, paths)
     if options.handoffs or options.next:
         record["readers"] = read(options.handoffs, options.script, options.next)
+    elif options.script:
+        record["readers"] = read_again(record, options.script)
     if options.single:
         draw(options.docs, options.single, read_bench(options.single))
     if record:

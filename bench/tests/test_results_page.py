@@ -104,6 +104,27 @@ def test_a_part_that_is_measured_again_leaves_the_others_as_they_are(docs: Path)
     assert rows == [3, 4]
 
 
+@needs_matplotlib
+def test_the_scripts_figures_can_be_put_beside_readings_that_are_kept(docs: Path) -> None:
+    before = json.loads((docs / "results" / "bench.json").read_text("utf-8"))["readers"]
+    study = docs / "other"
+    run(
+        *("handoff", "prepare", study, "--tasks", "code-tariffs", "--level", "1", "--jobs", "1"),
+        *("--point", "0.8", "--strategy", "none"),
+    )
+    run("handoff", "run", study, "--model", "scripted:reader", "--max-steps", "1", "--jobs", "1")
+    SCRIPT["main"](["--script", str(study), "--docs", str(docs)])
+    page = (docs / "results.md").read_text("utf-8")
+    after = json.loads((docs / "results" / "bench.json").read_text("utf-8"))["readers"]
+    old, new = (kept["sheets"][0]["rows"] for kept in (before, after))
+    assert [[row[p] for p in (0, 1, 2, 3, 5, 7)] for row in new] == [
+        [row[p] for p in (0, 1, 2, 3, 5, 7)] for row in old
+    ]
+    assert [cell["text"] for cell in new[1]][4::2] == ["-", "-", "-"]  # not made anew
+    assert "Over 1 hand-offs made anew" in page
+    assert "that both finished" not in page
+
+
 def test_without_runs_or_anything_kept_it_says_what_to_give(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="give results folders with --single"):
         SCRIPT["main"](["--docs", str(tmp_path)])

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from bench.tests.desk.test_server import desk
 from bench.tests.running import needs_sandbox
 from statecomp.errors import BadInput
 from statecomp_bench.cli.app import app
@@ -105,3 +106,19 @@ def test_any_openai_compatible_model_can_act(server: str, tmp_path: Path) -> Non
     assert result.reward <= 0.1
     assert not result.simulated
     assert "simulation" not in shown
+
+
+def test_a_desk_nobody_answers_costs_its_runs_one_by_one_and_each_says_why(tmp_path: Path) -> None:
+    needs_sandbox()
+    with desk(tmp_path / "desk", wait_s=0.0) as (url, queue):
+        shown = run(
+            *("run", "--tasks", "web-brochure", "--tasks", "code-mirrors", "--strategy", "none"),
+            *("--model", "openai:any", "--base-url", f"{url}/v1", "--deadline", "1"),
+            *("--jobs", "1", "-o", str(tmp_path)),
+        )
+        assert len(list(queue.standings())) == 2  # the second was asked, too
+    found = read_results(tmp_path)
+    assert {result.task for result in found} == {"web-brochure", "code-mirrors"}
+    assert all("nobody has answered" in result.reason for result in found)
+    assert all((result.failed, result.reward) == (True, 0.0) for result in found)
+    assert "runs failed: the model failed" in shown

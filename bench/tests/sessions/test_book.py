@@ -11,8 +11,10 @@ import pytest
 from bench.tests.running import needs_sandbox
 from statecomp.annotation.labels import Label
 from statecomp.baselines.none import NoCompression
+from statecomp.controller.prices import shipped_prices
 from statecomp.errors import BadInput
 from statecomp.history.interaction import JsonObject
+from statecomp.strategy import Strategy
 from statecomp.tokens import ESTIMATE, count_message
 from statecomp_bench.environment import TOOLS
 from statecomp_bench.models import Model, ModelFailed, Reply
@@ -20,7 +22,8 @@ from statecomp_bench.plan import PLACE
 from statecomp_bench.sessions.acting import SessionModel
 from statecomp_bench.sessions.book import BOOK, BookEntry, session_named, sessions_like
 from statecomp_bench.sessions.session import Errand, Held, WorkSession, hold
-from statecomp_bench.sessions.suite import timing
+from statecomp_bench.sessions.suite import run_session, timing
+from statecomp_bench.suite import Conditions, RunOrder
 from statecomp_bench.task import DOMAINS
 from statecomp_bench.tasks import task_named
 
@@ -105,6 +108,22 @@ def test_an_errand_that_fails_is_scored_as_it_stands_and_the_rest_goes_on() -> N
     # What it did not write in the third errand cannot be put right in the fifth.
     assert found.scores["correction"].reward < 0.5
     assert found.scores["evening"].reward > 0.8
+
+
+def test_a_session_with_a_failed_errand_is_a_result_with_its_reason() -> None:
+    needs_sandbox()
+
+    def failing(session: WorkSession, seed: int, strategy: Strategy) -> Model:
+        return Failing(session, "note")
+
+    order = RunOrder("session-offers", "none", 1, "scripted", 1)
+    conditions = Conditions(shipped_prices().of())
+    result = run_session(order, lambda run, wire: NoCompression(), failing, conditions)
+    assert result.reason == "note: no answer today"
+    assert not result.failed
+    assert result.parts["note"] == 0
+    assert result.reward == pytest.approx(sum(result.parts.values()) / len(result.parts))
+    assert 0.5 < result.reward < 1
 
 
 def test_two_errands_may_not_bring_the_same_file() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import fmean
 
 from statecomp_bench.cli.sheet import TableCell, TableDocument
@@ -12,6 +13,9 @@ from statecomp_bench.handoffs.scoring import HandoffLine, HandoffOutcome, lines
 from statecomp_bench.nextsteps.table import NextLine
 
 Finished = Sequence[tuple[Handoff, HandoffOutcome]]
+AGREEMENT = "Over"
+# Where the script's reward, calls and tokens stand, each behind the readers', and their decimals.
+SCRIPTED_COLUMNS = {4: 1, 6: 1, 8: 0}
 
 
 def handoff_sheet(readers: Finished, script: Finished, who: str) -> TableDocument:
@@ -35,6 +39,47 @@ def handoff_sheet(readers: Finished, script: Finished, who: str) -> TableDocumen
         *("Calls", "Calls, script", "Again", "Again, script"),
     )
     return TableDocument("Hand-offs: the referee", columns, rows, notes, _ours(specs))
+
+
+def scripted_again(sheet: TableDocument, script: Finished) -> TableDocument:
+    """A kept sheet of readings with the scripted model's columns of today beside them.
+
+    The readers' own work is not needed; what they were shown may have been of older records.
+    """
+    simulated = {label(line.strategy): line for line in lines(script)}
+    rows, pairs = [], []
+    for row in sheet.rows:
+        line = simulated.get(row[0].text)
+        cells = [NOTHING] * len(SCRIPTED_COLUMNS)
+        if line is not None:
+            found = (line.reward, line.calls, line.again)
+            cells = [_spread(v, n) for v, n in zip(found, SCRIPTED_COLUMNS.values(), strict=True)]
+            pairs.append((int(row[1].text), [_mean(row[place - 1]) for place in SCRIPTED_COLUMNS]))
+            pairs[-1][1].extend(value[0] for value in found)
+        placed = dict(zip(SCRIPTED_COLUMNS, cells, strict=True))
+        rows.append(tuple(placed.get(place, cell) for place, cell in enumerate(row)))
+    notes = [note for note in sheet.notes if not note.startswith(AGREEMENT)]
+    return replace(sheet, rows=tuple(rows), notes=(*notes, *_by_view(pairs, len(script))))
+
+
+def _by_view(pairs: Sequence[tuple[int, Sequence[float]]], count: int) -> list[str]:
+    """How far the simulation is from the readers where only their means are kept."""
+    if not pairs:
+        return []
+    total = sum(readings for readings, _ in pairs)
+    reward, calls, again = (
+        sum(n * (values[place + 3] - values[place]) for n, values in pairs) / total
+        for place in range(3)
+    )
+    return [
+        f"{AGREEMENT} {count} hand-offs made anew of the same tasks, seed and point, with the "
+        f"records of today, the script's reward is {reward:+.1f} points from the readers'; it "
+        f"makes {calls:+.1f} calls and reads {again:+,.0f} tokens again compared with them."
+    ]
+
+
+def _mean(cell: TableCell) -> float:
+    return float(cell.text.partition(" ")[0].replace(",", ""))
 
 
 def _handoff_row(line: HandoffLine, script: HandoffLine | None) -> tuple[TableCell, ...]:
@@ -62,9 +107,9 @@ def _agreement(readers: Finished, script: Finished) -> list[str]:
     again = fmean(b.again - a.again for a, b in pairs)
     near = sum(abs(a.reward - b.reward) < 0.05 for a, b in pairs)
     return [
-        f"Over {len(pairs)} hand-offs that both finished, the script's reward is {reward:+.1f} "
-        f"points from the readers', {near} of them within five points; it makes {calls:+.1f} "
-        f"calls and reads {again:+,.0f} tokens again compared with them."
+        f"{AGREEMENT} {len(pairs)} hand-offs that both finished, the script's reward is "
+        f"{reward:+.1f} points from the readers', {near} of them within five points; it makes "
+        f"{calls:+.1f} calls and reads {again:+,.0f} tokens again compared with them."
     ]
 
 
