@@ -20,5 +20,5 @@ settings.register_profile(
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
-pytest_plugins = ["tests.processor"]
+pytest_plugins = ["tests.garbage", "tests.processor"]
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "statecomp"))

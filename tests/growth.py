@@ -5,11 +5,11 @@ No time is asserted, only what a tenfold text costs beside the text itself.
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from time import thread_time
 from typing import TypeVar
+
+from tests.garbage import set_aside
 
 Given = TypeVar("Given")
 
@@ -20,29 +20,18 @@ ROUNDS = 5
 """Whoever else uses the processor can spoil one measurement, not so many in a row."""
 
 
-@contextmanager
-def nothing_else_to_collect() -> Iterator[None]:
-    """What other tests left behind is not searched for garbage meanwhile, as in a new process.
-
-    One search through all of it costs as much as a large text, and falls to the larger one.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.collect()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
-
-
 def cost_s(work: Callable[[Given], object], given: Given) -> float:
-    """The least processor time of a few tries: what disturbs a measurement only adds to it."""
+    """The least processor time of a few tries: what disturbs a measurement only adds to it.
+
+    One search for garbage through all that other tests left would cost as much as a large text, and
+    fall to the larger one.
+    """
+    set_aside()
     tries: list[float] = []
-    with nothing_else_to_collect():
-        while len(tries) < TIMES and sum(tries) < ENOUGH_S:
-            begun = thread_time()
-            work(given)
-            tries.append(thread_time() - begun)
+    while len(tries) < TIMES and sum(tries) < ENOUGH_S:
+        begun = thread_time()
+        work(given)
+        tries.append(thread_time() - begun)
     return min(tries)
 
 

@@ -6,7 +6,6 @@ What the whole run took is told behind every run, with the loading of tests and 
 
 from __future__ import annotations
 
-import gc
 import os
 from collections import Counter
 from collections.abc import Generator
@@ -27,12 +26,6 @@ def spent_s() -> float:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--processor", action="store_true", help="List the dearest tests.")
-
-
-def pytest_collection_finish() -> None:
-    """What was loaded stays: to look for garbage in it again and again costs, and finds none."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +21,7 @@ from statecomp_bench.models import Model
 from statecomp_bench.outside import OutsideWorld
 from statecomp_bench.plan import Fact, Norm, Plan, Step
 from statecomp_bench.sandbox import Sandbox, SandboxFailed, SandboxLimits
+from statecomp_bench.scripted.sight import Eye
 from statecomp_bench.suite import checked
 from statecomp_bench.task import Artefacts, Case, Score, grade, part
 
@@ -57,6 +61,66 @@ def run_case(case: Case, model: Model, strategy: Strategy | None = None) -> tupl
         agent = Agent(model, strategy or NoCompression(), environment, OpenAIChat())
         run = agent.run(case.instruction, case.max_steps)
         return run, checked(case, box, environment.outside.calls)
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A case that was done with the whole history in sight; `left` is not to be changed."""
+
+    case: Case
+    left: Path
+    run: AgentRun
+    calls: tuple[str, ...]
+    score: Score
+
+    def copied(self, place: Path) -> Path:
+        return shutil.copytree(self.left, place, dirs_exist_ok=True)
+
+    def judged(self, root: Path, calls: tuple[str, ...] | None = None) -> Score:
+        """What its checker says of another workspace, where that checker runs no code."""
+
+        def refuse(code: str) -> str:
+            raise AssertionError(f"this checker runs code: {code}")
+
+        asked = self.calls if calls is None else calls
+        return self.case.check(Artefacts(root, refuse, asked))
+
+    def changed(self) -> Iterator[str]:
+        """Files that were not given, or not as they are now."""
+        for path in sorted(path for path in self.left.rglob("*") if path.is_file()):
+            name = path.relative_to(self.left).as_posix()
+            given = self.case.files.get(name)
+            if path.read_bytes() != (given.encode() if isinstance(given, str) else given):
+                yield name
+
+    def assert_values_stay_clear_where_lines_are_joined(self) -> None:
+        """Summaries quote lines in the middle of others; where a value ends must still be clear."""
+        eye = Eye(self.case.plan)
+        for message in self.run.messages:
+            if message["role"] == "tool":
+                lines = str(message["content"]).splitlines()
+                joined = f"Result; {'; '.join(lines)} ({len(lines)} lines)"
+                assert eye.fresh(joined).values == eye.fresh("\n".join(lines)).values
+
+
+TaskFinished = Callable[[str], Finished]
+"""A task by its name, from the fixture `finished`."""
+
+
+def values(score: Score) -> dict[str, float]:
+    return {part.name: part.value for part in score.parts}
+
+
+def finish(case: Case, left: Path) -> tuple[AgentRun, tuple[str, ...], Score]:
+    """The run, what it asked outside, and its score; the workspace is copied to `left`."""
+    with sandbox() as box:
+        case.write(box.root)
+        environment = Environment(box, OutsideWorld(case.scenes))
+        agent = Agent(scripted(case), NoCompression(), environment, OpenAIChat())
+        run = agent.run(case.instruction, case.max_steps)
+        calls = tuple(environment.outside.calls)
+        shutil.copytree(box.root, left)
+        return run, calls, checked(case, box, calls)
 
 
 def small_case() -> Case:

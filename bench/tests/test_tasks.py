@@ -8,7 +8,14 @@ from itertools import groupby
 
 import pytest
 
-from bench.tests.running import run_case, sandbox, scripted, without_facts, without_rules
+from bench.tests.running import (
+    TaskFinished,
+    run_case,
+    sandbox,
+    scripted,
+    without_facts,
+    without_rules,
+)
 from statecomp.history.interaction import JsonObject
 from statecomp_bench.plan import PLACE
 from statecomp_bench.scripted.sight import Eye
@@ -87,10 +94,12 @@ def test_doing_nothing_is_worth_nothing(task: Task) -> None:
 
 
 @each_task
-def test_the_scripted_agent_with_the_whole_history_succeeds(task: Task) -> None:
-    case = task.case(1)
-    run, score = run_case(case, scripted(case, 1))
-    assert score.reward >= 0.95, score
+def test_the_scripted_agent_with_the_whole_history_succeeds(
+    task: Task, finished: TaskFinished
+) -> None:
+    done = finished(task.id)
+    case, run = done.case, done.run
+    assert done.score.reward >= 0.95, done.score
     assert run.ended == ""
     assert 25 <= len(run.requests) <= 120
     assert run.requests[-1].bill.input > 20_000
@@ -108,14 +117,13 @@ def _given_away(case: Case, messages: Sequence[JsonObject]) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("task", list(sampled()), ids=lambda task: task.id)
-def test_rules_and_values_decide_the_score(task: Task) -> None:
-    case = task.case(2)
-    whole = run_case(case, scripted(case, 2))[1].reward
-    unruly = without_rules(case)
-    assert run_case(unruly, scripted(unruly, 2))[1].reward <= whole - 0.1
+def test_rules_and_values_decide_the_score(task: Task, finished: TaskFinished) -> None:
+    done = finished(task.id)
+    unruly = without_rules(done.case)
+    assert run_case(unruly, scripted(unruly))[1].reward <= done.score.reward - 0.1
     # Nothing it looks for is ever there: what it would do after so many steps is no better.
-    blind = replace(without_facts(case), max_steps=60)
-    assert run_case(blind, scripted(blind, 2))[1].reward <= 0.5
+    blind = replace(without_facts(done.case), max_steps=60)
+    assert run_case(blind, scripted(blind))[1].reward <= 0.5
 
 
 @pytest.mark.parametrize("task", list(sampled()), ids=lambda task: task.id)

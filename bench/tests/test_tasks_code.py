@@ -11,34 +11,21 @@ from pathlib import Path
 
 import pytest
 
-from bench.tests.running import sandbox, scripted
-from statecomp.baselines.none import NoCompression
-from statecomp.wire.openai_chat.wire import OpenAIChat
-from statecomp_bench.agent import Agent
-from statecomp_bench.environment import Environment
+from bench.tests.running import Finished, TaskFinished, sandbox
 from statecomp_bench.suite import checked
-from statecomp_bench.task import Task
-from statecomp_bench.tasks import task_named
 
 Spoil = Callable[[Path], None]
 
 
-def noticed(task: Task, mistakes: dict[str, Spoil]) -> dict[str, set[str]]:
+def noticed(done: Finished, mistakes: dict[str, Spoil]) -> dict[str, set[str]]:
     """Which parts are not whole after each mistake, made in a workspace that was solved before."""
-    case = task.case()
     found = {}
     with sandbox() as box:
-        case.write(box.root)
-        agent = Agent(scripted(case), NoCompression(), Environment(box), OpenAIChat())
-        agent.run(case.instruction, case.max_steps)
-        paths = [path for path in box.root.rglob("*") if path.is_file()]
-        solved = {path: path.read_bytes() for path in paths}
         for what, spoil in mistakes.items():
-            spoil(box.root)
-            found[what] = {part.name for part in checked(case, box).parts if part.value < 1}
-            for path, content in solved.items():
-                path.write_bytes(content)
-        every = {part.name for part in checked(case, box).parts}
+            spoil(done.copied(box.root))
+            score = checked(done.case, box)
+            found[what] = {part.name for part in score.parts if part.value < 1}
+    every = {part.name for part in done.score.parts}
     assert every == set().union(*found.values()), "a part that no mistake has reached"
     return found
 
@@ -244,7 +231,7 @@ MISTAKES: list[tuple[str, str, Spoil, set[str]]] = [
 
 
 @pytest.mark.parametrize("name", list(dict.fromkeys(name for name, *_ in MISTAKES)))
-def test_a_mistake_costs_its_own_parts_and_no_others(name: str) -> None:
+def test_a_mistake_costs_its_own_parts_and_no_others(name: str, finished: TaskFinished) -> None:
     mistakes = {what: (spoil, parts) for task, what, spoil, parts in MISTAKES if task == name}
-    found = noticed(task_named(name), {what: spoil for what, (spoil, _) in mistakes.items()})
+    found = noticed(finished(name), {what: spoil for what, (spoil, _) in mistakes.items()})
     assert found == {what: parts for what, (_, parts) in mistakes.items()}

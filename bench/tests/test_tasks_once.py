@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from bench.tests.running import run_case, sandbox, scripted
-from statecomp.baselines.none import NoCompression
+from bench.tests.running import TaskFinished, run_case, scripted, values
 from statecomp.baselines.window import SlidingWindow
-from statecomp.history.interaction import JsonObject
-from statecomp.wire.openai_chat.wire import OpenAIChat
-from statecomp_bench.agent import Agent
-from statecomp_bench.environment import Environment
-from statecomp_bench.outside import OutsideWorld
-from statecomp_bench.scripted.sight import Eye
-from statecomp_bench.task import Artefacts, Task
+from statecomp_bench.task import Task
 from statecomp_bench.tasks import all_tasks, task_named
 
 GONE = [task for task in all_tasks() if task.case().seen]
@@ -123,31 +115,6 @@ DAMAGE: dict[str, dict[str, tuple[str, str, str]]] = {
 each_case = pytest.mark.parametrize("name", sorted(DAMAGE))
 
 
-@cache
-def finished(name: str) -> tuple[dict[str, bytes], tuple[str, ...], tuple[JsonObject, ...]]:
-    """What a scripted agent with the whole history leaves, asked outside, and said and saw."""
-    case = task_named(name).case(0)
-    with sandbox() as box:
-        case.write(box.root)
-        environment = Environment(box, OutsideWorld(case.scenes))
-        agent = Agent(scripted(case), NoCompression(), environment, OpenAIChat())
-        run = agent.run(case.instruction, case.max_steps)
-        files = {
-            str(path.relative_to(box.root)): path.read_bytes()
-            for path in box.root.rglob("*")
-            if path.is_file()
-        }
-    return files, tuple(environment.outside.calls), tuple(run.messages)
-
-
-def values(root: Path, name: str, calls: tuple[str, ...]) -> dict[str, float]:
-    def nothing(code: str) -> str:
-        raise AssertionError("no checker of these runs code")
-
-    score = task_named(name).case(0).check(Artefacts(root, nothing, calls))
-    return {part.name: part.value for part in score.parts}
-
-
 def spoiled(root: Path, damage: tuple[str, str, str], secret: str) -> None:
     where, old, new = damage
     if where == "blocks/new":  # a block for every alert
@@ -159,33 +126,24 @@ def spoiled(root: Path, damage: tuple[str, str, str], secret: str) -> None:
 
 
 @each_case
-def test_every_part_of_a_checker_can_fail(name: str, tmp_path: Path) -> None:
-    files, calls, _ = finished(name)
-    secret = next(iter(re.findall(rb'SECRET="(\w+)"', b"".join(files.values()))), b"").decode()
-
-    def written() -> None:
-        for path, content in files.items():
-            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / path).write_bytes(content)
-
-    written()
-    assert values(tmp_path, name, calls) == dict.fromkeys(DAMAGE[name], 1.0)
+def test_every_part_of_a_checker_can_fail(
+    name: str, finished: TaskFinished, tmp_path: Path
+) -> None:
+    done = finished(name)
+    texts = b"".join((done.left / path).read_bytes() for path in done.changed())
+    secret = next(iter(re.findall(rb'SECRET="(\w+)"', texts)), b"").decode()
+    done.copied(tmp_path)
+    assert values(done.judged(tmp_path)) == dict.fromkeys(DAMAGE[name], 1.0)
     for part, damage in DAMAGE[name].items():
         spoiled(tmp_path, damage, secret)
-        asked = (*calls, *calls) if damage == CALLS else calls
-        assert values(tmp_path, name, asked)[part] < 1, part
-        written()
+        asked = (*done.calls, *done.calls) if damage == CALLS else done.calls
+        assert values(done.judged(tmp_path, asked))[part] < 1, part
+        done.copied(tmp_path)
 
 
 @each_case
-def test_values_can_be_made_out_where_lines_were_joined(name: str) -> None:
-    """Summaries quote lines in the middle of others; where a value ends must still be clear."""
-    eye = Eye(task_named(name).case(0).plan)
-    for message in finished(name)[2]:
-        if message["role"] == "tool":
-            lines = str(message["content"]).splitlines()
-            joined = f"Result; {'; '.join(lines)} ({len(lines)} lines)"
-            assert eye.fresh(joined).values == eye.fresh("\n".join(lines)).values
+def test_values_can_be_made_out_where_lines_were_joined(name: str, finished: TaskFinished) -> None:
+    finished(name).assert_values_stay_clear_where_lines_are_joined()
 
 
 def test_every_one_has_its_damage_listed() -> None:
@@ -206,30 +164,24 @@ def test_true_values_are_those_the_plan_asks_for(task: Task) -> None:
 
 
 @pytest.mark.parametrize("task", GONE, ids=lambda task: task.id)
-def test_what_was_shown_once_does_not_come_back(task: Task) -> None:
-    case = task.case(2)
-    run, score = run_case(case, scripted(case, 2), SlidingWindow(keep=6))
+def test_what_was_shown_once_does_not_come_back(task: Task, finished: TaskFinished) -> None:
+    whole = finished(task.id)
+    run, score = run_case(whole.case, scripted(whole.case), SlidingWindow(keep=6))
     assert score.reward <= 0.7
-    whole, best = run_case(case, scripted(case, 2))
-    assert best.reward >= 0.95
-    assert len(run.requests) > len(whole.requests)
+    assert whole.score.reward >= 0.95
+    assert len(run.requests) > len(whole.run.requests)
 
 
 @pytest.mark.parametrize("task", AGAIN, ids=lambda task: task.id)
-def test_a_dead_end_out_of_sight_is_tried_again(task: Task) -> None:
-    case = task.case(2)
-    parts = {
-        part.name: part.value
-        for part in run_case(case, scripted(case, 2), SlidingWindow(keep=4))[1].parts
-    }
-    assert parts["not tried again"] < 1
-    whole = {part.name: part.value for part in run_case(case, scripted(case, 2))[1].parts}
-    assert whole["not tried again"] == 1
+def test_a_dead_end_out_of_sight_is_tried_again(task: Task, finished: TaskFinished) -> None:
+    whole = finished(task.id)
+    _, score = run_case(whole.case, scripted(whole.case), SlidingWindow(keep=4))
+    assert values(score)["not tried again"] < 1
+    assert values(whole.score)["not tried again"] == 1
 
 
 @pytest.mark.parametrize("task", EXACT, ids=lambda task: task.id)
-def test_what_can_be_read_again_costs_steps(task: Task) -> None:
-    case = task.case(2)
-    run, _ = run_case(case, scripted(case, 2), SlidingWindow(keep=6))
-    whole, _ = run_case(case, scripted(case, 2))
-    assert len(run.requests) > len(whole.requests)
+def test_what_can_be_read_again_costs_steps(task: Task, finished: TaskFinished) -> None:
+    whole = finished(task.id)
+    run, _ = run_case(whole.case, scripted(whole.case), SlidingWindow(keep=6))
+    assert len(run.requests) > len(whole.run.requests)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -13,11 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.tests.running import sandbox, scripted
-from statecomp.baselines.none import NoCompression
-from statecomp.wire.openai_chat.wire import OpenAIChat
-from statecomp_bench.agent import Agent
-from statecomp_bench.environment import Environment
+from bench.tests.running import TaskFinished, values
 from statecomp_bench.task import Artefacts, Case
 from statecomp_bench.tasks import tasks_like
 
@@ -26,26 +21,6 @@ TASKS = {
     t.id.removeprefix("security-"): t for t in tasks_like(("security",)) if not t.case().scenes
 }
 NAMES = [name for name in TASKS if name != "intrusion"]
-Finished = tuple[Case, Path]
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Finished]:
-    """A task's case with the workspace of a run that succeeded; each is run once."""
-    kept: dict[str, Finished] = {}
-
-    def of(name: str) -> Finished:
-        if name not in kept:
-            case, folder = TASKS[name].case(), tmp_path_factory.mktemp(name) / "left"
-            with sandbox() as box:
-                case.write(box.root)
-                agent = Agent(scripted(case), NoCompression(), Environment(box), OpenAIChat())
-                agent.run(case.instruction, case.max_steps)
-                shutil.copytree(box.root, folder)
-            kept[name] = case, folder
-        return kept[name]
-
-    return of
 
 
 def parts(case: Case, root: Path) -> dict[str, float]:
@@ -54,8 +29,7 @@ def parts(case: Case, root: Path) -> dict[str, float]:
         command = [sys.executable, "-c", code]
         return subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout
 
-    score = case.check(Artefacts(root, python))
-    return {part.name: part.value for part in score.parts}
+    return values(case.check(Artefacts(root, python)))
 
 
 def fallen(case: Case, root: Path) -> set[str]:
@@ -63,34 +37,29 @@ def fallen(case: Case, root: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_finished_workspace_is_right_in_every_part(
-    name: str, finished: Callable[[str], Finished]
-) -> None:
-    assert not fallen(*finished(name))
+def test_a_finished_workspace_is_right_in_every_part(name: str, finished: TaskFinished) -> None:
+    done = finished(f"security-{name}")
+    assert not fallen(done.case, done.left)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_part_fails_when_the_artefacts_are_gone(
-    name: str, finished: Callable[[str], Finished], tmp_path: Path
+    name: str, finished: TaskFinished, tmp_path: Path
 ) -> None:
-    case, _ = finished(name)
+    case = finished(f"security-{name}").case
     case.write(tmp_path)
     assert set(parts(case, tmp_path).values()) == {0.0}
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_artefact_counts(
-    name: str, finished: Callable[[str], Finished], tmp_path: Path
-) -> None:
-    case, right = finished(name)
-    root = shutil.copytree(right, tmp_path / "left")
-    for path in sorted(p for p in root.rglob("*") if p.is_file()):
-        shown = str(path.relative_to(root))
-        data = path.read_bytes()
-        given = case.files.get(shown)
-        own = given is None or (given.encode() if isinstance(given, str) else given) != data
-        if not own or shown.startswith(("work/", "tools/")):
+def test_every_artefact_counts(name: str, finished: TaskFinished, tmp_path: Path) -> None:
+    done = finished(f"security-{name}")
+    case, root = done.case, done.copied(tmp_path / "left")
+    for shown in done.changed():
+        if shown.startswith(("work/", "tools/")):
             continue
+        path = root / shown
+        data = path.read_bytes()
         path.unlink()
         assert fallen(case, root), shown
         path.write_bytes(data)
@@ -241,11 +210,11 @@ def test_one_wrong_thing_costs_its_own_part(
     name: str,
     part: str,
     spoil: Callable[[Path], None],
-    finished: Callable[[str], Finished],
+    finished: TaskFinished,
     tmp_path: Path,
 ) -> None:
-    case, right = finished(name)
-    root = shutil.copytree(right, tmp_path / "left")
+    done = finished(f"security-{name}")
+    case, root = done.case, done.copied(tmp_path / "left")
     spoil(root)
     assert part in fallen(case, root)
     assert len(fallen(case, root)) <= 2
@@ -263,11 +232,11 @@ def test_one_wrong_item_costs_only_that_item(
     name: str,
     kind: str,
     spoil: Callable[[Path], None],
-    finished: Callable[[str], Finished],
+    finished: TaskFinished,
     tmp_path: Path,
 ) -> None:
-    case, right = finished(name)
-    root = shutil.copytree(right, tmp_path / "left")
+    done = finished(f"security-{name}")
+    case, root = done.case, done.copied(tmp_path / "left")
     spoil(root)
     (only,) = fallen(case, root)
     assert only.startswith(kind)

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from bench.tests.running import sandbox, scripted
-from statecomp.baselines.none import NoCompression
-from statecomp.history.interaction import JsonObject
-from statecomp.wire.openai_chat.wire import OpenAIChat
-from statecomp_bench.agent import Agent
-from statecomp_bench.environment import Environment
-from statecomp_bench.scripted.sight import Eye
-from statecomp_bench.task import Artefacts, Score, Task
-from statecomp_bench.tasks import task_named, tasks_like
+from bench.tests.running import TaskFinished, values
+from statecomp_bench.tasks import tasks_like
 
 # For each part of a checker a change that must cost it something: where, what, and what instead.
 DAMAGE: dict[str, dict[str, tuple[str, str, str]]] = {
@@ -132,87 +124,43 @@ DAMAGE: dict[str, dict[str, tuple[str, str, str]]] = {
 each_task = pytest.mark.parametrize("name", sorted(DAMAGE))
 
 
-@cache
-def run_of(name: str) -> tuple[dict[str, bytes], list[JsonObject]]:
-    """The workspace and the messages after a run that saw everything."""
-    case = task_named(name).case(0)
-    with sandbox() as box:
-        case.write(box.root)
-        agent = Agent(scripted(case), NoCompression(), Environment(box), OpenAIChat())
-        run = agent.run(case.instruction, case.max_steps)
-        paths = [path for path in box.root.rglob("*") if path.is_file()]
-        files = {str(path.relative_to(box.root)): path.read_bytes() for path in paths}
-        return files, run.messages
-
-
-def finished(name: str) -> dict[str, bytes]:
-    return run_of(name)[0]
-
-
-def written(root: Path, name: str) -> None:
-    for path, content in finished(name).items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_bytes(content)
-
-
-def scored(root: Path, task: Task) -> Score:
-    def nothing(code: str) -> str:
-        raise AssertionError("no checker of this domain runs code")
-
-    return task.case(0).check(Artefacts(root, nothing))
-
-
 def test_every_task_but_the_pilot_has_its_damage_listed() -> None:
     elsewhere = {"web-brochure", "web-bookings", "web-captions", "web-offers"}
     assert {task.id for task in tasks_like(("web",))} == {*DAMAGE, *elsewhere}
 
 
 @each_task
-def test_every_part_of_a_checker_can_fail(name: str, tmp_path: Path) -> None:
-    task = task_named(name)
-    written(tmp_path, name)
-    assert {part.name: part.value for part in scored(tmp_path, task).parts} == dict.fromkeys(
-        DAMAGE[name], 1.0
-    )
+def test_every_part_of_a_checker_can_fail(
+    name: str, finished: TaskFinished, tmp_path: Path
+) -> None:
+    done = finished(name)
+    done.copied(tmp_path)
+    assert values(done.judged(tmp_path)) == dict.fromkeys(DAMAGE[name], 1.0)
     for spoiled, (where, old, new) in DAMAGE[name].items():
         kept = {path: path.read_bytes() for path in tmp_path.glob(where)}
         for path, content in kept.items():
             path.write_text(re.sub(old, new, content.decode()), "utf-8")
-        values = {part.name: part.value for part in scored(tmp_path, task).parts}
-        assert values[spoiled] < 1, spoiled
-        assert len([v for v in values.values() if v == 1]) > len(values) / 3, spoiled
+        found = values(done.judged(tmp_path))
+        assert found[spoiled] < 1, spoiled
+        assert len([v for v in found.values() if v == 1]) > len(found) / 3, spoiled
         for path, content in kept.items():
             path.write_bytes(content)
 
 
 @each_task
 def test_lost_and_broken_artefacts_cost_and_do_not_stop_the_checker(
-    name: str, tmp_path: Path
+    name: str, finished: TaskFinished, tmp_path: Path
 ) -> None:
-    task = task_named(name)
-    given = {
-        path: text.encode() if isinstance(text, str) else text
-        for path, text in task.case(0).files.items()
-    }
-    changed = sorted(
-        path
-        for path, content in finished(name).items()
-        if given.get(path) != content and not path.startswith("drafts/")
-    )
-    written(tmp_path, name)
-    (tmp_path / changed[0]).unlink()
-    assert scored(tmp_path, task).reward < 1
+    done = finished(name)
+    root = done.copied(tmp_path)
+    changed = [root / name for name in done.changed() if not name.startswith("drafts/")]
+    changed[0].unlink()
+    assert done.judged(root).reward < 1
     for path in changed:
-        (tmp_path / path).write_bytes(b"\xff\xfe{")
-    assert scored(tmp_path, task).reward <= 0.1
+        path.write_bytes(b"\xff\xfe{")
+    assert done.judged(root).reward <= 0.1
 
 
 @each_task
-def test_values_can_be_made_out_where_lines_were_joined(name: str) -> None:
-    """Summaries quote lines in the middle of others; where a value ends must still be clear."""
-    eye = Eye(task_named(name).case(0).plan)
-    for message in run_of(name)[1]:
-        if message["role"] == "tool":
-            lines = str(message["content"]).splitlines()
-            joined = f"Result; {'; '.join(lines)} ({len(lines)} lines)"
-            assert eye.fresh(joined).values == eye.fresh("\n".join(lines)).values
+def test_values_can_be_made_out_where_lines_were_joined(name: str, finished: TaskFinished) -> None:
+    finished(name).assert_values_stay_clear_where_lines_are_joined()
