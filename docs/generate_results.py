@@ -115,6 +115,7 @@ class Given:
     layers: Sequence[Path]
     sample: Sample
     kept: Kept
+    members: int
 
 
 def measured(given: Given) -> dict[str, Callable[[], StudyTable]]:
@@ -151,9 +152,14 @@ def measured(given: Given) -> dict[str, Callable[[], StudyTable]]:
 
 def draw(given: Given) -> None:
     material = Material([*given.runs.values()], given.labels, given.more, given.forecasts)
-    study = curves.study_shipped(material, progress=lambda stage: say(stage, 1, "choose"))
+    study = curves.study_shipped(
+        material, progress=lambda stage: say(stage, 1, "choose"), members=given.members
+    )
     count = sum(name in given.labels for name in given.runs)
-    note = f"expert labels: {count} runs, {len(study.scores):,} pairs with k ≥ i+2"
+    note = (
+        f"expert labels: {count} runs, {len(study.scores):,} pairs with k ≥ i+2; committees of "
+        f"{given.members}"
+    )
     FIGURES.mkdir(exist_ok=True)
     for name, content in figures.router_figures(study, note).items():
         (FIGURES / name).write_bytes(content)
@@ -208,6 +214,7 @@ def main() -> None:
     parser.add_argument("--whole", type=Path, nargs="*", default=[], help="Read at full length.")
     parser.add_argument("--layers", type=Path, nargs="*", default=[])
     parser.add_argument("--checkpoints", type=int, default=6, help="Of each run, on evidence.")
+    parser.add_argument("--members", type=int, default=curves.MEMBERS, help="For figures.")
     parser.add_argument("--keep", type=Path, help="Rows that were judged before.")
     parser.add_argument("--only", nargs="*", help="Tables, `figures`, or `page` for none of them.")
     options = parser.parse_args()
@@ -220,7 +227,7 @@ def main() -> None:
         forecasts = read_forecasts(options.forecasts) if options.forecasts else None
         given = Given(
             runs, labels, more, forecasts, options.features, options.whole, options.layers,
-            Sample(options.checkpoints), Kept(options.keep),
+            Sample(options.checkpoints), Kept(options.keep), options.members,
         )  # fmt: skip
         for name, make in measured(given).items():
             if only is None or name in only:

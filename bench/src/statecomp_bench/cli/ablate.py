@@ -209,6 +209,8 @@ def routers_command(
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the folds.")  # fmt: skip
 @click.option("--more-labels", type=click.Path(path_type=Path), help="Of runs to learn from only.")
+@click.option("--members", type=click.IntRange(2), default=10, show_default=True,
+              help="Of each committee; fewer are quicker, and a little worse.")  # fmt: skip
 @FORECASTS
 def figures_command(
     file: Path,
@@ -218,6 +220,7 @@ def figures_command(
     shares: tuple[float, ...],
     seed: int,
     more_labels: Path | None,
+    members: int,
     forecasts: Path | None,
 ) -> None:
     """Draw how well a router of the shipped recipe does on runs it did not learn from.
@@ -249,7 +252,7 @@ def figures_command(
         _said(forecasts),
     )
     study = curves.study_shipped(
-        material, seed, shares, progress=lambda stage: click.echo(stage, err=True)
+        material, seed, shares, lambda stage: click.echo(stage, err=True), members
     )
     judged = sum(run.id in labels for run in known)
     counts = f"{judged:,} runs, {len(study.scores):,} pairs with k ≥ i+2, out of fold"

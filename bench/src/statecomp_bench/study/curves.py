@@ -18,6 +18,7 @@ from statecomp.router.pairs import Flags, Floats, Numbers, Pairs
 from statecomp.router.pipeline import Material, TrainingPlan, corpus_of
 from statecomp.router.threshold import NOTHING
 
+MEMBERS = Committee().parts
 FRACTIONS = (0.1, 0.25, 0.5, 0.75, 1.0)
 MEASURES: Mapping[str, str] = {"auroc": "AUROC", "keep_pr_auc": "PR-AUC KEEP"}
 Curve = tuple[float | None, ...]
@@ -99,12 +100,15 @@ def study_shipped(
     seed: int = 0,
     fractions: Sequence[float] = FRACTIONS,
     progress: Progress = lambda stage: None,
+    members: int = MEMBERS,
 ) -> RouterStudy:
     """The recipe of the shipped router: labels and forecasts, calibrated as it is."""
     plan = TrainingPlan(seed=seed)
     corpus = corpus_of(material, plan)
     less = frozenset(run.name for run in corpus.more)
-    learners: dict[str, Learner] = {"committee": Committee(untrusted=less, seed=seed)}
+    learners: dict[str, Learner] = {
+        "committee": Committee(parts=members, untrusted=less, seed=seed)
+    }
     choice = Choice(calibration=plan.calibration, aim=plan.aim)
     return study_router(corpus.pairs, learners, seed, fractions, progress, less, choice)
 
