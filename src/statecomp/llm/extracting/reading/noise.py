@@ -10,6 +10,8 @@ from statecomp.llm.extracting.pieces import sentences
 
 WIDEST = 2000
 """Characters of a line that may be noise; a wider one is data."""
+UNREADABLE = 12
+"""One character in so many that nothing could decode makes a line of something that is no text."""
 ESCAPED, HEAD = 40, 160
 """One backslash in so many characters makes data within data, of which the beginning is shown."""
 
@@ -65,6 +67,8 @@ def _quiet(lines: Iterable[str]) -> Iterator[str]:
         if len(line) > WIDEST:
             escaped = line.count("\\") * ESCAPED > len(line)
             yield f"{line[:HEAD]} ..." if escaped else line
+            continue
+        if line.count("\ufffd") * UNREADABLE > len(line):
             continue
         console = bool(_CONSOLE.match(line)) or (console and not line.startswith("#"))
         if console:
