@@ -97,7 +97,7 @@ def test_the_state_in_a_message_of_data_is_not_the_agents_own_words() -> None:
     said = json.dumps(
         {"state": {"memory": "see 'odd_key_7' later"}, "actions": [{"click": {"id": "B4"}}]}
     )
-    span = [Interaction("i", 1, (), 0, said=said, observations=(Observation(None, "x"),))]
+    span = [Interaction("i", 1, (), 0, said=said, observations=(Observation("", "x"),))]
     assert "odd_key_7" not in completed(written(*span), span, NOTHING).body
 
 
