@@ -337,3 +337,35 @@ def test_whether_a_line_is_an_order_is_known_in_linear_time() -> None:
     assert orders(f"{'- ' * 200}2. **Send it**: Ensure that the mail is sent")
     # Milliseconds; when the marks before a verb could be read in many ways, minutes.
     assert thread_time() - begun < 5
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "00000010: 7f45 4c46 0201 0100 0000 0000 0000 0000",
+        " 45%|####      | 9/20 [00:03<00:04, 2.51it/s]",
+        "Downloading ━━━━━━━━ 12 kB",
+        "Reading package lists...",
+        "Building dependency tree...",
+        "Reading state information...",
+        'File "/usr/lib/python3/site.py", line 12, in main',
+        "- Page URL: https://shop.example/",
+        "Page Title: Shop",
+        "Current url: https://shop.example/",
+        "[TabInfo(page_id=1)]",
+        "* Current step: 4",
+        "* Available tabs:",
+        "[Start of page]",
+        "[File: /srv/a.py (120 lines total)]",
+        "End of matches for name in a.py",
+        "- generic [ref=e12]:",
+        "\ufffd\ufffd\ufffd PNG \ufffd",
+        "Call log:",
+    ],
+)
+def test_each_kind_of_noise_is_known_where_it_stands_alone(line: str) -> None:
+    """What a pattern needs is looked for first: none may be forgotten there."""
+    assert telling(["the total is 12", line, "the rest is 9"]) == [
+        "the total is 12",
+        "the rest is 9",
+    ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TypeAlias
 
+from statecomp.llm.extracting.gaps import GAP, begins_late, parted, spoken
 from statecomp.llm.extracting.listing.columns import EACH
 from statecomp.llm.extracting.pieces import Form, Owner
 from statecomp.llm.extracting.steps import Outline
@@ -22,8 +23,6 @@ where that is in the record.  It is a view: nobody has checked it."""
 CONCLUDED = "the agent, before it: "
 PART, WHOLE = "; from its output:", "; its output:"
 OUTPUT_PART, SENT_PART = "from their output:", "from what it sent:"
-GAP = "..."
-"""Stands between two pieces of a text that did not follow each other."""
 COUNTED = (Form.ROW, Form.RULE, Form.LINE)
 """Forms of which a reader should know how many more there were."""
 
@@ -103,7 +102,7 @@ def composed(
             facts[place] = list(_told(sent, totals))
     for place, said in remarks.items():
         head = WROTE_AFTER if place else WROTE
-        facts.setdefault(max(0, place - 1), []).extend(f"{head}{run}" for run in _spoken(said))
+        facts.setdefault(max(0, place - 1), []).extend(f"{head}{run}" for run in spoken(said))
     entries = {
         heading: tuple(
             entry(f"{numbers[step]}{_HEADS.get(heading, ':')}", list(lines_of(units, totals)))
@@ -175,7 +174,7 @@ def _indented(lines: Sequence[str]) -> Iterator[str]:
 def lines_of(units: Sequence[Unit], totals: UnitTotals) -> Iterator[str]:
     """The lines that show these units of one step; what the agent said is marked as its own."""
     said = [unit for unit in units if unit.place is Place.SAID]
-    yield from (f"{CONCLUDED}{run}" for run in _spoken(said))
+    yield from (f"{CONCLUDED}{run}" for run in spoken(said))
     groups: dict[Group, list[Unit]] = {}
     for place, unit in enumerate(units):
         if unit.place is Place.SAID:
@@ -192,7 +191,11 @@ def lines_of(units: Sequence[Unit], totals: UnitTotals) -> Iterator[str]:
         if key in named:
             continue
         owner, _, fields = key
-        if before and not owner and _parted(before, group[0]):
+        if not owner and (
+            parted(before, group[0])
+            if before
+            else begins_late(group[0], next(iter(groups.values()))[0])
+        ):
             yield GAP
         before = None if owner else group[-1]
         ends = bool(before and before.form is Form.LINE and before.index < before.count - 1)
@@ -265,34 +268,13 @@ def _below(label: str, units: Sequence[Unit], part: bool) -> Iterator[str]:
         margin = "  "
     before = units[0]
     for unit in units:
-        if _parted(before, unit):
+        if parted(before, unit):
             yield f"{margin}{GAP}"
         before = unit
         for line in filter(str.strip, unit.text.split("\n")):
             yield f"{margin}{line.rstrip()}"
     if form is Form.CODE and before.index < before.count - 1:
         yield f"{margin}{GAP}"
-
-
-def _parted(before: Unit, unit: Unit) -> bool:
-    """Whether something stood between two pieces of one text; rows stand for themselves."""
-    text = {before.form, unit.form} <= {Form.LINE, Form.RULE, Form.CODE}
-    return text and before.answer == unit.answer and unit.index > before.index + 1
-
-
-def _spoken(said: Sequence[Unit]) -> Iterator[str]:
-    """What the agent said: sentences that followed each other together, others apart.
-
-    Joined by dots they read like one thought, which nobody had.
-    """
-    run = ""
-    for place, unit in enumerate(said):
-        if place and unit.index != said[place - 1].index + 1:
-            yield run
-            run = ""
-        run = f"{run} {unit.text}" if run else unit.text
-    if run:
-        yield run
 
 
 def label_cost(unit: Unit, opened: Mapping[tuple[int, Owner], bool]) -> int:

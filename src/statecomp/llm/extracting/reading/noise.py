@@ -10,6 +10,8 @@ from statecomp.llm.extracting.pieces import sentences
 
 WIDEST = 2000
 """Characters of a line that may be noise; a wider one is data."""
+UNREADABLE = 12
+"""One character in so many that nothing could decode makes a line of something that is no text."""
 ESCAPED, HEAD = 40, 160
 """One backslash in so many characters makes data within data, of which the beginning is shown."""
 
@@ -67,11 +69,13 @@ def telling(written: Iterable[str]) -> list[str]:
 
 
 _TRACES, _RUNS, _LOGS, _CONSOLES = "Traceback (most", "Ran Playwright", "Call log:", "New console"
-_PLACED, _ELEMENTS, _NOISES = "Global Line", "element", "noise"
+_PLACED, _UNREADABLES, _ELEMENTS, _NOISES = "Global Line", "\ufffd", "element", "noise"
 _MARKS = (
-    _TRACES, _RUNS, _LOGS, _CONSOLES, _PLACED, "%|", "/s]", "Reading package lists",
-    "Building dependency tree", "Reading state information", 'File "', "lines total)]",
-    "End of matches for ", "[ref=",
+    _TRACES, _RUNS, _LOGS, _CONSOLES, _PLACED, _UNREADABLES, "%|", "/s]", "━━━",
+    "Reading package lists", "Building dependency tree", "Reading state information",
+    'File "', "lines total)]",
+    "End of matches for ", "[ref=", "Page URL: ", "Page Title: ", "Current ", "[Tab",
+    "Available tabs:", " of page]",
 )  # fmt: skip
 _CLOCK = re.compile(r"\[\d\d:\d\d[<,]")
 _MARKED = re.compile(r"\[\d+\]\s?<|Current step: ")
@@ -98,10 +102,13 @@ def _quiet(lines: Iterable[str], held: set[str]) -> Iterator[str]:
     trace, fence, log = -1, 0, False
     traces, runs, logs = _TRACES in held, _RUNS in held, _LOGS in held
     elements, noises = _ELEMENTS in held, held != {_ELEMENTS}
+    unreadable = _UNREADABLES in held
     for line in lines:
         if len(line) > WIDEST:
             escaped = line.count("\\") * ESCAPED > len(line)
             yield f"{line[:HEAD]} ..." if escaped else line
+            continue
+        if unreadable and line.count("\ufffd") * UNREADABLE > len(line):
             continue
         if traces:
             margin = len(line) - len(line.lstrip())
