@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from time import sleep
 from uuid import uuid4
@@ -129,10 +130,17 @@ def test_a_router_that_reads_a_model_is_the_same_bytes_on_every_engine(
     runs = runs_of(8, steps=4)
     paths = written(runs, labels_of(runs), tmp_path)
     model = tiny("qwen2.5-7b", tmp_path / "model")
+    # As in the others, which OMP_NUM_THREADS tells so.
+    import_module("torch").set_num_threads(1)
     bundles = {}
-    for name, options in {"one": ["--jobs", "1"], "two": ["--jobs", "2"], "ray": ray}.items():
+    engines: dict[str, tuple[Run, list[str]]] = {
+        "one": (here, ["--jobs", "1"]),
+        "two": (statecomp, ["--jobs", "2"]),
+        "ray": (statecomp, ray),
+    }
+    for name, (run, options) in engines.items():
         out = tmp_path / name
-        done = statecomp(
+        done = run(
             "train", paths[0], "--labels", paths[1], "-o", out, "--vectors", tmp_path / f"{name}.v",
             "--representation", "local", "--context", "gru", "--encoder", model,
             "--sample-checkpoints", "2", *options,
