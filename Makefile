@@ -33,12 +33,15 @@ demo: $(READY)  ## replay a long recorded session under six strategies, then hol
 	@echo "Open demo/report.html in a browser to see every decision of the replay; for those of the"
 	@echo "proxy: $(BIN)/statecomp serve --store demo/ledger.sqlite, then http://127.0.0.1:8484/statecomp/"
 
+# A file's tests stay in one process: they share servers and browsers.  Files are begun in the order of
+# tests/longest_first.py, and three at a time on two cores, because tests wait for servers.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+
 test: $(READY)  ## all tests
-	# A file's tests stay in one process: they share servers and browsers.
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+	$(PYTEST)
 
 test-times: $(READY)  ## all tests, and the twenty that take longest, by the clock and by the processor
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist loadfile --durations=20 --durations-min=0 --processor
+	$(PYTEST) -q --durations=20 --durations-min=0 --processor
 
 adapters: $(READY)  ## every adapter with its framework, each in an environment of its own
 	STATECOMP_ADAPTERS=all STATECOMP_PROVED=src/statecomp/adapters/proved.json \

@@ -3,7 +3,9 @@
 import os
 
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "statecomp")
 # A busy machine is no defect: no test asserts how long an example takes.
 # The same examples each time, so that a red run can be run again; `make fuzz` draws new ones.
 settings.register_profile(
@@ -20,5 +22,10 @@ settings.register_profile(
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
-pytest_plugins = ["tests.garbage", "tests.processor"]
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "statecomp"))
+settings.load_profile(PROFILE)
+if PROFILE != "fuzz":
+    # Constants of whatever is loaded would be drawn too: a test alone would see other examples than
+    # among all, and every worker would parse the whole project for them.
+    vars(providers)["_get_local_constants"] = providers.Constants
+
+pytest_plugins = ["tests.garbage", "tests.longest_first", "tests.processor"]

@@ -12,6 +12,7 @@ import pytest
 
 import statecomp
 import statecomp_bench
+from tests.longest_first import LONGEST
 
 yaml = pytest.importorskip("yaml", reason="PyYAML, which mkdocs brings, is not installed")
 
@@ -87,3 +88,7 @@ def test_the_changelog_is_by_version_and_the_latest_is_this_one() -> None:
     assert len(versions) == len(released)
     assert versions == sorted(set(versions), reverse=True)
     assert ".".join(map(str, versions[0])) == statecomp.__version__
+
+
+def test_the_files_that_are_tested_first_are_there() -> None:
+    assert [name for name in LONGEST if not (ROOT / name).is_file()] == []

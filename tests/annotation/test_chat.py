@@ -177,14 +177,14 @@ def test_the_cost_is_known_before_anything_is_asked() -> None:
 
 def test_a_real_model_goes_through_both_stages_and_the_rules_hold(tmp_path: Path) -> None:
     """SmolLM2 judges poorly; whatever it says, no label breaks a rule."""
-    reading = reading_of("there are 12 apples", "twelve apples", "done")
+    reading = reading_of("there are 12 apples", "twelve apples")
     with model_server() as url, Journal(tmp_path / "j") as journal:
         chat = open_chat(f"openai:smollm2@{url}", environ={})
         annotator = ChatAnnotator(chat, journal, concurrency=1, window_tokens=6_000)
         result = annotate(reading, annotator)
-    assert len(result.labels) == 3
+    assert len(result.labels) == 2
     assert annotator.spending.output_tokens > 0
     for label in result.labels:
-        assert label.boundary is None or label.number < label.boundary <= 3
+        assert label.boundary is None or label.number < label.boundary <= 2
         assert all(reading.holds(e.at, e.quote) for e in label.evidence)
         assert label.boundary is None or all(e.at < label.boundary for e in label.evidence)

@@ -153,11 +153,9 @@ def test_long_runs_fit_the_window_and_the_cost_is_known_before() -> None:
 def test_a_real_model_is_asked_and_whatever_it_says_is_a_probability_or_a_sentence(
     tmp_path: Path,
 ) -> None:
-    reading = reading_of("there are 12 apples", "twelve apples", "done", "really done")
+    reading = reading_of("there are 12 apples", "twelve apples", "done")
     with model_server() as url, Journal(tmp_path / "j") as journal:
         chat = open_chat(f"openai:smollm2@{url}", environ={})
-        found = [*foresee(reading, [3, 4], Asker(chat, journal, 1), 6_000)]
-    assert len(found) == 2
-    for one in found:
-        assert bool(one.problem) != bool(one.ready)
-        assert all(0 <= p <= 1 for p in one.ready)
+        (found,) = foresee(reading, [3], Asker(chat, journal, 1), 6_000)
+    assert bool(found.problem) != bool(found.ready)
+    assert all(0 <= p <= 1 for p in found.ready)

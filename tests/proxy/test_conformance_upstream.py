@@ -218,6 +218,12 @@ def test_responses_refuses(items: list[Any], words: str) -> None:
     assert words in refusal(RESPONSES, {"input": items})
 
 
+def test_reasoning_may_lead_to_what_is_stored() -> None:
+    items = [USER, THOUGHT, {"type": "item_reference", "id": "msg_1"}]
+    assert not refusal(RESPONSES, {"input": items})
+    assert not wire_named("openai-responses").check(items)
+
+
 @settings(max_examples=60)
 @given(
     chat=histories.chat_messages(open_end=True),

@@ -33,27 +33,22 @@ def user(text: str) -> dict[str, Any]:
 
 
 @needs_shared_data
-def test_all_recorded_runs_go_out_as_the_very_objects_that_came_in() -> None:
+def test_recorded_runs_go_out_as_the_very_objects_and_their_turns_are_interactions() -> None:
     seen = 0
     for run in read_runs(RUNS):
         assert not isinstance(run, BadInput)
         wire = wire_named(run.protocol)
         before = json.dumps(run.messages)
-        sent = render(parse(run.messages, wire), wire)
+        history = parse(run.messages, wire)
+        sent = render(history, wire)
         assert all(mine is theirs for mine, theirs in zip(sent, run.messages, strict=True))
         assert json.dumps(sent) == before
-        seen += 1
-    assert seen == 300
-
-
-@needs_shared_data
-def test_interactions_of_recorded_runs_are_their_assistant_messages() -> None:
-    for run in read_runs(RUNS):
-        assert not isinstance(run, BadInput)
-        interactions = parse(run.messages, wire_named(run.protocol)).interactions
+        interactions = history.interactions
         assert len(interactions) == sum(m["role"] == "assistant" for m in run.messages)
         assert [i.number for i in interactions] == list(range(1, len(interactions) + 1))
         assert len({i.id for i in interactions}) == len(interactions)
+        seen += 1
+    assert seen == 300
 
 
 def test_an_interaction_holds_reasoning_words_calls_and_every_parallel_result() -> None:

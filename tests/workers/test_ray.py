@@ -9,7 +9,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from time import sleep
 from uuid import uuid4
@@ -20,6 +21,8 @@ from statecomp.pipelines.annotating import DataflowJob
 from statecomp.router.cross import cross_validate
 from statecomp.workers.engine import AHEAD, RETRIES
 from statecomp.workers.local import LocalEngine
+from tests.command import Done
+from tests.command import statecomp as here
 from tests.features.small_model import needs_model, tiny
 from tests.router.test_cross import FOLDS, LEARNERS, PAIRS
 from tests.vectors.made_up import labels_of, runs_of, written
@@ -81,59 +84,63 @@ def statecomp(*arguments: str | Path, **environ: str) -> subprocess.CompletedPro
     )
 
 
+Run = Callable[..., Done | subprocess.CompletedProcess[str]]
+
+
 def driver(address: str, scene: str, folder: Path) -> list[str]:
     return [sys.executable, "-m", "tests.workers.ray_driver", address, scene, str(folder)]
 
 
 @pytest.fixture
-def engines(address: str) -> dict[str, list[str]]:
-    return {
-        "one": ["--jobs", "1"],
-        "two": ["--jobs", "2"],
-        "ray": ["--engine", "ray", "--address", address, "--jobs", "2"],
-    }
+def ray(address: str) -> list[str]:
+    """The options that send work there."""
+    return ["--engine", "ray", "--address", address, "--jobs", "2"]
 
 
-def test_annotate_writes_the_same_bytes_on_every_engine(
-    engines: dict[str, list[str]], tmp_path: Path
-) -> None:
-    written = {}
-    for name, options in engines.items():
+def test_annotate_writes_the_same_bytes_as_local_work(ray: list[str], tmp_path: Path) -> None:
+    def written(name: str, run: Run, *options: str) -> tuple[bytes, bytes]:
         out, records = tmp_path / f"{name}.labels", tmp_path / f"{name}.records"
-        done = statecomp("annotate", *SAMPLES, "-o", out, "--records", records, *options)
+        done = run("annotate", *SAMPLES, "-o", out, "--records", records, *options)
         assert done.returncode == 0, done.stderr
         assert "labelling: 5 done" in done.stderr
-        written[name] = out.read_bytes(), records.read_bytes()
-    assert min(map(len, written["one"])) > 10_000
-    assert written["one"] == written["two"] == written["ray"]
+        return out.read_bytes(), records.read_bytes()
+
+    local = written("local", here)
+    assert min(map(len, local)) > 10_000
+    assert written("ray", statecomp, *ray) == local
 
 
-def test_replay_writes_the_same_bytes_on_every_engine(
-    engines: dict[str, list[str]], tmp_path: Path
-) -> None:
-    written = {}
-    for name, options in engines.items():
+def test_replay_writes_the_same_bytes_as_local_work(ray: list[str], tmp_path: Path) -> None:
+    def written(name: str, run: Run, *options: str) -> tuple[bytes, bytes, str]:
         numbers, views = tmp_path / f"{name}.json", tmp_path / f"{name}.views"
-        done = statecomp(
+        done = run(
             "replay", *SAMPLES, "--strategy",
             "statecomp:scorer=age:after=3", "--json", numbers, "--views", views, *options,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
-        written[name] = numbers.read_bytes(), views.read_bytes(), done.stdout
-    assert written["one"] == written["two"] == written["ray"]
+        return numbers.read_bytes(), views.read_bytes(), done.stdout
+
+    assert written("ray", statecomp, *ray) == written("local", here)
 
 
 @needs_model
 def test_a_router_that_reads_a_model_is_the_same_bytes_on_every_engine(
-    engines: dict[str, list[str]], tmp_path: Path
+    ray: list[str], tmp_path: Path
 ) -> None:
     runs = runs_of(8, steps=4)
     paths = written(runs, labels_of(runs), tmp_path)
     model = tiny("qwen2.5-7b", tmp_path / "model")
+    # As in the others, which OMP_NUM_THREADS tells so.
+    import_module("torch").set_num_threads(1)
     bundles = {}
-    for name, options in engines.items():
+    engines: dict[str, tuple[Run, list[str]]] = {
+        "one": (here, ["--jobs", "1"]),
+        "two": (statecomp, ["--jobs", "2"]),
+        "ray": (statecomp, ray),
+    }
+    for name, (run, options) in engines.items():
         out = tmp_path / name
-        done = statecomp(
+        done = run(
             "train", paths[0], "--labels", paths[1], "-o", out, "--vectors", tmp_path / f"{name}.v",
             "--representation", "local", "--context", "gru", "--encoder", model,
             "--sample-checkpoints", "2", *options,

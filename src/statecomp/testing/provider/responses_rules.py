@@ -110,7 +110,8 @@ def _check_reasoning(items: list[Any]) -> None:
         if kind_of(item) == "reasoning":
             behind.add(name)
             after = kind_of(items[place + 1]) if place + 1 < len(items) else ""
-            made = after in ANSWER or after.endswith("_call") or after == "reasoning"
+            # What a reference stands for is known where it is stored.
+            made = after.endswith("_call") or after in (*ANSWER, "reasoning", "item_reference")
             spoken = after == "message" and items[place + 1]["role"] == "assistant"
             text = f"Item '{name}' of type 'reasoning' was provided without its required following "
             insist(made or spoken, text + "item.", "input")
