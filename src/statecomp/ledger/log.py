@@ -72,11 +72,14 @@ class LogMemory:
 
     def known(self, tenant: str, ids: Sequence[str]) -> tuple[list[StateCommits], list[str]]:
         """What is remembered of these states, and the ones that are not."""
+        keys = [(tenant, state) for state in ids]
         with self.lock:
-            known = self.states.get_all((tenant, state) for state in ids)
+            known = self.states.get_all(keys)
             telling = {key: entry for key, entry in known.items() if entry.commits}
             self._used.update(telling)
-        return list(telling.values()), [state for state in ids if (tenant, state) not in known]
+        if len(known) == len(keys):
+            return list(telling.values()), []
+        return list(telling.values()), [key[1] for key in keys if key not in known]
 
     def learn(self, mark: tuple[int, int], tenant: str, news: Mapping[str, StateCommits]) -> None:
         """Remember what was read since `mark`, unless the log has moved on meanwhile."""

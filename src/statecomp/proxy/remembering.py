@@ -262,8 +262,7 @@ class RememberingLog:
         self._reads.must_answer()
         kind.must_answer()
         try:
-            with kind.asking():
-                return question()
+            return kind.ask(question)
         except Exception as error:
             self._tell()
             if isinstance(error, StateCompError):

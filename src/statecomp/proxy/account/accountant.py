@@ -249,7 +249,7 @@ class Accountant:
             usage=exchange.usage,
             status=exchange.status,
             first_change=first_change(raw.messages, checkpoint.messages) if changed else None,
-            grid=tuple(grid_of(raw, shown, view.scores if view else {})),
+            grid=grid_of(raw, shown, view.scores if view else {}),
             note=run.note,
         )
 

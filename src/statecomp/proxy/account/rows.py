@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from statecomp.history.history import History
@@ -69,12 +69,17 @@ def _whole(commit: Commit, by_id: Mapping[str, Interaction]) -> bool:
     return all(source in by_id for source in commit.sources)
 
 
-def grid_of(raw: History, shown: History, scores: Mapping[str, float]) -> Iterator[Cell]:
+def grid_of(raw: History, shown: History, scores: Mapping[str, float]) -> tuple[Cell, ...]:
     """What became of each interaction in this request."""
     gone = {source for summary in shown.summaries for source in summary.sources}
-    for interaction in raw.interactions:
-        score = scores.get(interaction.id)
-        if interaction.id in gone:
-            yield Cell(interaction.number, "summarised", score)
-        else:
-            yield Cell(interaction.number, "locked" if interaction.locked else "kept", score)
+    # A list at once: this is done for every interaction of every request.
+    return tuple(
+        [
+            Cell(
+                i.number,
+                "summarised" if i.id in gone else "locked" if i.locked else "kept",
+                scores.get(i.id),
+            )
+            for i in raw.interactions
+        ]
+    )

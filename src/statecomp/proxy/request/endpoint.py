@@ -57,7 +57,8 @@ class ProxyEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         route, begun = route_in(scope), perf_counter()
-        progress = RequestProgress(Exchange(route.protocol, self.settings.mode))
+        client = client_of(dict(scope["headers"]))
+        progress = RequestProgress(Exchange(route.protocol, self.settings.mode, client=client))
         self.open_requests += 1
         try:
             await self._answer_faults(scope, receive, send, route, progress)
@@ -84,7 +85,6 @@ class ProxyEndpoint:
         self, arrived: Arrived, receive: Receive, send: Send, progress: RequestProgress
     ) -> None:
         """Read and rewritten where it carries a history, else streamed up and down, unread."""
-        progress.exchange = replace(progress.exchange, client=client_of(arrived.headers))
         if not arrived.carries_history:
             progress.exchange = replace(progress.exchange, protocol="")
             await self._pass_on(arrived, receive, send, progress)
@@ -92,11 +92,8 @@ class ProxyEndpoint:
         declared = arrived.headers.get(b"content-length", b"")
         body = await read_body(receive, declared, self.settings.limits)
         async with while_connected(receive):
-            begun = perf_counter()
             prepared = await self._prepare(arrived, body, progress)
             going = self.sender.first(prepared)
-            own_ms = (perf_counter() - begun) * 1000
-            progress.exchange = replace(progress.exchange, own_ms=own_ms)
             response = await self._send(prepared, going, progress)
             await self._relay(response, send, progress)
 
@@ -123,12 +120,18 @@ class ProxyEndpoint:
             await self._relay(response, send, progress)
 
     async def _prepare(self, arrived: Arrived, body: bytes, progress: RequestProgress) -> Prepared:
+        begun = perf_counter()
         prepared = await self.preparer.prepared(arrived, body)
-        sent_raw = prepared.request is None or prepared.request.content is None
-        known = replace(progress.exchange, note=prepared.note, sent_raw=sent_raw)
-        if (request := prepared.request) is not None:
+        own_ms = (perf_counter() - begun) * 1000
+        known = progress.exchange
+        if (request := prepared.request) is None:
+            known = replace(known, note=prepared.note, sent_raw=True, own_ms=own_ms)
+        else:
             known = replace(
                 known,
+                note=prepared.note,
+                sent_raw=request.content is None,
+                own_ms=own_ms,
                 tenant=request.tenant,
                 session=request.session,
                 model=request.model,
@@ -150,13 +153,13 @@ class ProxyEndpoint:
             known = progress.exchange
             if request is not None and not arrived.route.counts and known.decision is None:
                 decision = self.preparer.decider.behind(request, arrived)
-                progress.exchange = replace(known, decision=decision)
+                if decision is not None:
+                    progress.exchange = replace(known, decision=decision)
 
         return await self.sender.answered(prepared, going, progress, decide_behind)
 
     async def _relay(self, response: Answer, send: Send, progress: RequestProgress) -> None:
-        progress.exchange = replace(progress.exchange, status=response.status)
-        reader = None
+        reader, note = None, progress.exchange.note
         if progress.exchange.protocol:
             reader = UsageReader(
                 response.header(b"content-type"), response.header(b"content-encoding")
@@ -164,10 +167,10 @@ class ProxyEndpoint:
         try:
             if not await relay(response, send, reader):
                 note = "the upstream broke off"
-                progress.exchange = replace(progress.exchange, note=note)
         finally:
-            if reader is not None:
-                progress.exchange = replace(progress.exchange, usage=reader.finish())
+            known = progress.exchange
+            usage = reader.finish() if reader is not None else known.usage
+            progress.exchange = replace(known, status=response.status, usage=usage, note=note)
             response.close()
 
     def _account(self, exchange: Exchange, route: Route, total_ms: float) -> None:
