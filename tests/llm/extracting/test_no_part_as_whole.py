@@ -120,3 +120,9 @@ def test_what_nothing_could_decode_is_left_out() -> None:
     assert told("PK\ufffd\ufffd\ufffd!b\ufffdh^\ufffd\nxl/styles.xml is a part of it") == [
         "xl/styles.xml is a part of it"
     ]
+
+
+def test_an_answer_without_its_request_is_not_called_the_output() -> None:
+    asked = "Please provide a valid access token for your account to go on."
+    seen = f"[Reply]\n    {asked}\n\n[Leaving the loop]\n\n[Answer of send]\n    {asked}\n"
+    assert "; its output:" not in written(step(1, seen=seen), step(2, seen=PADDING)).body

@@ -38,5 +38,6 @@ def _shown(payload: Payload) -> list[str]:
         return []  # most of it is furniture
     lines = (_CONTROL.sub(" ", line).rstrip() for line in telling(text.split("\n")))
     told = [line for line in lines if line]
-    commands = framelike(text) or any(orders(line) or addresses(line) for line in told)
-    return [] if commands else told
+    # Asked of the answer as it came: what only a part of is shown must not be called whole.
+    asks = any(orders(line) or addresses(line) for line in text.split("\n"))
+    return [] if asks or framelike(text) else told
