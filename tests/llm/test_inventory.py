@@ -12,7 +12,8 @@ from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
 from statecomp.llm.extract import ExtractiveSummarizer
-from statecomp.llm.inventory import form_of, inventory, listing_cost, rows_of
+from statecomp.llm.inventory import inventory, listing_cost, rows_of
+from statecomp.llm.shown import form_of
 from statecomp.llm.verify import verify
 from statecomp.tokens import ESTIMATE
 from tests.llm.test_extract import NOTHING, step

@@ -94,9 +94,10 @@ class ExtractiveSummarizer:
         """What was done and how it ended, step by step, then the likeliest units that fit."""
         if situation.finished:
             return self._of_finished().summarize(span, replace(situation, finished=False))
-        source = sum(self.count(member.text) for member in span)
+        sizes = [self.count(member.text) for member in span]
+        source = sum(sizes)
         density = source / max(1, sum(len(member.text) for member in span))
-        most, room = self._rooms(span, source)
+        most, room = self._rooms(sizes)
         seen = units_of(span)
         units = lasting([unit for unit in seen if not misleads(unit)])
         old = outdated(units, situation)
@@ -157,11 +158,12 @@ class ExtractiveSummarizer:
             name_worth=round(self.name_worth * FINISHED_WORTH),
         )
 
-    def _rooms(self, span: Sequence[Interaction], source: int) -> tuple[int, int]:
-        """The most tokens a summary may have, and those it usually has."""
-        floor = self.least + STEP_TOKENS * (len(span) - 1)
+    def _rooms(self, sizes: Sequence[int]) -> tuple[int, int]:
+        """The most tokens a summary of steps of these sizes may have, and those it usually has."""
+        source = sum(sizes)
+        floor = self.least + STEP_TOKENS * (len(sizes) - 1)
         most = max(source * 3 // 4, round(source * self.budget))
-        extra = sum(min(self.count(m.text), self.dense) for m in span) * self.budget
+        extra = sum(min(size, self.dense) for size in sizes) * self.budget
         return most, min(most, max(round(source * self.budget + extra), floor))
 
     def _bound(self, room: int, most: int, source: int) -> int:
