@@ -43,8 +43,9 @@ test: $(READY)  ## all tests
 test-times: $(READY)  ## all tests, and the twenty that take longest, by the clock and by the processor
 	$(PYTEST) -q --durations=20 --durations-min=0 --processor
 
-adapters: $(READY)  ## every adapter with its framework, each in an environment of its own
-	STATECOMP_ADAPTERS=all STATECOMP_PROVED=src/statecomp/adapters/proved.json \
+ADAPTERS ?= all
+adapters: $(READY)  ## every adapter with its framework, each in an environment of its own: ADAPTERS=all
+	STATECOMP_ADAPTERS=$(ADAPTERS) STATECOMP_PROVED=src/statecomp/adapters/proved.json \
 		$(BIN)/python -m pytest tests/adapters/test_contract.py
 	$(BIN)/python docs/generate_adapters.py
 

@@ -149,7 +149,9 @@ def test_what_was_only_observed_is_said_to_be_so(tmp_path: Path) -> None:
     ledger = open_ledger(store, mask=lambda message, known: message)
     session = doctor.last_session(ledger, ["drawn"])
     assert session is not None
-    assert "nothing saved: mode observe changes nothing (" in doctor.told(session, session.last_s)
+    assert "nothing saved: mode observe changes nothing (" in doctor.describe_session(
+        session, session.last_s
+    )
     ledger.close()
 
 
@@ -186,9 +188,9 @@ def test_it_says_whether_the_last_requests_were_touched(tmp_path: Path) -> None:
     assert touched is not None
     assert untouched is not None
     assert doctor.last_session(ledger, ["nobody"]) is None
-    assert "of the tokens saved" in doctor.told(touched, touched.last_s + 200)
-    assert "3 minutes ago" in doctor.told(touched, touched.last_s + 200)
-    assert "nothing saved: " in doctor.told(untouched, untouched.last_s)
+    assert "of the tokens saved" in doctor.describe_session(touched, touched.last_s + 200)
+    assert "3 minutes ago" in doctor.describe_session(touched, touched.last_s + 200)
+    assert "nothing saved: " in doctor.describe_session(untouched, untouched.last_s)
     ledger.close()
 
 

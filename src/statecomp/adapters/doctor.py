@@ -188,7 +188,7 @@ def last_session(ledger: Ledger, products: Sequence[str]) -> Session | None:
     return None
 
 
-def told(session: Session, now_s: float) -> str:
+def describe_session(session: Session, now_s: float) -> str:
     """Whether its requests were touched, and if not why."""
     totals, seen = session.totals, session.totals.observed
     last = f"last request {_ago(now_s - session.last_s)}, {totals.requests} in its session"

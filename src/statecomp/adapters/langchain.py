@@ -84,7 +84,7 @@ def _can_tell(model: Any) -> bool:
     return hasattr(model, "thinking") and hasattr(model, "betas") and hasattr(model, "model_copy")
 
 
-def _told(model: Any, items: Sequence[BaseMessage]) -> Any:
+def _asked_model(model: Any, items: Sequence[BaseMessage]) -> Any:
     """The model as it must be asked behind a record; the one that was given stays as it is."""
     messages = (one for item in items for one in to_chat(item))
     told = dropping(_name(model), model.thinking, messages) if _can_tell(model) else None
@@ -111,4 +111,4 @@ def _with(
     if unchanged(items, made):
         return request
     skip = 1 if request.system_message is not None else 0
-    return request.override(messages=list(made[skip:]), model=_told(request.model, items))
+    return request.override(messages=list(made[skip:]), model=_asked_model(request.model, items))

@@ -13,11 +13,11 @@ import click
 from statecomp.adapters.doctor import (
     Finding,
     clients,
+    describe_session,
     frameworks,
     is_address,
     last_session,
     proxy_mode,
-    told,
 )
 from statecomp.cli.serve import PORT
 from statecomp.config.places import open_store, store_url
@@ -54,18 +54,18 @@ def doctor(url: str, store: str) -> None:
     if not found:
         _line("clients", "neither a client nor a framework that I know is installed here")
     for finding in found:
-        for name, words in _told(finding, ledger):
+        for name, words in _describe(finding, ledger):
             _line(name, words)
     if ledger is not None:
         ledger.close()
     sys.exit(1 if any(finding.wrong for finding in found) else 0)
 
 
-def _told(finding: Finding, ledger: Ledger | None) -> Iterator[tuple[str, str]]:
+def _describe(finding: Finding, ledger: Ledger | None) -> Iterator[tuple[str, str]]:
     yield finding.name, finding.how
     session = last_session(ledger, finding.products) if ledger else None
     if session is not None:
-        yield "", told(session, time())
+        yield "", describe_session(session, time())
     elif ledger is not None:
         yield "", "no request of it is in the ledger"
 

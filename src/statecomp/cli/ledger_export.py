@@ -29,7 +29,7 @@ def run_record(ledger: Account, session: Session) -> Mapping[str, Any] | BadInpu
         task=session.title,
     )
     messages = [Recorded(message) for message in ledger.messages(session.id)]
-    recorded = {"requests": [_told(request) for request in requests]}
+    recorded = {"requests": [_cost_of(request) for request in requests]}
     record = as_record(build(origin, session.id, session.protocol, messages, recorded))
     try:
         run_of(record)
@@ -73,7 +73,7 @@ def _step(request: Request) -> int:
     return max((cell.number for cell in request.grid), default=0)
 
 
-def _told(request: Request) -> dict[str, Any]:
+def _cost_of(request: Request) -> dict[str, Any]:
     """What a request cost; its grid is about our decisions, not about the run."""
     return {
         name: value

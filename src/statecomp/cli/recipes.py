@@ -58,10 +58,10 @@ def recipes(as_json: bool) -> None:
 
 
 def _plain(recipe: Recipe) -> dict[str, object]:
-    return {"default": recipe.name == DEFAULT, **asdict(recipe, dict_factory=_told)}
+    return {"default": recipe.name == DEFAULT, **asdict(recipe, dict_factory=_printable)}
 
 
-def _told(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _printable(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return {key: value for key, value in pairs if not callable(value)}
 
 

@@ -78,11 +78,11 @@ def _known(interaction: Interaction) -> _Read:
     """Read once: answers are long, and a history is looked at with every request."""
     key = (interaction.id, hash((interaction.calls, interaction.observations)))
     return _memory.get(key) or _memory.put(
-        key, _Read(kind_of(interaction), tuple(_told(interaction)))
+        key, _Read(kind_of(interaction), tuple(_told_calls(interaction)))
     )
 
 
-def _told(interaction: Interaction) -> Iterator[tuple[ToldCall, int]]:
+def _told_calls(interaction: Interaction) -> Iterator[tuple[ToldCall, int]]:
     answers = {seen.call_id: seen.text for seen in interaction.observations}
     for call in interaction.calls:
         answer = answers.get(call.id, "")

@@ -108,7 +108,7 @@ class _Log:
         elif len(messages) >= len(talk.messages):
             talk.body, talk.messages = body, messages
             talk.answer = answer or (talk.answer if chain[-1] in self._ends else [])
-        talk.requests.append(_told(len(messages), record))
+        talk.requests.append(_request_facts(len(messages), record))
         self._ends[chain[-1]] = talk
         self._inside.update(dict.fromkeys(chain, talk))
         return problem
@@ -193,7 +193,7 @@ def _answer_in(record: Mapping[str, Any], depth: int = 0) -> Mapping[str, Any] |
     return {}
 
 
-def _told(messages: int, record: Mapping[str, Any]) -> dict[str, Any]:
+def _request_facts(messages: int, record: Mapping[str, Any]) -> dict[str, Any]:
     answer = mapping(_answer_in(record))
     found = {"messages": messages, **only(_TIMES, record)}
     return found | only(("usage", "model", "stop_reason", "status"), answer)

@@ -60,7 +60,7 @@ def session_command(
     table = Table("strategy", "requests", "tokens", "dollars", "rewards")
     for spec in chosen:
         held = _held(spec, unprotected)
-        table.add_row(spec, *_told(held))
+        table.add_row(spec, *_row(held))
         if spec == NONE:
             _record(held, out, labels)
     show(table, "The acting model is scripted: a simulation, not a language model.")
@@ -72,7 +72,7 @@ def _held(spec: str, unprotected: bool) -> Held:
     return hold(session, SessionModel(session, SEED), strategy, unprotected=unprotected)
 
 
-def _told(held: Held) -> tuple[str, ...]:
+def _row(held: Held) -> tuple[str, ...]:
     bills = [request.bill for request in held.run.requests]
     rewards = (f"{name} {100 * reward:.0f}" for name, reward in held.rewards.items())
     return (
