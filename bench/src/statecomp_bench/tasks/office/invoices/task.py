@@ -88,7 +88,8 @@ def facts_of(invoice: Invoice) -> list[Fact]:
         Fact(
             f"number_{low}",
             f"invoice number of {name}",
-            rf"{name} Trading\s[\s\S]*?INVOICE (\S+)",
+            # Not across the head of the next invoice, where a record shows several.
+            rf"{name} Trading\s(?:(?! Trading\s)[\s\S])*?INVOICE (\S+)",
             seen,
         ),
         Fact(
