@@ -72,7 +72,7 @@ CAPTIONS: Mapping[str, str] = {
     "score_distributions": "Router scores by label.",
     "precision_coverage": "Held-out precision and coverage; thin lines are folds. The 98 % line is "
     "a target, not a guarantee.",
-    "calibration": "Reliability of raw scores and by each calibration; beta is shipped.",
+    "calibration": "Reliability of raw scores and by each calibration.",
     "training_and_length": "By share of the training runs and by run length; thin lines are folds.",
 }
 COMMANDS = """\
@@ -191,12 +191,14 @@ decision is worth; for that see the replays in the [lab log](lab-log.md)."""
 
 
 CONCLUSION = """\
-1. That Hybrid aggregates Capped Recent4 best holds by the mean, within chance of doing without,
-   and not by the last token; that more training runs help holds.
-2. That hidden states carry what decides does not hold here: the best rows are at age alone,
-   evidence is ahead of them by 0.16, and vectors beside evidence take away from it.
-3. How the constructions rank at a size that ranks, but for Capped Recent4 and `once`, and what a
-   model fifty times larger would know, these tables cannot answer."""
+1. By the mean more of the past in the view is better: Recent2, Recent4, Full Context; that more
+   training runs help holds. That bounded views beat the full history, and that Hybrid is the best
+   way to aggregate, does not: Full Context has the highest number at both readouts.
+2. That hidden states carry what decides does not hold here: the best of the ten is 0.13 behind
+   evidence, and in one network beside evidence each takes away from it.
+3. What a model fifty times larger would know, whether the order holds at full length, and which of
+   the eleven routers is best, these tables cannot answer. Differences of a few hundredths between
+   rows are within what the folds spread by."""
 
 OF_FIGURES = """\
 Boosted trees on evidence and expert labels, out of fold. The shipped router has a network beside
