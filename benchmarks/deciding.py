@@ -5,7 +5,7 @@ before each request, as the proxy does by default, and one that only puts back w
 committed.  Prints the processor time of both over the last forty requests, their ratio, and what
 a request takes at which something is committed.  Aim: at most 30 ms at the median on a quiet core.
 
-    OMP_NUM_THREADS=1 python benchmarks/deciding.py [RUN.jsonl]
+    python benchmarks/deciding.py [RUN.jsonl]
 """
 
 from __future__ import annotations
