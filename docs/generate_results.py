@@ -36,7 +36,7 @@ SECTIONS: Mapping[str, tuple[str, str]] = {
     "representations": (
         "Representations",
         "Rows of the paper (appendix C.3) and ours, on the same pairs of all 300 runs, each limit "
-        "an eighth of the paper's. In bold what chance does not explain, tasks drawn anew. F1 and "
+        "an eighth of the paper's. Without paired intervals: see the lab log. F1 and "
         "balanced accuracy are in `results/representations.json`.",
     ),
     "representations-mean": (
