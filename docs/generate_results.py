@@ -36,7 +36,7 @@ SECTIONS: Mapping[str, tuple[str, str]] = {
     "representations": (
         "Representations",
         "Rows of the paper (appendix C.3) and ours, on the same pairs of all 300 runs, each limit "
-        "an eighth of the paper's. In bold what chance does not explain, tasks drawn anew. F1 and "
+        "an eighth of the paper's. Without paired intervals: see the lab log. F1 and "
         "balanced accuracy are in `results/representations.json`.",
     ),
     "representations-mean": (
@@ -193,7 +193,8 @@ decision is worth; for that see the replays in the [lab log](lab-log.md)."""
 CONCLUSION = """\
 1. By the mean more of the past in the view is better: Recent2, Recent4, Full Context; that more
    training runs help holds. That bounded views beat the full history, and that Hybrid is the best
-   way to aggregate, does not: Full Context has the highest number at both readouts.
+   way to aggregate, is not seen: Full Context has the highest number at both readouts, but its
+   window alone was not cut to an eighth.
 2. That hidden states carry what decides does not hold here: the best of the ten is 0.13 behind
    evidence, and in one network beside evidence each takes away from it.
 3. What a model fifty times larger would know, whether the order holds at full length, and which of
