@@ -4,6 +4,7 @@ import os
 
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "statecomp")
 # A busy machine is no defect: no test asserts how long an example takes.
@@ -26,6 +27,6 @@ settings.load_profile(PROFILE)
 if PROFILE != "fuzz":
     # Constants of whatever is loaded would be drawn too: a test alone would see other examples than
     # among all, and every worker would parse the whole project for them.
-    vars(providers)["_get_local_constants"] = providers.Constants
+    vars(providers)["_get_local_constants"] = Constants
 
 pytest_plugins = ["tests.garbage", "tests.longest_first", "tests.processor"]
