@@ -219,7 +219,7 @@ def test_responses_refuses(items: list[Any], words: str) -> None:
 
 
 def test_reasoning_may_lead_to_what_is_stored() -> None:
-    items = [USER, THOUGHT, {"type": "item_reference", "id": "msg_1"}]
+    items: list[Any] = [USER, THOUGHT, {"type": "item_reference", "id": "msg_1"}]
     assert not refusal(RESPONSES, {"input": items})
     assert not wire_named("openai-responses").check(items)
 

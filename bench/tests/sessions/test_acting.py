@@ -12,7 +12,7 @@ from statecomp_bench.sessions.acting import SessionModel
 from statecomp_bench.sessions.book import session_named
 
 SESSION = session_named("session-offers").session(1)
-TASK, _, NOTE, *_ = SESSION.errands
+TASK, NOTE = SESSION.errands[0], SESSION.errands[2]
 
 
 def told(lines: list[str]) -> list[JsonObject]:
