@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from statecomp.history.facts import FactIndex, facts_of
 from statecomp.history.interaction import Interaction
 from statecomp.history.text import COMMON, Kind
-from statecomp.llm.shown import Answer, Surroundings
+from statecomp.llm.shown import ShownAnswer, Surroundings
 
 LONGEST_NAME = 120
 """Characters; nobody retypes a longer one."""
@@ -50,7 +50,7 @@ def inventory(span: Sequence[Interaction], rest: FactIndex, said: str = "") -> l
             and name not in COMMON
             and name not in rest
         }
-        answer = Answer.of(member, names, fresh, around)
+        answer = ShownAnswer.of(member, names, fresh, around)
         place = 0
         for rank, (name, kind) in enumerate(fresh.items()):
             # They come in the order they stand in, quotations apart: the text is read about once.

@@ -1,8 +1,8 @@
 """What one answer shows of a name: where it stands, what stands around it, and its odds.
 
-The weights were fitted on recorded runs (lab log, 2026-11-16): a logistic regression on
-whether a later action is the first to use the identifier, and no newer place holds it.  Every run's
-uses weighed the same there, so the odds of a run that uses many are understated.
+The weights were fitted on recorded runs (lab log, 2026-11-16): a logistic regression on whether a
+later action is the first to use the identifier, and no newer place holds it.  Every run's uses
+weighed the same there, so the odds of a run that uses many are understated.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ Seen: TypeAlias = list[tuple[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ShownLine:
     """A line as names stand in it: what it says to all of them alike."""
 
     addressed: bool
@@ -95,7 +95,7 @@ class Surroundings:
     own: frozenset[str]
     spoken: set[str]
     forms: Counter[str]
-    _lines: dict[str, Line]
+    _lines: dict[str, ShownLine]
 
     @classmethod
     def of(cls, span: Sequence[Interaction], rest: FactIndex) -> Surroundings:
@@ -104,19 +104,19 @@ class Surroundings:
         forms = Counter(map(form_of, own.union(rest.agent_names())))
         return cls(rest, own, spoken, forms, {})
 
-    def line(self, text: str) -> Line:
+    def line(self, text: str) -> ShownLine:
         """Read once, however many names stand in it."""
         if (known := self._lines.get(text)) is None:
             known = self._lines[text] = self._read(text)
         return known
 
-    def _read(self, text: str) -> Line:
+    def _read(self, text: str) -> ShownLine:
         around = [word.lower() for word in _WORD.findall(text)]
         words = words_of(text)
         # The words are asked first: they tell of most lines that they address nobody.
         may = not text.isascii() or not ADDRESSED_WORDS.isdisjoint(words)
         used = self.rest.agent_used
-        return Line(
+        return ShownLine(
             may and ADDRESSED.search(text) is not None,
             math.log(max(1, len(text))),
             sum(map(self.spoken.__contains__, around)) / max(1, len(around)),
@@ -165,7 +165,7 @@ def form_of(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ShownAnswer:
     """What one step was shown, as its names stand in it."""
 
     text: str
@@ -178,8 +178,12 @@ class Answer:
 
     @classmethod
     def of(
-        cls, member: Interaction, names: Iterable[str], fresh: Iterable[str], around: Surroundings
-    ) -> Answer:
+        cls,
+        member: Interaction,
+        names: Iterable[str],
+        fresh: Iterable[str],
+        around: Surroundings,
+    ) -> ShownAnswer:
         shapes = Counter(map(_shape, fresh))
         series = _series(names, around.own, around.rest)
         crowd = shapes.total()
@@ -192,8 +196,7 @@ class Answer:
         # Most names are the value of no field, and that is quickly seen.
         if not before.rstrip(" \t\"'\\[{(").endswith((":", "=")):
             return ""
-        match = _KEY.search(before)
-        stop = place + len(name)
+        match, stop = _KEY.search(before), place + len(name)
         # A part of a value, or a call in a program, is not the value of what stands before it.
         return match[1] if match and _WHOLE.match(self.text[stop : stop + 8]) else ""
 
@@ -205,17 +208,13 @@ class Answer:
         end = text.find("\n", place, stop)
         return text[start : end if end >= 0 else stop]
 
-    def odds(self, name: str, kind: Kind, rank: int, place: int, line: Line, key: str) -> float:
+    def odds(
+        self, name: str, kind: Kind, rank: int, place: int, line: ShownLine, key: str
+    ) -> float:
         """That a later step needs it, by all that can be seen of it."""
-        return _odds(
-            (
-                (kind.value, 1.0),
-                *self._shown(name, rank, place),
-                *self._of_its_form(name),
-                *self._words(name, line),
-                *_key_features(key.lower()),
-            )
-        )
+        shown, form = self._shown(name, rank, place), self._of_its_form(name)
+        words, field = self._words(name, line), _key_features(key.lower())
+        return _odds([(kind.value, 1.0), *shown, *form, *words, *field])
 
     def _shown(self, name: str, rank: int, place: int) -> Seen:
         times = self.text.count(name, place, place + NEAR)
@@ -246,7 +245,7 @@ class Answer:
             seen.insert(2, ("series_next", 1.0 / ahead))
         return seen
 
-    def _words(self, name: str, line: Line) -> Seen:
+    def _words(self, name: str, line: ShownLine) -> Seen:
         parts = _words_in(name)
         spoken = sum(map(self.around.spoken.__contains__, parts)) / max(1, len(parts))
         return [
