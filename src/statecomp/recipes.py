@@ -110,7 +110,7 @@ RECIPES: Mapping[str, Recipe] = {
             ahead=4.0,
             runs=Measured(tokens=-0.456, dollars=-0.122, premature=0.166, broken=0.0056),
             sessions=Measured(tokens=-0.667, dollars=-0.415, premature=0.141, broken=0.0038),
-            again=(4, 12),
+            again=(5, 12),
         ),
         Recipe(
             name="bold",
