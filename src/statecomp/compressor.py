@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from statecomp.checkpoint import Checkpoint, Pins, as_it_came, first_change
+from statecomp.controller.anchors import anchor_of
 from statecomp.controller.circumstances import AFTER_A_BREAK, JUST_AFTER, Circumstances
 from statecomp.controller.controller import Controller, decided_at, last_seen
 from statecomp.controller.judging import Judge, Judging
@@ -192,8 +193,11 @@ class StateComp(Strategy):
         )
         if not view.history.summaries:
             return checkpoint
-        messages = render(rehome_markers(view.history, raw), self.wire)
-        adapted = self.wire.adapt(body, messages, first_change(came, messages))
+        standing = rehome_markers(view.history, raw)
+        messages = render(standing, self.wire)
+        record = anchor_of(standing, raw, applied)
+        anchor = record.messages[-1] if record else None
+        adapted = self.wire.adapt(body, messages, first_change(came, messages), anchor)
         return replace(
             checkpoint,
             messages=messages,
