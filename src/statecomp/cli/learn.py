@@ -15,7 +15,7 @@ from statecomp.annotation.asking import Asker
 from statecomp.annotation.chat import ChatAnnotator
 from statecomp.annotation.forecasts import Forecasts, read_forecasts
 from statecomp.annotation.journal import Journal
-from statecomp.cli.forecast import ask_all
+from statecomp.cli.forecast import ask_all, left_out
 from statecomp.cli.ledger_open import opened, store_option
 from statecomp.cli.terminal import show, warn
 from statecomp.config.methods import method_of
@@ -149,10 +149,10 @@ def _foretold(found: Any, asker: Asker, window: int) -> Forecasts:
     done, _ = ask_all(readings, asker, FORECAST_CHECKPOINTS, window)
     told: dict[str, dict[int, tuple[float, ...]]] = {}
     for one in done:
-        if one.problem:
-            warn(f"{one.run} at step {one.checkpoint}: {one.problem}")
-        else:
+        if not one.problem:
             told.setdefault(one.run, {})[one.checkpoint] = one.ready
+    if problem := left_out(done):
+        warn(problem if told else f"{problem}; the shipped router's own scores stand instead")
     return told
 
 
