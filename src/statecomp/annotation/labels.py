@@ -100,14 +100,21 @@ def _label(text: str, file: str, line: int) -> Label:
             run=str(record["id"]),
             number=number,
             boundary=boundary,
-            evidence=tuple(
-                Evidence(int(e["at"]), str(e["quote"])) for e in record.get("evidence") or ()
-            ),
-            veto=tuple(Veto(int(v["at"]), str(v["what"])) for v in record.get("veto") or ()),
+            evidence=evidence_in(record),
+            veto=vetoes_in(record),
             must_keep=tuple(map(str, record.get("must_keep") or ())),
             reason=str(record.get("reason") or ""),
             annotator=str(record.get("annotator") or ""),
         )
+
+
+def evidence_in(record: Mapping[str, Any]) -> tuple[Evidence, ...]:
+    """What a record quotes; raises what a malformed record raises."""
+    return tuple(Evidence(int(e["at"]), str(e["quote"])) for e in record.get("evidence") or ())
+
+
+def vetoes_in(record: Mapping[str, Any]) -> tuple[Veto, ...]:
+    return tuple(Veto(int(v["at"]), str(v["what"])) for v in record.get("veto") or ())
 
 
 @contextmanager

@@ -31,7 +31,7 @@ from statecomp.history.situation import Situation
 from statecomp.history.trajectory import Trajectory
 from statecomp.llm.extracting.order.ranking import Setting, likelihood
 from statecomp.llm.extracting.units import Place, units_of
-from statecomp.llm.side import Later, SideAccount, SideChannel, channel_of
+from statecomp.llm.side import SideAccount, SideChannel, channel_of
 from statecomp.llm.writing.answer import SCHEMA, parse_record
 from statecomp.options import Options, Settings, chat_of
 from statecomp.recent import LruCache
@@ -65,6 +65,21 @@ def chat_writer(channel: SideChannel) -> ChatWriter:
         parse=lambda text: parse_record(text).body,
         schema=SCHEMA,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """A side result that the agent sees only from a later request on.
+
+    The published method works in the background; a recording has no clock, so the step count stands
+    for one.
+    """
+
+    text: str
+    visible_from: int
+
+    def visible(self, checkpoint: int) -> bool:
+        return checkpoint >= self.visible_from
 
 
 @dataclass(frozen=True)

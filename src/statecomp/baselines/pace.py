@@ -48,11 +48,12 @@ from statecomp.baselines.rewriting import (
     text_for,
 )
 from statecomp.baselines.tools import Use
-from statecomp.baselines.writing import arguments_of, tool
+from statecomp.baselines.writing import tool
 from statecomp.errors import BadInput, SummaryFailed
 from statecomp.history.history import History
 from statecomp.history.interaction import Call, Interaction, JsonObject
 from statecomp.history.kinds import kind_of
+from statecomp.history.text import argument_object
 from statecomp.history.trajectory import Trajectory
 from statecomp.llm.side import SideAccount, SideChannel
 from statecomp.options import Options, Settings, chat_of
@@ -223,7 +224,7 @@ class Pace(Strategy):
     def handle_tool(self, call: Call) -> str:
         if not self.glimpse or call.name != TOOL:
             return super().handle_tool(call)
-        given = arguments_of(call)
+        given = argument_object(call.arguments)
         word = str(given.get("keyword", "")).casefold()
         found = {
             chunk.number: chunk.text

@@ -20,9 +20,8 @@ reads whole, and where a value is not in the answer it reads again without a que
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Literal
 
@@ -30,10 +29,10 @@ from statecomp.baselines.lines import LEXICAL, LineScorer
 from statecomp.baselines.rewriting import edited, no_worse
 from statecomp.baselines.swe_pruner_model import open_reranker
 from statecomp.baselines.tools import Use
-from statecomp.baselines.writing import arguments_of
 from statecomp.errors import BadInput, ScoringFailed
 from statecomp.history.history import History
 from statecomp.history.interaction import Call, Interaction, JsonObject, Segment
+from statecomp.history.text import argument_object
 from statecomp.options import Options, Settings
 from statecomp.recent import LruCache
 from statecomp.strategy import Card, Strategy, StrategyFactory, View
@@ -84,17 +83,8 @@ def with_focus(tool: JsonObject) -> JsonObject:
     }
 
 
-def without_focus(call: Call) -> Call:
-    """The call as its tool knows it."""
-    arguments = arguments_of(call)
-    if ARGUMENT not in arguments:
-        return call
-    kept = {key: value for key, value in arguments.items() if key != ARGUMENT}
-    return replace(call, arguments=json.dumps(kept, ensure_ascii=False))
-
-
 def question_in(call: Call) -> str:
-    asked = arguments_of(call).get(ARGUMENT)
+    asked = argument_object(call.arguments).get(ARGUMENT)
     return asked.strip() if isinstance(asked, str) else ""
 
 

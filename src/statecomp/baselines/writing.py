@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -10,7 +9,7 @@ from typing import Any, Protocol
 
 from statecomp.errors import SummaryFailed
 from statecomp.history.facts import FactIndex
-from statecomp.history.interaction import Call, Interaction, JsonObject
+from statecomp.history.interaction import Interaction, JsonObject
 from statecomp.history.situation import Situation
 from statecomp.llm.chat import NOTHING_USED, ChatFailed
 from statecomp.llm.extract import ExtractiveSummarizer
@@ -39,15 +38,6 @@ def tool(name: str, says: str, required: Sequence[str] = (), **properties: Any) 
     }
     function = {"name": name, "description": says, "parameters": parameters}
     return {"type": "function", "function": function}
-
-
-def arguments_of(call: Call) -> dict[str, Any]:
-    """What the agent gave a tool of ours; whatever is no object counts as nothing given."""
-    try:
-        given = json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return {}
-    return given if isinstance(given, dict) else {}
 
 
 def ask(

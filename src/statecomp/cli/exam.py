@@ -17,6 +17,7 @@ from statecomp.annotation.records import Reading
 from statecomp.cli.engine import engine_options, progress
 from statecomp.cli.files import refuse, write_lines, write_text
 from statecomp.cli.labels import labels_in
+from statecomp.cli.options import CHOSEN, JSON_FILE, PATH, RUNS
 from statecomp.cli.terminal import show
 from statecomp.config import Settings
 from statecomp.config.writers import EXTRACT, exam_writers
@@ -59,7 +60,7 @@ class ExamJob:
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@RUNS
 @click.option(
     "--records",
     "specs",
@@ -70,27 +71,23 @@ class ExamJob:
 @click.option(
     "--labels",
     "label_file",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="When each interaction could be replaced; runs without labels go by the shipped router.",
 )
-@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write all numbers.")
+@JSON_FILE
 @click.option(
     "--export",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Write the questions with their records, for another reader; no answers.",
 )
-@click.option(
-    "--spans", type=click.Path(path_type=Path), help="Write the spans, for another writer."
-)
+@click.option("--spans", type=PATH, help="Write the spans, for another writer.")
 @click.option(
     "--answers",
     "answer_file",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Grade another reader's answers: lines with id and answer.",
 )
-@click.option("--limit", type=click.IntRange(1), help="Read at most N runs.")
-@click.option("--domain", help="Only runs of this domain.")
-@click.option("--skip-bad", is_flag=True, help="Leave out records that cannot be read, and say so.")
+@CHOSEN
 @engine_options
 def exam(
     runs: tuple[Path, ...],

@@ -6,10 +6,8 @@ import json
 from dataclasses import asdict
 
 import click
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
-from statecomp.cli.terminal import show
+from statecomp.cli.terminal import show, table_of
 from statecomp.recipes import DEFAULT, RECIPES, Measured, Recipe
 
 
@@ -34,20 +32,8 @@ def recipes(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([_plain(recipe) for recipe in RECIPES.values()], indent=1))
         return
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for name in (
-        "recipe",
-        "what it is",
-        "",
-        "tokens",
-        "dollars",
-        "premature",
-        "broken",
-        "read again",
-    ):
-        table.add_column(
-            name, overflow="fold", justify="left" if len(table.columns) < 3 else "right"
-        )
+    numbers = ("tokens", "dollars", "premature", "broken", "read again")
+    table = table_of("", ("recipe", "what it is", "", *numbers), left=3)
     for recipe in RECIPES.values():
         name = f"{recipe.name} (default)" if recipe.name == DEFAULT else recipe.name
         table.add_row(

@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from statecomp.cli.engine import engine_options, progress
-from statecomp.cli.files import refuse, write_lines, write_text
-from statecomp.cli.price_book import read_price_book
+from statecomp.cli.files import read_price_book, refuse, write_lines, write_text
+from statecomp.cli.options import CHOSEN, JSON_FILE, PATH, PRICES, RUNS
 from statecomp.cli.replay_tables import closing, meaning, tables
 from statecomp.cli.terminal import show, warn
 from statecomp.controller.prices import Prices
@@ -22,7 +22,7 @@ from statecomp.workers.engine import Engine
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@RUNS
 @click.option(
     "--strategy",
     "specs",
@@ -33,7 +33,7 @@ from statecomp.workers.engine import Engine
 @click.option(
     "--labels",
     "label_file",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="When each interaction could be replaced, as `statecomp annotate` writes it.",
 )
 @click.option(
@@ -47,13 +47,11 @@ from statecomp.workers.engine import Engine
     is_flag=True,
     help="The provider's cache runs out between the runs of a session, as over lunch.",
 )
-@click.option("--views", type=click.Path(path_type=Path), help="Write what would have been sent.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write all numbers.")
-@click.option("--report", type=click.Path(path_type=Path), help="Write one self-contained page.")
-@click.option("--limit", type=click.IntRange(1), help="Read at most N runs.")
-@click.option("--domain", help="Only runs of this domain.")
-@click.option("--skip-bad", is_flag=True, help="Leave out records that cannot be read, and say so.")
-@click.option("--prices", type=click.Path(path_type=Path), help="A price book (TOML) of your own.")
+@click.option("--views", type=PATH, help="Write what would have been sent.")
+@JSON_FILE
+@click.option("--report", type=PATH, help="Write one self-contained page.")
+@CHOSEN
+@PRICES
 @click.option("--model", default="", help="Whose prices and tokenizer to use.")
 @click.option("--tokenizer", default="", help="A local tokenizer.json, for exact counts.")
 @engine_options

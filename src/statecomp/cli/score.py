@@ -11,6 +11,7 @@ from rich.table import Table
 
 from statecomp.annotation.records import Reading
 from statecomp.cli.files import read_chosen, write_lines
+from statecomp.cli.options import LIMIT, PATH, RUNS, SKIP_BAD
 from statecomp.cli.terminal import show, watched
 from statecomp.errors import BadInput, needing
 from statecomp.strategy import Scorer
@@ -21,12 +22,12 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@RUNS
 @click.option("--router", "folder", default="", help="A router folder. [default: the shipped one]")
 @click.option("--checkpoint", type=click.IntRange(2), help="k; the last one when not given.")
-@click.option("--pairs", type=click.Path(path_type=Path), help="Write every pair i < k as JSONL.")
-@click.option("--limit", type=click.IntRange(1), help="Read at most N runs.")
-@click.option("--skip-bad", is_flag=True, help="Leave out records that cannot be read, and say so.")
+@click.option("--pairs", type=PATH, help="Write every pair i < k as JSONL.")
+@LIMIT
+@SKIP_BAD
 def score(
     runs: tuple[Path, ...],
     folder: str,

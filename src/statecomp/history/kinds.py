@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 
 from statecomp.history.interaction import Call, Interaction
+from statecomp.history.text import argument_object
 
 KINDS = ("edit", "run", "search", "read")
 _WORDS = {
@@ -60,11 +60,7 @@ def _kind_of_call(call: Call) -> str:
     named = _kind_of_name(call.name)
     if named in ("search", "read"):
         return named
-    try:
-        arguments = json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return named
-    given = arguments if isinstance(arguments, dict) else {}
+    given = argument_object(call.arguments)
     command = next((str(given[key]) for key in _COMMANDS if key in given), "")
     found = _kind_of_command(command)
     return named if found == "other" else found

@@ -56,11 +56,6 @@ class Situation:
         return tuple(segment.text for segment in users)
 
     @cached_property
-    def documents(self) -> tuple[str, ...]:
-        """The documents the user names, in the order they are named first."""
-        return tuple(dict.fromkeys(name for text in self.asked for name in documents_in(text)))
-
-    @cached_property
     def records(self) -> tuple[Summary, ...]:
         """What stands for earlier replaced steps."""
         return tuple(s for s in self._segments() if isinstance(s, Summary))

@@ -195,6 +195,15 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
+def argument_object(arguments: str) -> dict[str, Any]:
+    """A call's arguments by name; none where they are no JSON object."""
+    try:
+        decoded = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return {}
+    return decoded if isinstance(decoded, dict) else {}
+
+
 def argument_text(arguments: str) -> str:
     """A call's arguments as `key: value` lines: what the agent meant, without JSON's escapes."""
     try:

@@ -55,21 +55,6 @@ class SideAccount:
         return heard
 
 
-@dataclass(frozen=True, slots=True)
-class Later:
-    """A side result that the agent sees only from a later request on.
-
-    Methods that work in the background (CoMem, PACE) apply a result one step after they asked for
-    it; a recording has no clock, so the step count stands for one.
-    """
-
-    text: str
-    visible_from: int
-
-    def visible(self, checkpoint: int) -> bool:
-        return checkpoint >= self.visible_from
-
-
 @dataclass(frozen=True)
 class SideChannel:
     """Asks a model on behalf of a strategy and charges the account, for useless answers too."""
@@ -87,12 +72,6 @@ class SideChannel:
             raise
         self.account.charge(kind, completion.usage)
         return completion.text
-
-    def ask_ahead(
-        self, kind: str, system: str, prompt: str, *, max_tokens: int, checkpoint: int
-    ) -> Later:
-        """The same, for an answer that may not be used before the next checkpoint."""
-        return Later(self.ask(kind, system, prompt, max_tokens=max_tokens), checkpoint + 1)
 
 
 def channel_of(chat: Chat | None) -> SideChannel | None:

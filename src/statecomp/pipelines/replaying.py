@@ -24,11 +24,9 @@ from statecomp.replays.sessions import batches, checked, joined
 from statecomp.replays.table import StrategyRow, rows
 from statecomp.replays.timing import LabelSource
 from statecomp.tokens import TokenCounter, counter_for
-from statecomp.workers.engine import Engine
-from statecomp.workers.local import LocalEngine
-from statecomp.workers.progress import Progress, silent
+from statecomp.workers.engine import Engine, Progress, silent
+from statecomp.workers.local import IN_PROCESS
 
-IN_PROCESS = LocalEngine()
 DEFAULT = ("statecomp",)
 
 

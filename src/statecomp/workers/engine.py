@@ -8,8 +8,9 @@ more of them can pass through than fit in memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
 from statecomp.errors import StateCompError
 
@@ -17,7 +18,7 @@ In = TypeVar("In")
 Out = TypeVar("Out")
 Taken = TypeVar("Taken", contravariant=True)
 Given = TypeVar("Given", covariant=True)
-Watch = Callable[[int], None]
+Watch: TypeAlias = Callable[[int], None]
 """Hears after each item how many are done."""
 
 # How often an item is tried again when its worker dies, before the work is given up.
@@ -32,6 +33,16 @@ class WorkersLost(StateCompError):
 
 def unwatched(done: int) -> None:
     """Nobody looks."""
+
+
+Progress: TypeAlias = Callable[[str, int | None], AbstractContextManager[Watch]]
+"""Given a label and how many items there are, if that is known, hears how many are done."""
+
+
+@contextmanager
+def silent(label: str, total: int | None) -> Iterator[Watch]:
+    """Nobody looks."""
+    yield unwatched
 
 
 class Engine(Protocol):
