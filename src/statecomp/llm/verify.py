@@ -15,6 +15,7 @@ from statecomp.history.text import COMMON, Kind, identifiers
 from statecomp.llm.extracting.arguments import acted
 from statecomp.llm.extracting.pieces import FENCED
 from statecomp.llm.extracting.reading.noise import guesses, intends
+from statecomp.llm.extracting.units import of_step
 from statecomp.llm.record import Record
 from statecomp.llm.record import entry as quoting
 from statecomp.llm.source import SourceText
@@ -180,6 +181,7 @@ def _bare(names: Sequence[str]) -> bool:
     return any(not any(map(str.isalpha, name)) for name in names)
 
 
+@of_step
 def own_identifiers(member: Interaction) -> Mapping[str, Kind]:
     """The identifiers of the agent's own words, without those inside what it wrote elsewhere."""
     # Reasoning is left out: a record never contains thinking.

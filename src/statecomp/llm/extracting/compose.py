@@ -79,13 +79,28 @@ def is_shared(unit: Unit) -> bool:
     return unit.form is Form.ROW and unit.text.startswith(EACH)
 
 
+class TellsUnits:
+    """The lines of some units of a step, written once: most stay while a record is filled."""
+
+    def __init__(self, totals: UnitTotals) -> None:
+        self.totals = totals
+        self._known: dict[tuple[int, ...], list[str]] = {}
+
+    def lines(self, units: Sequence[Unit]) -> list[str]:
+        name = tuple(map(id, units))
+        if (known := self._known.get(name)) is None:
+            known = self._known[name] = list(_told(units, self.totals))
+        return known.copy()
+
+
 def composed(
     outline: Outline,
     chosen: Sequence[tuple[Unit, str]],
     numbers: Sequence[int],
-    totals: UnitTotals,
+    tells: TellsUnits,
 ) -> Record:
     """Each step's line with its units below, and other units under their headings."""
+    totals = tells.totals
     by_heading: dict[str, dict[int, list[Unit]]] = {}
     remarks: dict[int, list[Unit]] = {}
     for unit, heading in chosen:
@@ -94,12 +109,12 @@ def composed(
         else:
             by_heading.setdefault(heading, {}).setdefault(unit.step, []).append(unit)
     steps_units = by_heading.pop("facts", {})
-    facts = {place: list(_told(units, totals)) for place, units in steps_units.items()}
+    facts = {place: tells.lines(units) for place, units in steps_units.items()}
     lines = dict(outline.lines)
     for place, units in steps_units.items():
         if _each_answered(lines.get(place, "")):
             sent = [unit for unit in units if unit.place is not Place.OBSERVED]
-            facts[place] = list(_told(sent, totals))
+            facts[place] = tells.lines(sent)
     for place, said in remarks.items():
         head = WROTE_AFTER if place else WROTE
         facts.setdefault(max(0, place - 1), []).extend(f"{head}{run}" for run in spoken(said))
