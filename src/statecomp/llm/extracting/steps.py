@@ -19,7 +19,7 @@ from statecomp.llm.extracting.reading.actions import (
     calls_of,
 )
 from statecomp.llm.extracting.reading.calls import same
-from statecomp.llm.extracting.reading.page import place_of
+from statecomp.llm.extracting.reading.page import acted_on, place_of
 from statecomp.llm.extracting.reading.results import results_of
 from statecomp.llm.extracting.reading.size import length_of, size_of, words_of_answer
 from statecomp.llm.extracting.units import Unit, parts_of
@@ -87,7 +87,7 @@ def steps_of(
     lengths = [length_of(answer) for answer in answers]
     results = results_of(units, lengths)
     shown_at = [
-        [place_of(payload.text, action.text) for payload in answer]
+        [where for payload in answer for where in _pages(payload.text, action.text)]
         for answer, action in zip(answers, actions, strict=True)
     ]
     return [
@@ -108,6 +108,14 @@ def steps_of(
         )
         for place, member in enumerate(span)
     ]
+
+
+def _pages(text: str, action: str) -> Iterator[str]:
+    """Which page an answer shows, first with what came of the actions on it."""
+    where = place_of(text, action)
+    if acted := acted_on(text):
+        yield "; ".join(filter(None, (acted, where)))
+    yield where
 
 
 def _success(place: int, known: Sequence[Interaction], endings: Sequence[Ending]) -> int:
