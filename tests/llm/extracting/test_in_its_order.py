@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from statecomp.history.interaction import Interaction
 from statecomp.llm.extracting.code import blocks
 from statecomp.llm.extracting.compose import UnitTotals, lines_of
 from statecomp.llm.extracting.cut import cut
@@ -165,3 +166,30 @@ def test_a_sentence_about_this_one_points_back() -> None:
     said = "This payload calls `gadget`. The `gadget` function sets `myExit`."
     body = written(step(1, said=said), step(2, seen=PADDING)).body
     assert "payload" not in body
+
+
+# --- files that were written anew ---
+
+
+def opened(number: int, *lines: str, path: str = "/srv/app/decode.py") -> Interaction:
+    told = "\n".join(f"{place}:{line}" for place, line in enumerate(lines, start=1))
+    seen = f"[File: {path} ({len(lines)} lines total)]\n{told}\n(Open file: {path})"
+    return step(number, f'{{"command": "open {path}"}}', seen)
+
+
+OLD = ("def decode(parts):", "    found = []", "    found.append(decode_hex(part))")
+NEW = ("def decode(parts):", "    found = []", "    found.append(decoded)", "    return found")
+
+
+def test_of_a_file_that_was_written_anew_the_last_version_is_shown() -> None:
+    later = written(opened(1, *OLD), step(2, seen=PADDING), opened(3, *NEW)).body
+    assert "decode_hex(part)" not in later
+    assert "found.append(decoded)" in later
+    assert "decode_hex(part)" in written(opened(1, *OLD), step(2, seen=PADDING)).body
+    other = opened(3, *NEW, path="/srv/app/other.py")
+    assert "decode_hex(part)" in written(opened(1, *OLD), step(2, seen=PADDING), other).body
+
+
+def test_a_version_behind_the_span_counts_too() -> None:
+    body = written(opened(1, *OLD), step(2, seen=PADDING), after=(opened(3, *NEW),)).body
+    assert "decode_hex(part)" not in body
