@@ -17,7 +17,7 @@ from statecomp.llm.extracting.order.foremost import beside_kin, foremost
 from statecomp.llm.extracting.order.ranking import Setting, likelihood
 from statecomp.llm.extracting.order.valued import outdated
 from statecomp.llm.extracting.pieces import Form, Owner
-from statecomp.llm.extracting.reading.lasting import lasting
+from statecomp.llm.extracting.reading.lasting import lasting, overwritten
 from statecomp.llm.extracting.reading.misleading import binding, misleads
 from statecomp.llm.extracting.reading.short import whole_answers
 from statecomp.llm.extracting.steps import KnownStep, Outline, outline, steps_of
@@ -100,11 +100,11 @@ class ExtractiveSummarizer:
         most, room = self._rooms(sizes)
         seen = units_of(span)
         units = lasting([unit for unit in seen if not misleads(unit)])
-        old = outdated(units, situation)
+        after = [s for s in situation.after if isinstance(s, Interaction)]
+        old = outdated(units, situation) | overwritten(units, span, after)
         units = [unit for place, unit in enumerate(units) if place not in old]
         setting = Setting.of(units, situation)
         held = lines_elsewhere(situation)
-        after = [s for s in situation.after if isinstance(s, Interaction)]
         steps = steps_of(span, after, units)
         chances = [
             0.0

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TypeAlias
 
 from statecomp.llm.extracting.gaps import GAP, begins_late, parted, spoken
 from statecomp.llm.extracting.listing.columns import EACH
@@ -27,6 +27,8 @@ COUNTED = (Form.ROW, Form.RULE, Form.LINE)
 """Forms of which a reader should know how many more there were."""
 
 
+_INSIDE = re.compile(r"(?:.* )?in `.*`\Z")
+"""The label of lines of a program, which keep their margin."""
 UNSAID = 2
 """How many times longer than all its units an answer is of which they do not say everything."""
 
@@ -36,13 +38,14 @@ class UnitTotals:
     """How many units there were: a part must not look whole.
 
     Lines and rows of an owner, fields of an owner, and all that a step answered; `whole` are the
-    answers that are shown as they are, or not at all.
+    answers that are shown as they are, or not at all, `called` the things a step has of each name.
     """
 
     below: Mapping[Owner | None, int]
     fields: Mapping[Owner | None, int]
     answered: Mapping[int, int]
     whole: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    called: Mapping[tuple[int, str], int] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -66,11 +69,13 @@ class UnitTotals:
             # Something was left out before anybody could choose it.
             if unit.place is Place.OBSERVED and unit.count > pieces[unit.step, unit.answer]:
                 answered[unit.step] += 1
+        owners = dict.fromkeys((unit.step, unit.owner) for unit in told if unit.owner)
         return cls(
             Counter(u.owner for u in told if u.form is not Form.FIELD and not is_shared(u)),
             Counter(unit.owner for unit in told if unit.form is Form.FIELD),
             answered,
             whole or {},
+            Counter((step, name_in(owner.label)[0]) for step, owner in owners),
         )
 
 
@@ -190,59 +195,98 @@ def lines_of(units: Sequence[Unit], totals: UnitTotals) -> Iterator[str]:
     """The lines that show these units of one step; what the agent said is marked as its own."""
     said = [unit for unit in units if unit.place is Place.SAID]
     yield from (f"{CONCLUDED}{run}" for run in spoken(said))
-    groups: dict[Group, list[Unit]] = {}
-    for place, unit in enumerate(units):
-        if unit.place is Place.SAID:
-            continue
-        # Units without an owner stand alone; those of one owner, and code, stand together.
-        alone = not unit.owner and unit.form is not Form.CODE
-        key = (unit.owner, place if alone else -1, unit.form is Form.FIELD)
-        groups.setdefault(key, []).append(unit)
-    bare, named = _called(groups)
+    runs = _runs([unit for unit in units if unit.place is not Place.SAID])
+    bare, named = _called(runs, totals)
     yield from bare
     before: Unit | None = None
-    ends = False
-    for key, group in groups.items():
-        if key in named:
+    inside = ""
+    for place, run in enumerate(runs):
+        if place in named:
             continue
-        owner, _, fields = key
-        if not owner and (
-            parted(before, group[0])
-            if before
-            else begins_late(group[0], next(iter(groups.values()))[0])
-        ):
-            yield GAP
-        before = None if owner else group[-1]
-        ends = bool(before and before.form is Form.LINE and before.index < before.count - 1)
-        label = owner.label if owner else ""
-        rows = sum(1 for unit in group if not is_shared(unit))
-        left = (totals.fields if fields else totals.below).get(owner, 0) - rows
-        if fields and all(unit.text != label.rpartition("; ")[2] for unit in group):
-            left -= 1  # the label is a field of its own
-        yield from _fields(label, group, left > 0) if fields else _below(label, group, left > 0)
-        if not fields and owner and left > 0 and group[0].form in COUNTED:
+        first, owner = run[0], run[0].owner
+        if not owner or first.form is Form.CODE:
+            late = parted(before, first) if before else begins_late(first, runs[0][0])
+            if late:
+                yield GAP
+        if first.form is Form.FIELD:
+            yield from _fields(first.label, run, _left(owner, run, totals.fields) > 0)
+            before, inside = None, ""
+            continue
+        last = all(other[0].owner != owner for other in runs[place + 1 :])
+        left = _left(owner, [u for other in runs for u in other if u.owner == owner], totals.below)
+        yield from _below("" if first.label == inside else first.label, run, left > 0)
+        if last and owner and left > 0 and first.form in COUNTED:
             yield f"  (and {left} more)"
-    if ends:
+        before, inside = run[-1], _inside(run[-1])
+    goes_on = before and before.index < before.count - 1
+    if (
+        before
+        and goes_on
+        and (before.form is Form.CODE or (before.form is Form.LINE and not before.owner))
+    ):
         yield GAP  # a list must not end as if that were all
 
 
-Group: TypeAlias = tuple[Owner | None, int, bool]
+def _left(owner: Owner | None, shown: Sequence[Unit], whole: Mapping[Owner | None, int]) -> int:
+    """How many more of its owner there were than are shown."""
+    left = whole.get(owner, 0) - sum(1 for unit in shown if not is_shared(unit))
+    if shown[0].form is Form.FIELD:
+        # The label may be a field of its own.
+        left -= all(unit.text != shown[0].label.rpartition("; ")[2] for unit in shown)
+    return left
 
 
-def _called(groups: Mapping[Group, Sequence[Unit]]) -> tuple[list[str], set[Group]]:
-    """Things of which nothing but the name is shown, on one line, and which groups these are."""
+def _runs(units: Sequence[Unit]) -> list[list[Unit]]:
+    """Units in their order, those of one owner that follow each other together.
+
+    The fields of an object stand together where the first of them stood.
+    """
+    runs: list[list[Unit]] = []
+    objects: dict[Owner, list[Unit]] = {}
+    for unit in units:
+        field = unit.form is Form.FIELD
+        known = objects.get(unit.owner) if field and unit.owner else None
+        last = runs[-1][-1] if runs else None
+        if known is not None:
+            known.append(unit)
+        elif last and not field and last.form is not Form.FIELD and last.owner is unit.owner:
+            runs[-1].append(unit)
+        else:
+            runs.append([unit])
+            if field and unit.owner:
+                objects[unit.owner] = runs[-1]
+    return runs
+
+
+def _inside(unit: Unit) -> str:
+    """The label of what follows a block of a program, where the block shows it already."""
+    if unit.form is not Form.CODE:
+        return ""
+    return unit.label or f"in `{unit.text.split(chr(10))[0].strip()}`"
+
+
+def _called(runs: Sequence[Sequence[Unit]], totals: UnitTotals) -> tuple[list[str], frozenset[int]]:
+    """Things of which nothing but the name is shown, on one line, and which runs these are."""
     names: dict[str, list[str]] = {}
-    found: dict[str, list[Group]] = {}
-    for key, group in groups.items():
-        owner, _, fields = key
-        name, colon, value = (owner.label if owner else "").rpartition("; ")[2].partition(": ")
-        if fields and colon and all(unit.text == f"{name}: {value}" for unit in group):
-            before = owner.label.removesuffix(f"{name}: {value}") if owner else ""
-            names.setdefault(f"{before}{name}", []).append(value)
-            found.setdefault(f"{before}{name}", []).append(key)
+    found: dict[str, list[int]] = {}
+    for place, run in enumerate(runs):
+        kind, value = name_in(run[0].label)
+        name = kind.rpartition("; ")[2]
+        if run[0].form is Form.FIELD and kind and {u.text for u in run} == {f"{name}: {value}"}:
+            names.setdefault(kind, []).append(value)
+            found.setdefault(kind, []).append(place)
     several = {name: values for name, values in names.items() if len(values) > 2}
-    lines = [f"{name}: {', '.join(values)}" for name, values in several.items()]
-    return lines, {key for name in several for key in found[name]}
+    lines = []
+    for name, values in several.items():
+        left = totals.called.get((runs[found[name][0]][0].step, name), 0) - len(values)
+        lines.append(f"{name}: {', '.join(values)}" + (f" (and {left} more)" if left > 0 else ""))
+    return lines, frozenset(place for name in several for place in found[name])
+
+
+def name_in(label: str) -> tuple[str, str]:
+    """What an owner's label says it is called by, with what it is part of, and its name."""
+    head, colon, value = label.rpartition("; ")[2].partition(": ")
+    return (f"{label.removesuffix(f'{head}: {value}')}{head}", value) if colon else ("", "")
 
 
 def _fields(label: str, units: Sequence[Unit], part: bool) -> Iterator[str]:
@@ -277,10 +321,9 @@ def _below(label: str, units: Sequence[Unit], part: bool) -> Iterator[str]:
     if label and form in (Form.LINE, Form.RULE) and len(units) == 1 and not part:
         yield f"{label.rstrip(':')}: {units[0].text}"
         return
-    margin = ""
+    margin = "  " if label and not (form is Form.CODE and _INSIDE.match(label)) else ""
     if label:
         yield label
-        margin = "  "
     before = units[0]
     for unit in units:
         if parted(before, unit):
@@ -288,8 +331,6 @@ def _below(label: str, units: Sequence[Unit], part: bool) -> Iterator[str]:
         before = unit
         for line in filter(str.strip, unit.text.split("\n")):
             yield f"{margin}{line.rstrip()}"
-    if form is Form.CODE and before.index < before.count - 1:
-        yield f"{margin}{GAP}"
 
 
 def label_cost(unit: Unit, opened: Mapping[tuple[int, Owner], bool]) -> int:

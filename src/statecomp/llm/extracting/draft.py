@@ -88,7 +88,9 @@ class Draft:
 
     def _cost(self, place: int) -> float:
         unit = self._units[place]
-        return (len(unit.text) + label_cost(unit, self._opened)) * self._density + 1.0
+        # How deep lines stand costs next to nothing.
+        length = sum(len(line.lstrip()) for line in unit.text.split("\n"))
+        return (length + label_cost(unit, self._opened)) * self._density + 1.0
 
     def _fitting(self, place: int, left: float) -> float:
         """What a unit costs; an answer that does not fit as a whole is cut after all."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from operator import itemgetter
 from typing import TypeAlias
 
 from statecomp.llm.extracting.listing.columns import EACH, Path, cells_of, kind_of, table_of
@@ -21,9 +23,11 @@ from statecomp.llm.extracting.pieces import (
 from statecomp.llm.extracting.reading.layout import (
     ITEM,
     Scope,
+    capitals,
     chained,
     fence_end,
     fenced,
+    found_in,
     is_program,
     margin_of,
     opened,
@@ -47,6 +51,7 @@ _EMPTY_KEY = re.compile(
 )
 _NUMBERED = re.compile(r"\A\s*(?:\d{1,4}[.)]|[-*•])\s+(?=\S)")
 _SENDERS = frozenset({"from", "to", "cc", "sender", "date"})
+_ENDS_IN_DATA = re.compile(r"([^\[{]{1,80}): ([\[{].*[\]}])\Z")
 _FENCE = re.compile(r"\s*(?:```\w*|</?[a-zA-Z_]+>|[-=*_#~.\s]+)\s*\Z")
 _ENDS = re.compile(r"[.!?:;|>\]})\"。！？：；]\s*\Z")
 _SAID_TWICE = re.compile(r"\[([^\s\[\]]{4,400})\]\(\1\)")
@@ -56,19 +61,36 @@ WRAPPED, WRAPPED_PLAIN = 55, 72
 """A line this long that does not end a sentence goes on in the next: in a document, elsewhere."""
 
 
-Block: TypeAlias = tuple[Sequence[str], Owner | None]
-"""Lines of `Key: value`, and the heading they stand below."""
+Block: TypeAlias = tuple[int, Sequence[str], Owner | None]
+"""Where lines of `Key: value` stand, the lines, and the heading they stand below."""
+Placed: TypeAlias = tuple[int, Iterable[Piece]]
+"""Pieces and the line they begin at."""
 Data = Callable[[str, str], Sequence[Piece]]
 """The pieces of a value that is data, under the name it has; none where it is no data."""
 
 
 def pieces_of(lines: Sequence[str], data: Data) -> Iterator[Piece]:
-    """The lines by what they are: rows of tables, list items, blocks of `key: value`, sentences."""
+    """The lines by what they are: rows of tables, list items, blocks of `key: value`, sentences.
+
+    They come in the order they stood in, though blocks of one kind are first seen together.
+    """
     document = any(_DOCUMENT.match(line) for line in lines)
+    blocks: list[Block] = []
+    told = [*_read(lines, data, document, blocks), *_blocks(blocks)]
+    if document:
+        told.append((len(lines), _sections(lines)))
+    told += _tabled(blocks, data)
+    return chain.from_iterable(pieces for _, pieces in sorted(told, key=itemgetter(0)))
+
+
+def _read(
+    lines: Sequence[str], data: Data, document: bool, blocks: list[Block]
+) -> Iterator[Placed]:
+    """All that is told line by line, each with its place; `blocks` takes those of fields."""
     owner: Owner | None = None
     scopes: list[Scope] = []
+    high = capitals(lines)
     place = 0
-    blocks: list[Block] = []
     outer: dict[int, str] = {}
     while place < len(lines):
         line = lines[place]
@@ -78,40 +100,46 @@ def pieces_of(lines: Sequence[str], data: Data) -> Iterator[Piece]:
                 owner = None
             place += 1
             continue
-        while scopes and margin_of(line) <= scopes[-1].end:
+        while scopes and scopes[-1].ends(line):
             owner = scopes.pop().before  # what stood deeper below its title has ended
         if (stop := fence_end(lines, place)) > place:
-            yield from fenced(lines[place + 1 : stop - 1], owner)
+            yield place, fenced(lines[place + 1 : stop - 1], owner)
             place = stop
             continue
         stop = table_end(lines, place)
         if stop > place:
-            yield from rows(lines[place:stop], owner.label if owner else "")
+            yield place, rows(lines[place:stop], owner.label if owner else "")
             place = stop
-        elif line.lstrip()[0] in "{[" and (inner := data("", line.strip())):
-            yield from inner
+        elif inner := _inside(line, data):
+            yield place, inner
             place += 1
-        elif _is_heading(lines, place) or opens(lines, place):
+        elif place in high or _is_heading(lines, place) or opens(lines, place):
             held = opened(scopes, lines, place)
             owner = scopes[len(held)].before if len(held) < len(scopes) else owner
             scopes = scoped(held, lines, place, owner)
             owner = Owner(chained(owner if held else None, _below_outer(line, outer)))
-            if any(map(str.isdigit, _NUMBERED.sub("", line))):
+            if ": " in line or any(map(str.isdigit, _NUMBERED.sub("", line))):
                 # "Found 3 rows:" is news itself, whatever stands below it.
-                yield Piece(owner.label, Form.LINE)
+                yield place, (Piece(owner.label, Form.LINE),)
             place += 1
         elif (stop := _fields_end(lines, place)) > place + 1:
             first = _NUMBERED.sub("", lines[place])
-            blocks.append(((first, *lines[place + 1 : stop]), owner))
+            blocks.append((place, (first, *lines[place + 1 : stop]), owner))
             place = stop
         else:
             stop = _item_end(lines, place, WRAPPED if document else WRAPPED_PLAIN)
-            yield from _told(lines[place:stop], owner, document)
+            yield place, _told(lines[place:stop], owner, document)
             place = stop
-    yield from _blocks(blocks)
-    if document:
-        yield from _sections(lines)
-    yield from _tabled(blocks, data)
+
+
+def _inside(line: str, data: Data) -> Sequence[Piece]:
+    """The pieces of a line that is data, or ends in more data than a sentence holds."""
+    text = line.strip()
+    if text[0] in "{[":
+        return data("", text)
+    if len(text) > LONGEST and (found := _ENDS_IN_DATA.match(text)):
+        return data(found[1], found[2])
+    return ()
 
 
 def _sections(lines: Sequence[str]) -> Iterator[Piece]:
@@ -154,27 +182,29 @@ TOP = 1
 """The level of a document's own title, which need not stand before each of its parts."""
 
 
-def _tabled(blocks: Sequence[Block], data: Data) -> Iterator[Piece]:
+def _tabled(blocks: Sequence[Block], data: Data) -> Iterator[Placed]:
     """Blocks of one kind below one heading as rows; what no row says as the fields of each."""
-    kinds: dict[tuple[Owner | None, str], list[Sequence[str]]] = {}
-    for lines, owner in blocks:
-        kinds.setdefault((owner, lines[0].partition(":")[0].strip()), []).append(lines)
+    kinds: dict[tuple[Owner | None, str], list[Block]] = {}
+    for block in blocks:
+        _, lines, owner = block
+        kinds.setdefault((owner, lines[0].partition(":")[0].strip()), []).append(block)
     told: dict[tuple[Owner | None, str], frozenset[Path]] = {}
     for (owner, key), group in kinds.items():
-        told_lines = [[_undressed(line) for line in lines] for lines in group]
+        told_lines = [[_undressed(line) for line in lines] for _, lines, _ in group]
         if table := table_of([cells_of(lines) for lines in told_lines], " ".join):
             told[owner, key] = table.told
             header = Owner(f"{owner.label} {table.header}" if owner else table.header)
             shared = (f"{EACH}{table.shared}",) if table.shared else ()
-            yield from (Piece(row, Form.ROW, header) for row in (*shared, *table.rows))
-    for lines, owner in blocks:
+            place = group[0][0]
+            yield place, [Piece(row, Form.ROW, header) for row in (*shared, *table.rows)]
+    for place, lines, owner in blocks:
         known = told.get((owner, lines[0].partition(":")[0].strip()), frozenset())
-        yield from _fields(lines, owner, data, known)
+        yield place, _fields(lines, owner, data, known)
 
 
-def _blocks(blocks: Sequence[Block]) -> Iterator[Piece]:
+def _blocks(blocks: Sequence[Block]) -> Iterator[Placed]:
     """How many blocks of fields there are of the first one's kind, and what they are called."""
-    pairs = [[_pair(line) for line in lines] for lines, _ in blocks]
+    pairs = [[_pair(line) for line in lines] for _, lines, _ in blocks]
     keys = [key for key, _ in pairs[0]] if pairs else []
     named = next((key for key in keys if key.lower() in CALLED), keys[0] if keys else "")
     if named.lower() in _SENDERS:
@@ -183,7 +213,8 @@ def _blocks(blocks: Sequence[Block]) -> Iterator[Piece]:
     names = [each[named] for each in alike if named in each]
     text = listed([{"name": shortened(name, LONGEST_NAME)} for name in names])
     if len(names) > 1 and text and kind_of(named) in ("name", "id", "address"):
-        yield Piece(text.replace(" listed:", f" listed by {named}:", 1), Form.LIST)
+        told = text.replace(" listed:", f" listed by {named}:", 1)
+        yield blocks[0][0], (Piece(told, Form.LIST),)
 
 
 def _pair(line: str) -> tuple[str, str]:
@@ -264,16 +295,25 @@ def _item_end(lines: Sequence[str], start: int, width: int) -> int:
     while stop < len(lines) and lines[stop].strip() and not ITEM.match(lines[stop]):
         deeper = item and margin_of(lines[stop]) > margin
         before = lines[stop - 1].rstrip()
-        wrapped = width_of(before) >= width and not _ENDS.search(before[-3:]) and not is_row(before)
-        if len(before) > 400 or not (deeper or (wrapped and _goes_on(lines[stop]))):
+        if len(before) > 400 or found_in(lines[stop]):
+            break
+        if not deeper and not _goes_on(before, lines[stop], width):
             break
         stop += 1
     return stop
 
 
-def _goes_on(line: str) -> bool:
+def _goes_on(before: str, line: str, width: int) -> bool:
+    """Whether a sentence goes on in the next line; its last word or two may stand alone there."""
     first = line.lstrip()[:1]
-    return first.islower() or first.isdigit() or first in "(\"'€$" or wide(first)
+    begins = first.islower() or first.isdigit() or first in "(\"'€$" or wide(first)
+    if not begins or _ENDS.search(before[-3:]) or is_row(before):
+        return False
+    tail = len(line.split()) <= TAIL_WORDS and len(before.split()) >= SENTENCE_WORDS
+    return width_of(before) >= (width // 2 if tail else width)
+
+
+TAIL_WORDS, SENTENCE_WORDS = 2, 6
 
 
 def _undressed(text: str) -> str:
@@ -283,7 +323,8 @@ def _undressed(text: str) -> str:
 
 def _told(lines: Sequence[str], owner: Owner | None, document: bool) -> Iterator[Piece]:
     text = _undressed(one_line(" ".join(lines)))
-    if wordless(text) or _FENCE.match(text) or _EMPTY_KEY.match(text):
+    empty = _EMPTY_KEY.match(text) and not ITEM.match(text)
+    if wordless(text) or _FENCE.match(text) or empty:
         return
     form = Form.RULE if document or (owner and ITEM.match(lines[0])) else Form.LINE
     before = ""

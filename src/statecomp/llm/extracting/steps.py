@@ -20,7 +20,7 @@ from statecomp.llm.extracting.reading.actions import (
     calls_of,
 )
 from statecomp.llm.extracting.reading.calls import same
-from statecomp.llm.extracting.reading.page import place_of
+from statecomp.llm.extracting.reading.page import acted_on, place_of
 from statecomp.llm.extracting.reading.results import results_of
 from statecomp.llm.extracting.reading.size import length_of, size_of, words_of_answer
 from statecomp.llm.extracting.units import Unit, of_step, parts_of
@@ -89,7 +89,7 @@ def steps_of(
     lengths = [size.length for size in sizes]
     results = results_of(units, lengths)
     shown_at = [
-        [place_of(payload.text, action.text) for payload in answer]
+        [where for payload in answer for where in _pages(payload.text, action.text)]
         for answer, action in zip(answers, actions, strict=True)
     ]
     return [
@@ -125,6 +125,14 @@ def _size_of(member: Interaction) -> _Size:
     answer = parts_of(member).payloads
     words = words_of_answer(answer[0]) if len(answer) == 1 else ""
     return _Size(size_of(answer), length_of(answer), words)
+
+
+def _pages(text: str, action: str) -> Iterator[str]:
+    """Which page an answer shows, first with what came of the actions on it."""
+    where = place_of(text, action)
+    if acted := acted_on(text):
+        yield "; ".join(filter(None, (acted, where)))
+    yield where
 
 
 def _success(place: int, known: Sequence[Interaction], endings: Sequence[Ending]) -> int:

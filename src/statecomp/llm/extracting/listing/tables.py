@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from statecomp.llm.extracting.pieces import Form, Owner, Piece, one_line, wordless
+from statecomp.llm.extracting.reading.layout import found_in
 
 FEWEST = 3
 """A header and two rows: fewer lines with the same marks are chance."""
@@ -47,6 +48,8 @@ _MARKS: Sequence[Callable[[str], int]] = (_bars, _tabs, _commas, _gaps)
 
 def table_end(lines: Sequence[str], start: int) -> int:
     """Where the table that begins at `start` ends; `start` itself where none does."""
+    if found_in(lines[start]):
+        return start
     for marks in _MARKS:
         wanted = marks(lines[start])
         if not wanted:

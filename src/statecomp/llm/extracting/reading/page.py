@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from statecomp.llm.extracting.pieces import one_line, wordless
+from statecomp.llm.extracting.pieces import one_line, shortened, wordless
 
 MARKS = 5
 """Marked elements that make a page."""
@@ -105,6 +105,16 @@ def _worded(element: str) -> str:
     link = _LEADS.search(element)
     whole = words and link and not link[1].endswith(("...", "…"))
     return f"{words}, link: {link[1]}" if link and whole else words
+
+
+_ACTED = re.compile(r"^Action result: \W*(.*?)[\s:]*$", re.M)
+ACTED = 160
+"""Characters of what came of the actions on a page."""
+
+
+def acted_on(text: str) -> str:
+    """What came of the actions on a page: of several in one call some may not have been done."""
+    return shortened("; ".join(dict.fromkeys(filter(None, _ACTED.findall(text)))), ACTED)
 
 
 _AT = re.compile(r"^[-* ]{0,3}(?:Page URL|Current (?:page )?url|URL): (\S+)\s*$", re.I | re.M)
