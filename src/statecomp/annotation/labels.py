@@ -87,6 +87,14 @@ def read_labels(path: Path) -> dict[str, dict[int, Label]]:
     return labels
 
 
+def labels_in(path: Path) -> dict[str, dict[int, Label]]:
+    """The labels of a file that holds at least one."""
+    found = read_labels(path)
+    if not found:
+        raise BadInput("holds no label; `statecomp annotate` writes label files", file=str(path))
+    return found
+
+
 def _label(text: str, file: str, line: int) -> Label:
     with parsing("label", file, line):
         record: dict[str, Any] = json.loads(text)

@@ -42,8 +42,8 @@ from statecomp.baselines.rewriting import (
     Marks,
     budget_of,
     collapsed,
-    no_worse,
     older,
+    sound,
     task_of,
     text_for,
 )
@@ -151,9 +151,7 @@ class Pace(Strategy):
     def before_request(self, history: History) -> View:
         self._written(history)
         old = older(history, RECENT)
-        shown = self._rendered(history, old) if old else history
-        if not no_worse(shown, history, self.wire):
-            shown = history
+        shown = sound(self._rendered(history, old) if old else history, history, self.wire)
         self._shown.put(history, shown.tokens)
         return View(shown, side_calls=self.account.drain())
 

@@ -12,11 +12,10 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from statecomp.annotation.labels import Labels
+from statecomp.annotation.labels import Labels, labels_in
 from statecomp.annotation.records import Reading
 from statecomp.cli.engine import engine_options, progress
 from statecomp.cli.files import refuse, write_lines, write_text
-from statecomp.cli.labels import labels_in
 from statecomp.cli.options import CHOSEN, JSON_FILE, PATH, RUNS
 from statecomp.cli.terminal import show
 from statecomp.config import Settings
@@ -165,7 +164,10 @@ def _sat(recorded: ChosenRuns, job: ExamJob, engine: Engine, skip_bad: bool) -> 
             else:
                 papers += outcome
     if not any(paper.questions for paper in papers):
-        raise BadInput("nothing in these runs could be asked about")
+        raise BadInput(
+            "nothing in these runs could be asked about: the steps that may go two thirds into them "
+            "showed no value that a reader would miss; give longer runs"
+        )
     return papers
 
 

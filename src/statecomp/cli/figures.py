@@ -7,9 +7,10 @@ from pathlib import Path
 
 import click
 
+from statecomp.annotation.labels import labels_in
 from statecomp.annotation.stats import LabelledRun, labelled_run, last_checkpoints
 from statecomp.cli.files import write_pictures
-from statecomp.cli.labels import RUNS_HELP, blamed, labels_in, readings_of
+from statecomp.cli.labels import RUNS_HELP, blamed, readings_of
 from statecomp.cli.lazy import PlainGroup
 from statecomp.cli.options import PATH
 from statecomp.cli.terminal import warn

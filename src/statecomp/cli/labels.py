@@ -18,7 +18,7 @@ from statecomp.annotation.compare import (
     facets_of,
     second_readings,
 )
-from statecomp.annotation.labels import Label, Labels, read_labels, read_readings
+from statecomp.annotation.labels import Labels, labels_in, read_readings
 from statecomp.annotation.records import Reading
 from statecomp.annotation.stats import Supervision, last_checkpoints, supervision
 from statecomp.cli.files import write_text
@@ -113,14 +113,6 @@ def stats_command(file: Path, runs: tuple[Path, ...], json_file: Path | None) ->
         document = {name: column.as_json() for name, column in columns.items()}
         write_text(json_file, json.dumps(document, indent=1) + "\n")
     show(_supervision_table(file.name, columns))
-
-
-def labels_in(path: Path) -> dict[str, dict[int, Label]]:
-    """The first readings of a file that holds at least one."""
-    found = read_labels(path)
-    if not found:
-        raise BadInput("holds no label", file=str(path))
-    return found
 
 
 def readings_of(paths: Sequence[Path], labelled: Collection[str]) -> dict[str, Reading]:

@@ -79,7 +79,10 @@ def _print(reading: Reading, bundle: Bundle, scorer: RouterScorer, checkpoint: i
     wanted = checkpoint or reading.last
     prefix = next((p for k, p in prefixes(reading) if k == wanted), None)
     if prefix is None:
-        raise BadInput(f"{reading.id} has {reading.last} interactions; no checkpoint {wanted}")
+        raise BadInput(
+            f"{reading.id} has {reading.last} interactions, and no checkpoint {wanted};"
+            f" give --checkpoint 2 to {reading.last}"
+        )
     ids, x = scorer.reader.read(prefix)
     table = Table(title=f"{reading.id} before interaction {wanted}", title_justify="left", box=None)
     for name in ("i", "score", "", "action", "because"):

@@ -12,9 +12,9 @@ import click
 from rich.table import Table
 
 from statecomp.annotation.forecasts import Forecasts, read_forecasts
-from statecomp.annotation.labels import read_labels
+from statecomp.annotation.labels import labels_in, read_labels
 from statecomp.cli.files import read_chosen, write_pictures, write_text
-from statecomp.cli.labels import RUNS_HELP, labels_in
+from statecomp.cli.labels import RUNS_HELP
 from statecomp.cli.lazy import PlainGroup
 from statecomp.cli.terminal import show
 from statecomp.errors import BadInput, needing

@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 from rich.table import Table
 
+from statecomp.annotation.labels import labels_in
 from statecomp.cli.files import read_chosen
-from statecomp.cli.labels import labels_in
 from statecomp.cli.lazy import PlainGroup
 from statecomp.cli.terminal import show, warn, watched
 from statecomp.config import Settings, strategy_factory
