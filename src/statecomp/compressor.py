@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -137,6 +138,7 @@ class StateComp(Strategy):
             if not decide:
                 return self._rendered(body, raw, *self._standing(raw))
             view, applied = self._decided(raw, now)
+            self.foresee(view.history)
             return self._rendered(
                 body, raw, *self._as_sent(raw, self._with_side_calls(view), applied)
             )
@@ -229,6 +231,15 @@ class StateComp(Strategy):
         """
         view, _ = self._decisions.decide(raw, now, wanted, summarizer)
         return self._with_side_calls(view)
+
+    def foresee(self, history: History) -> None:
+        """Read what is new of a history, so that a later decision about it is quicker.
+
+        `checkpoint` that decides does this by itself; whoever calls `prepare` may do it when nobody
+        waits.
+        """
+        with suppress(Exception):  # whatever is wrong, whoever asks for a record is told
+            self.judge.foresee(history)
 
     def _with_side_calls(self, view: View) -> View:
         """With what was asked of models for it, and what is to be said of that."""

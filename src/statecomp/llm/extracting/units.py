@@ -109,7 +109,7 @@ class Parts:
 
     payloads: tuple[Payload, ...]
     pieces: tuple[tuple[Place, tuple[NamedPiece, ...]], ...]
-    notes: dict[str, Any] = field(default_factory=dict)
+    notes: dict[object, Any] = field(default_factory=dict)
 
 
 def _weight(parts: Parts) -> int:
