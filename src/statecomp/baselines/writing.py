@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -10,6 +9,7 @@ from typing import Any, Protocol
 
 from statecomp.errors import SummaryFailed
 from statecomp.history.facts import FactIndex
+from statecomp.history.given import NotGiven, given
 from statecomp.history.interaction import Call, Interaction, JsonObject
 from statecomp.history.situation import Situation
 from statecomp.llm.chat import NOTHING_USED, ChatFailed
@@ -44,10 +44,10 @@ def tool(name: str, says: str, required: Sequence[str] = (), **properties: Any) 
 def arguments_of(call: Call) -> dict[str, Any]:
     """What the agent gave a tool of ours; whatever is no object counts as nothing given."""
     try:
-        given = json.loads(call.arguments)
-    except (ValueError, RecursionError):
+        found = given(call.arguments)
+    except NotGiven:
         return {}
-    return given if isinstance(given, dict) else {}
+    return found if isinstance(found, dict) else {}
 
 
 def ask(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from statecomp.exam.text import folded
+from statecomp.history.given import NotGiven, given
 from statecomp.history.interaction import Interaction
 
 SHORTEST, LONGEST, MOST_LINES, MOST_PAIRED = 12, 140, 600, 12
@@ -99,8 +99,8 @@ def _anew(path: str, content: str, versions: dict[str, str]) -> Iterator[tuple[s
 def _arguments(member: Interaction) -> Iterator[Mapping[str, Any]]:
     for call in member.calls:
         try:
-            decoded = json.loads(call.arguments)
-        except (ValueError, RecursionError):
+            decoded = given(call.arguments)
+        except NotGiven:
             continue
         if isinstance(decoded, dict):
             yield decoded

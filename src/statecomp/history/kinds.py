@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 
+from statecomp.history.given import NotGiven, given
 from statecomp.history.interaction import Call, Interaction
 
 KINDS = ("edit", "run", "search", "read")
@@ -61,11 +61,11 @@ def _kind_of_call(call: Call) -> str:
     if named in ("search", "read"):
         return named
     try:
-        arguments = json.loads(call.arguments)
-    except (ValueError, RecursionError):
+        arguments = given(call.arguments)
+    except NotGiven:
         return named
-    given = arguments if isinstance(arguments, dict) else {}
-    command = next((str(given[key]) for key in _COMMANDS if key in given), "")
+    asked = arguments if isinstance(arguments, dict) else {}
+    command = next((str(asked[key]) for key in _COMMANDS if key in asked), "")
     found = _kind_of_command(command)
     return named if found == "other" else found
 

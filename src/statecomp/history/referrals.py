@@ -6,10 +6,10 @@ sends the agent to the first.  The agent then has nothing if the first was repla
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 
+from statecomp.history.given import NotGiven, given
 from statecomp.history.interaction import Call, Interaction
 
 POINTS_BACK = "the client answered a later call by pointing to it"
@@ -56,9 +56,9 @@ def _stubs(interaction: Interaction) -> list[str]:
 
 def _file(call: Call) -> str:
     try:
-        given = json.loads(call.arguments)
-    except (ValueError, RecursionError):
+        named = given(call.arguments)
+    except NotGiven:
         return ""
-    if not isinstance(given, Mapping):
+    if not isinstance(named, Mapping):
         return ""
-    return next((str(given[name]) for name in _PATHS if given.get(name)), "")
+    return next((str(named[name]) for name in _PATHS if named.get(name)), "")

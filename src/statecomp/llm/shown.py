@@ -19,6 +19,7 @@ from statecomp.history.facts import FactIndex, facts_of, own_words
 from statecomp.history.interaction import Interaction
 from statecomp.history.kinds import failed
 from statecomp.history.text import COMMON, Kind, identifiers, words_of
+from statecomp.history.windows import found
 from statecomp.llm.markers import ADDRESSED, ADDRESSED_WORDS
 
 NEAR = 20_000
@@ -99,7 +100,7 @@ class Surroundings:
 
     @classmethod
     def of(cls, span: Sequence[Interaction], rest: FactIndex) -> Surroundings:
-        spoken = {word.lower() for member in span for word in _WORD.findall(own_words(member))}
+        spoken = {word.lower() for member in span for word in found(_WORD, own_words(member))}
         own = frozenset().union(*(facts_of(member).own for member in span))
         forms = Counter(map(form_of, own.union(rest.agent_names())))
         return cls(rest, own, spoken, forms, {})
