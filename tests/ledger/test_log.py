@@ -102,7 +102,7 @@ def test_what_is_found_in_a_beginning_is_in_use(place: Place) -> None:
         pytest.skip("a memory keeps what it was told")
     log.append("s1", transaction("s1"))
     log.find(["s0", "s1"])
-    memory = ledger._memory  # noqa: SLF001
+    memory = ledger._memory
     memory.take_used()
     log.find(["s0", "s1", "s2"])
     assert [state for _, state in memory.take_used()] == ["s1"]
