@@ -20,7 +20,6 @@ from statecomp.decisions import Decisions, Secrets, always, locked, none_secret
 from statecomp.errors import InvalidHistory, StateCompError
 from statecomp.history.history import History
 from statecomp.history.interaction import JsonObject
-from statecomp.history.referrals import pointed_to
 from statecomp.ledger.commits import Commit, CommitLog, MemoryLog
 from statecomp.llm.side import SideAccount
 from statecomp.recipes import DEFAULT, Recipe, recipe_named, shipped_scorer
@@ -274,14 +273,14 @@ class StateComp(Strategy):
         """What was committed before this history first went out; and whether it did."""
         # Asked for in this order: whoever wrote down what went out had committed all of it before.
         sent = self._log.sent(last_seen(raw))
-        commits = self._log.find([segment.id for segment in raw.segments])
+        commits = self._log.find(raw.ids)
         if sent is not None:
             commits = [commit for commit in commits if commit.id in sent]
         effective, applied = self._replayer.replay(raw, commits)
         return View(effective), applied, sent is not None
 
     def _with_pins(self, raw: History, keep: Keep | None = None) -> History:
-        held = dict(pointed_to(raw.interactions))
+        held = dict(raw.pointed_to)
         if keep is not None:
             held |= {i.id: KEPT for i in raw.interactions if any(map(keep, i.messages))}
         if self._pins != Pins():

@@ -193,6 +193,13 @@ def test_a_browser_gets_a_cookie_for_the_pages_and_only_those() -> None:
     assert ours.get("/v1/models", headers=given).status_code == 401
 
 
+def test_an_address_of_a_page_cannot_end_the_header_that_repeats_it() -> None:
+    ours = client(token="the-token-of-all-clients", admin_token=TOKEN)
+    answer = ours.get(f"/t/{TOKEN}/statecomp/%0d%0aset-cookie:%20a=b")
+    assert answer.status_code == 303
+    assert answer.headers["location"] == "/statecomp/%0d%0aset-cookie:%20a=b"
+
+
 def test_with_a_token_the_machine_may_be_called_by_its_address() -> None:
     ours = client(token="the-token-of-all-clients", admin_token=TOKEN, host="0.0.0.0")
     headers = {"host": "192.168.1.5:8484", "x-statecomp-token": TOKEN}
@@ -271,6 +278,7 @@ def test_a_kept_salt_stays_and_is_readable_by_its_owner_only(tmp_path: Path) -> 
     assert salt == kept_salt(tmp_path / "new")
     mode = stat.S_IMODE((tmp_path / "new" / "salt").stat().st_mode)
     assert mode == 0o600
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
     (tmp_path / "new" / "salt").write_bytes(b"cut")
     with pytest.raises(BadInput, match="put it back from a backup"):
         kept_salt(tmp_path / "new")

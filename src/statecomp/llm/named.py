@@ -12,6 +12,7 @@ from statecomp.history.facts import own_words
 from statecomp.history.interaction import Interaction
 from statecomp.history.kinds import failed
 from statecomp.history.text import COMMON, identifiers, words_of
+from statecomp.history.windows import found
 from statecomp.llm.extracting.units import of_step
 from statecomp.llm.markers import ADDRESSED, ADDRESSED_WORDS
 
@@ -69,7 +70,7 @@ class ReadAnswer:
     def __init__(self, member: Interaction) -> None:
         self.text = member.observed
         self.failed = failed(member)
-        self.spoken = frozenset(word.lower() for word in _WORD.findall(own_words(member)))
+        self.spoken = frozenset(word.lower() for word in found(_WORD, own_words(member)))
         self._names: dict[tuple[str, int], ShownName] = {}
         self._lines: dict[str, ReadLine] = {}
 

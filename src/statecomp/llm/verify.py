@@ -9,6 +9,7 @@ from dataclasses import fields, replace
 
 from statecomp.errors import SummaryFailed
 from statecomp.history.facts import FactIndex, own_words
+from statecomp.history.given import NotGiven, given
 from statecomp.history.interaction import Call, Interaction
 from statecomp.history.situation import Situation
 from statecomp.history.text import COMMON, Kind, identifiers
@@ -239,8 +240,8 @@ def _looks_like_code(text: str) -> bool:
 def _arguments(call: Call) -> Iterator[tuple[str, str]]:
     """(key, value) of each argument; text that is no JSON object is one argument."""
     try:
-        decoded = json.loads(call.arguments)
-    except (ValueError, RecursionError):
+        decoded = given(call.arguments)
+    except NotGiven:
         decoded = call.arguments
     if not isinstance(decoded, dict):
         yield "input", decoded if isinstance(decoded, str) else call.arguments

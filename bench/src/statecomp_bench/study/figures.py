@@ -6,6 +6,7 @@ Needs matplotlib; nothing else imports this module.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from statistics import fmean
 from typing import Any
 
@@ -54,12 +55,10 @@ def score_distributions(study: RouterStudy) -> Figure:
     places = np.clip(_stretched(study.scores), edges[0], edges[-1])  # (pairs,)
     classes = (("KEEP", ~study.ready, LOOKS[1]), ("READY", study.ready, LOOKS[0]))
     for name, rows, (colour, _, line) in classes:
-        shape = {"bins": edges, "density": True, "color": colour}
-        axes.hist(places[rows], histtype="stepfilled", alpha=0.25, **shape)
+        hist = partial(axes.hist, places[rows], edges.tolist(), density=True, color=colour)
+        hist(histtype="stepfilled", alpha=0.25)
         label = f"{name} ({int(rows.sum()):,} pairs)"
-        axes.hist(
-            places[rows], histtype="step", linestyle=line, linewidth=1.8, label=label, **shape
-        )
+        hist(histtype="step", linestyle=line, linewidth=1.8, label=label)
     axes.set(title="Router scores by label", ylabel="density")
     _score_axis(axes, "calibrated score")
     figure.legend(loc="outside lower center", ncols=2)
