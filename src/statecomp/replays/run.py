@@ -10,7 +10,6 @@ from statecomp.annotation.labels import Labels
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, JsonObject
 from statecomp.history.trajectory import Trajectory
-from statecomp.llm.side import SideCall
 from statecomp.replays.accounting import Bill, common_prefix
 from statecomp.replays.safety import Dependencies, action_identifiers
 from statecomp.replays.sessions import JoinedRuns
