@@ -260,5 +260,5 @@ def test_a_label_on_a_page_holds_for_what_stands_behind_it() -> None:
 
 
 def test_counts_are_what_an_answer_came_to() -> None:
-    counts = "   3 north\n   5 south\n  12 east\n   1 west"
-    assert outcome(counts).startswith("3 north; 5 south; 12 east; 1 west")
+    counts = "   3 north\n   5 south\n  12 east\n   1 west\n  40 above\n   7 below"
+    assert outcome(counts).startswith("3 north; 5 south; 12 east; 1 west; 40 above; 7 below")
