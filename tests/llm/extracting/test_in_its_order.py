@@ -11,6 +11,7 @@ from statecomp.llm.extracting.code import blocks
 from statecomp.llm.extracting.compose import UnitTotals, lines_of
 from statecomp.llm.extracting.cut import cut
 from statecomp.llm.extracting.gaps import GAP
+from statecomp.llm.extracting.reading.lasting import overwritten
 from statecomp.llm.extracting.reading.noise import orders, points_back
 from statecomp.llm.extracting.units import Place, units_of
 from tests.llm.extracting.test_stands_as_it_stood import outcome, shown
@@ -262,3 +263,24 @@ def test_a_label_on_a_page_holds_for_what_stands_behind_it() -> None:
 def test_counts_are_what_an_answer_came_to() -> None:
     counts = "   3 north\n   5 south\n  12 east\n   1 west\n  40 above\n   7 below"
     assert outcome(counts).startswith("3 north; 5 south; 12 east; 1 west; 40 above; 7 below")
+
+
+def test_of_a_file_that_calls_wrote_twice_the_last_version_is_shown() -> None:
+    def wrote(number: int, *lines: str) -> Interaction:
+        sent = {"path": "/srv/decode.py", "contents": "\n".join((*lines, *OTHER))}
+        return step(number, json.dumps(sent), "success: true", name="createfile")
+
+    span = (wrote(1, *OLD), step(2, seen=PADDING), wrote(3, *NEW))
+    units = units_of(span)
+    left = overwritten(units, span, ())
+    gone = {units[place].text.strip() for place in left}
+    assert any("decode_hex(part)" in text for text in gone)
+    assert not any(units[place].step == 2 for place in left)
+
+
+OTHER = [f"\ndef part_{n}(x):\n    return x + {n}" for n in range(9)]
+
+
+def test_rows_without_a_header_stand_with_the_lines_of_their_section() -> None:
+    seen = "# Results\nAll went well\na1  9  x\nb2  8  y\nc3  7  z\nNothing else"
+    assert [line for line in all_of(seen) if not line.startswith(" ")] == ["Results"]

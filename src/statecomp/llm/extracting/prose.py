@@ -108,7 +108,7 @@ def _read(
             continue
         stop = table_end(lines, place)
         if stop > place:
-            yield place, rows(lines[place:stop], owner.label if owner else "")
+            yield place, rows(lines[place:stop], owner)
             place = stop
         elif inner := _inside(line, data):
             yield place, inner
