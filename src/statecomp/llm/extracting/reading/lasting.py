@@ -59,7 +59,8 @@ def overwritten(
     units: Sequence[Unit], span: Sequence[Interaction], after: Sequence[Interaction]
 ) -> frozenset[int]:
     """Places of what an older version of a file had, and one that is shown whole since has not."""
-    paths = [_path(member) or _written(member)[0] for member in span]
+    shown = [_path(member) for member in span]
+    sent = [path or _written(member)[0] for path, member in zip(shown, span, strict=True)]
     newest: dict[str, tuple[int, frozenset[str]]] = {}
     for step, member in enumerate((*span, *after)):
         texts = [p.text for p in parts_of(member).payloads if p.window.startswith(WHOLE_FILE)]
@@ -68,6 +69,7 @@ def overwritten(
             newest[path] = step, frozenset(map(one_line, text.split("\n")))
     found = set()
     for place, unit in enumerate(units):
+        paths = sent if unit.place is Place.CALL else shown
         step, lines = newest.get(paths[unit.step], (-1, frozenset()))
         if step > unit.step and unit.place is not Place.SAID:
             told = (one_line(line) for line in unit.text.split("\n"))
