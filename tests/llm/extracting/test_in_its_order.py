@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from statecomp.history.interaction import Interaction
 from statecomp.llm.extracting.code import blocks
 from statecomp.llm.extracting.compose import UnitTotals, lines_of
 from statecomp.llm.extracting.cut import cut
 from statecomp.llm.extracting.gaps import GAP
+from statecomp.llm.extracting.reading.lasting import overwritten
 from statecomp.llm.extracting.reading.noise import orders, points_back
-from statecomp.llm.extracting.units import units_of
+from statecomp.llm.extracting.units import Place, units_of
 from tests.llm.extracting.test_stands_as_it_stood import outcome, shown
 from tests.llm.extracting.test_what_readers_said import written
 from tests.llm.test_extract import PADDING, step
@@ -193,3 +196,91 @@ def test_of_a_file_that_was_written_anew_the_last_version_is_shown() -> None:
 def test_a_version_behind_the_span_counts_too() -> None:
     body = written(opened(1, *OLD), step(2, seen=PADDING), after=(opened(3, *NEW),)).body
     assert "decode_hex(part)" not in body
+
+
+# --- a second draw ---
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "songs = [\n'A Love Written in `stars.mp3`',\n'A Fading Reflection in `water.mp3`']",
+        "### The `print_main_menu` function of the game",
+        'Given that the `check` function prints "Hey Hacker! Welcome to it" it works.',
+        "Since the file `encrypt.py` shows the flag as\n\n gctf{h1dden}",
+        "The flag of `encrypt.py` will be something like gctf{h1dden}.",
+    ],
+)
+def test_what_is_no_sentence_of_the_agent_is_not_quoted(said: str) -> None:
+    body = written(step(1, seen="nothing to see"), step(2, said=said, seen=PADDING)).body
+    assert "the agent's view" not in body
+
+
+def test_sentences_around_a_value_of_a_program_are_not_one_thought() -> None:
+    said = "The key is in `a.pem`.\n'some `value` of a list',\nThe port of `b.conf` is 8080."
+    told = [u for u in units_of([step(1, said=said)]) if u.place is Place.SAID]
+    assert told[1].index > told[0].index + 1
+
+
+def test_a_line_that_is_the_title_of_others_stands_once() -> None:
+    seen = "Page 12\n  The calendar of the year\n  The hours of a day\n\nPage 13\n  Rules\n  More"
+    assert [line for line in all_of(seen) if line.strip() == "Page 12"] == ["Page 12"]
+
+
+def test_what_an_answer_says_twice_is_shown_once() -> None:
+    plan = "day: monday\nexercises:\n- Kettlebell swings - 3 sets of 15\n- Rest - 5 minutes"
+    seen = f"[Reply to the clerk]\n# Plan\n\n{plan}\n\n[Message to the clerk]\n# Plan\n\n{plan}"
+    texts = [unit.text for unit in units_of([step(1, seen=seen)])]
+    assert texts.count("- Kettlebell swings - 3 sets of 15") == 1
+    assert texts.count("- Rest - 5 minutes") == 1
+
+
+def test_the_rest_of_a_list_does_not_look_like_its_beginning() -> None:
+    numbers = [10**17 + n for n in range(30)]
+    units = units_of([step(1, seen=f"ct = {numbers}")])
+    late = [unit for unit in units if str(numbers[12]) in unit.text]
+    (line,) = (x for x in lines_of(late, UnitTotals.of(units)) if str(numbers[12]) in x)
+    assert line.lstrip().startswith("...")
+    whole = "\n".join(lines_of(units, UnitTotals.of(units)))
+    assert "..." not in whole
+
+
+def test_a_label_on_a_page_holds_for_what_stands_behind_it() -> None:
+    seen = "\n".join(
+        [
+            "_[:]On the width of all tables",
+            "_[:]Comments:",
+            "_[:]39 pages, 7 figures",
+            "_[:]Lists and how they may end",
+            *(f"L{n}[:]<a>Link number {n}</a>" for n in range(6)),
+        ]
+    )
+    texts = {piece.text: piece.owner for piece in cut(seen)}
+    assert texts["Comments: 39 pages, 7 figures"] is None
+    assert texts["Lists and how they may end"] is None
+
+
+def test_counts_are_what_an_answer_came_to() -> None:
+    counts = "   3 north\n   5 south\n  12 east\n   1 west\n  40 above\n   7 below"
+    assert outcome(counts).startswith("3 north; 5 south; 12 east; 1 west; 40 above; 7 below")
+
+
+def test_of_a_file_that_calls_wrote_twice_the_last_version_is_shown() -> None:
+    def wrote(number: int, *lines: str) -> Interaction:
+        sent = {"path": "/srv/decode.py", "contents": "\n".join((*lines, *OTHER))}
+        return step(number, json.dumps(sent), "success: true", name="createfile")
+
+    span = (wrote(1, *OLD), step(2, seen=PADDING), wrote(3, *NEW))
+    units = units_of(span)
+    left = overwritten(units, span, ())
+    gone = {units[place].text.strip() for place in left}
+    assert any("decode_hex(part)" in text for text in gone)
+    assert not any(units[place].step == 2 or "success" in units[place].text for place in left)
+
+
+OTHER = [f"\ndef part_{n}(x):\n    return x + {n}" for n in range(9)]
+
+
+def test_rows_without_a_header_stand_with_the_lines_of_their_section() -> None:
+    seen = "# Results\nAll went well\na1  9  x\nb2  8  y\nc3  7  z\nNothing else"
+    assert [line for line in all_of(seen) if not line.startswith(" ")] == ["Results"]

@@ -195,7 +195,10 @@ def lines_of(units: Sequence[Unit], totals: UnitTotals) -> Iterator[str]:
     """The lines that show these units of one step; what the agent said is marked as its own."""
     said = [unit for unit in units if unit.place is Place.SAID]
     yield from (f"{CONCLUDED}{run}" for run in spoken(said))
-    runs = _runs([unit for unit in units if unit.place is not Place.SAID])
+    shown = [unit for unit in units if unit.place is not Place.SAID]
+    labels = {part for unit in shown for part in (unit.label, unit.label.partition("; ")[0])}
+    # A line that is the title of others stands above them.
+    runs = _runs([u for u in shown if u.owner or u.form is not Form.LINE or u.text not in labels])
     bare, named = _called(runs, totals)
     yield from bare
     before: Unit | None = None
@@ -292,19 +295,24 @@ def name_in(label: str) -> tuple[str, str]:
 def _fields(label: str, units: Sequence[Unit], part: bool) -> Iterator[str]:
     """The fields of one object on one line, behind what tells the object from others."""
     known = label.split("; ") if label else []
-    texts = [unit.text for unit in units if unit.text not in known]
+    others = [unit for unit in units if unit.text not in known]
     if units[0].place is Place.CALL:
-        yield from dict.fromkeys(texts)
+        yield from dict.fromkeys(unit.text for unit in others)
         return
-    yield "; ".join((*known, *_merged(texts), *(("...",) if part else ())))
+    yield "; ".join((*known, *_merged(others), *((GAP,) if part else ())))
 
 
-def _merged(texts: Sequence[str]) -> Iterator[str]:
-    """Runs of one list under its name said once."""
-    for key, run in groupby(texts, key=_key_of):
+def _merged(units: Sequence[Unit]) -> Iterator[str]:
+    """The fields, runs of one list under its name said once, with dots where some are left out."""
+    for key, run in groupby(units, key=lambda unit: _key_of(unit.text)):
         first, *others = run
-        values = (text.removeprefix(f"{key}: ") for text in others)
-        yield ", ".join((first, *values)) if key else "; ".join((first, *others))
+        told, before = first.text, first
+        for unit in others:
+            text = unit.text.removeprefix(f"{key}: ")
+            if unit.index == before.index + 1:
+                text = text.removeprefix(f"{GAP}, ")
+            told, before = f"{told}{', ' if key else '; '}{text}", unit
+        yield told
 
 
 def _key_of(text: str) -> str:

@@ -108,7 +108,7 @@ def _read(
             continue
         stop = table_end(lines, place)
         if stop > place:
-            yield place, rows(lines[place:stop], owner.label if owner else "")
+            yield place, rows(lines[place:stop], owner)
             place = stop
         elif inner := _inside(line, data):
             yield place, inner
@@ -309,7 +309,8 @@ def _goes_on(before: str, line: str, width: int) -> bool:
     begins = first.islower() or first.isdigit() or first in "(\"'€$" or wide(first)
     if not begins or _ENDS.search(before[-3:]) or is_row(before):
         return False
-    tail = len(line.split()) <= TAIL_WORDS and len(before.split()) >= SENTENCE_WORDS
+    short = len(line.split()) <= TAIL_WORDS and ":" not in line
+    tail = short and len(before.split()) >= SENTENCE_WORDS
     return width_of(before) >= (width // 2 if tail else width)
 
 

@@ -180,7 +180,7 @@ def _read(member: Interaction) -> Parts:
     groups = (
         (Place.SAID, list(_spoken(said))),
         (Place.CALL, [*written, *(p for c in member.calls for p in _sent(c))]),
-        *((Place.OBSERVED, cut(payload.body)) for payload in payloads),
+        *((Place.OBSERVED, list(_once(cut(payload.body)))) for payload in payloads),
     )
     named = (
         (place, tuple(NamedPiece(piece, identifiers(piece.text)) for piece in pieces))
@@ -189,10 +189,34 @@ def _read(member: Interaction) -> Parts:
     return Parts(payloads, tuple(named))
 
 
+def _once(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """The pieces of an answer without those of a block that it says a second time.
+
+    Of two copies each would be shown in part, and what is of which nobody could tell.
+    """
+    first: dict[tuple[Form, str, str], Owner | None] = {}
+    again = False
+    for piece in pieces:
+        label = piece.owner.label.rpartition("; ")[2] if piece.owner else ""
+        owner = first.setdefault((piece.form, piece.text, label), piece.owner)
+        copied = owner is not piece.owner and piece.form in _COPIED
+        again = copied and (again or len(piece.text) >= COPIED)
+        yield Piece("", Form.LINE) if again else piece
+
+
+_COPIED = (Form.LINE, Form.RULE, Form.ROW, Form.FIELD)
+COPIED = 16
+"""Characters of a piece by which a copy is known; behind it shorter ones are copies too."""
 _MARKUP = re.compile(r"</?(?:observation|thinking|thought|action|plan|reflection)>")
 """What some agents put around their sentences."""
 
 
+_LITERAL = re.compile(r"\s*(?:#{1,6}\s|(?:(['\"]).*\1|[\[({].*[\])}])[\])},;]*\s*\Z)")
+"""A heading, or a value of a program: no sentence."""
+_HANGS = re.compile(
+    r"\b(?:a|an|the|as|of|to|is|are|was|were|with|for|and|or|by|in|on|at|from|that|than)\W*\Z",
+    re.IGNORECASE,
+)
 _ITEM = re.compile(r"\s*(?:\d{1,3}[.)]|[-*•])\s")
 _DATA = ("[{", "{'", '{"')
 """What data begins with that some clients put into the words of the agent."""
@@ -205,15 +229,21 @@ def _spoken(text: str) -> Iterator[Piece]:
         if (
             line.lstrip()[:2] in _DATA
             or is_line_of_code(line)
+            or _LITERAL.match(line)
             or (_ITEM.match(line) and len(line.split()) < ITEM_WORDS)
         ):
+            yield Piece("", Form.LINE)  # what stood around it is no one thought
             continue
         for sentence in sentences(one_line(line)):
-            # Half a sentence is not what the agent said.
-            if len(sentence) <= LONGEST and len(sentence.split()) > 2 and not wordless(sentence):
+            if len(sentence.split()) > 2 and not (wordless(sentence) or _half(sentence)):
                 yield Piece(sentence, Form.LINE)
             else:
                 yield Piece("", Form.LINE)
+
+
+def _half(sentence: str) -> bool:
+    """Whether it is too long to be told whole, or breaks off: half is not what the agent said."""
+    return len(sentence) > LONGEST or sentence.count('"') % 2 > 0 or bool(_HANGS.search(sentence))
 
 
 def _written(said: str) -> Iterator[Piece]:

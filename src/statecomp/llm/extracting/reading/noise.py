@@ -220,7 +220,7 @@ def passing(text: str) -> bool:
 
 _GUESS = re.compile(
     r"\b(?:maybe|perhaps|possibly|probably|likely|might|should|seems?|appears?|wonder|suspect|guess|"
-    r"I think|I believe|can be used|hints?|attempts? to)\b|\?\W*\Z",
+    r"I think|I believe|can be used|hints?|attempts? to|or similar|something like)\b|\?\W*\Z",
     re.IGNORECASE,
 )
 """What the agent took to be so without having seen it: the steps since have shown better."""

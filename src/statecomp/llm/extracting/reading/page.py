@@ -34,12 +34,30 @@ def elements(lines: Sequence[str]) -> Iterator[str]:
 
     Its mark holds for the next click only, and is left out.
     """
-    told = list(_elements(lines))
+    told = list(_labelled(list(_elements(lines))))
     for place, line in enumerate(told):
         inside = told[place + 1 : place + 1 + FIRST]
         # What holds others is told by them.
         if not any(len(part) > 3 and part in line and part != line for part in inside):
             yield line
+
+
+def _labelled(told: Sequence[str]) -> Iterator[str]:
+    """The elements, a label with what stands behind it: of a flat page it holds for no more."""
+    label = ""
+    for line in told:
+        if label and line.strip():
+            yield f"{label} {line.strip()}"
+            label = ""
+        elif _LABEL.match(line):
+            label = line.strip()
+        else:
+            yield line
+    if label:
+        yield label
+
+
+_LABEL = re.compile(r"[A-Z][\w ,-]{2,60}:\s*\Z")
 
 
 def _elements(lines: Sequence[str]) -> Iterator[str]:
