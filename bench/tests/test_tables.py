@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from statecomp.config import Settings, strategy_factory
 from statecomp.errors import BadInput
-from statecomp_bench.cli.sheets import label, short_sheet
+from statecomp_bench.cli.labels import label
+from statecomp_bench.cli.sheets import short_sheet
 from statecomp_bench.figures import spread
 from statecomp_bench.matched import (
     MEANINGS,

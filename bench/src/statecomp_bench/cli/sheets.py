@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from textwrap import shorten
 
 from statecomp.config.strategies import CARDS
+from statecomp_bench.cli.labels import MODEL_RECORDS, label
 from statecomp_bench.cli.sheet import TableCell, TableDocument, ranked
 from statecomp_bench.matched import MEANINGS, without_budget
 from statecomp_bench.tables import Bench, Estimate, MethodRow, RewardChange, published
@@ -19,22 +20,6 @@ ELSEWHERE = (
     "with other acting models; not comparable with ours in absolute terms."
 )
 NOTHING = TableCell("-")
-MODEL_RECORDS = "a model's records"
-
-
-def label(strategy: str) -> str:
-    """The method's title and the options it was given; who wrote records is said in words."""
-    name, _, options = strategy.partition(":")
-    title = CARDS[name].title if name in CARDS else name
-    said = ",".join(filter(None, map(_said, options.split(","))))
-    return f"{title} ({said})" if said else title
-
-
-def _said(option: str) -> str:
-    """An option as a table shows it: no address, and not how long somebody was waited for."""
-    if option.startswith("records_"):
-        return ""
-    return MODEL_RECORDS if option.startswith("records=chat:") else option
 
 
 def main_sheet(lines: Sequence[MethodRow], bench: Bench, several: bool) -> TableDocument:
