@@ -212,7 +212,7 @@ class StateComp(Strategy):
         return self.prepare(self._with_pins(history))
 
     def after_break(self, history: History) -> View:
-        """The same with a cold cache: a rewrite breaks nothing, and all would be written anew."""
+        """The same with an empty cache: all is written to it anew, so a rewrite breaks nothing."""
         return self.prepare(self._with_pins(history), AFTER_A_BREAK)
 
     def prepare(
@@ -241,7 +241,7 @@ class StateComp(Strategy):
             self.judge.foresee(history)
 
     def _with_side_calls(self, view: View) -> View:
-        """With what was asked of models for it, and what is to be said of that."""
+        """The view with the model calls made for it, and the remarks of whoever made them."""
         return replace(view, side_calls=self.account.drain(), remarks=self.account.heard())
 
     def seal(self, checkpoint: Checkpoint) -> bool:
@@ -289,7 +289,7 @@ class StateComp(Strategy):
 
 
 def _described(error: Exception) -> str:
-    """Ours say what is wrong; of others the kind must be told too."""
+    """Our own errors say what is wrong; the class of others is named too."""
     if isinstance(error, InvalidHistory):
         return f"this history is left as it is: {error}"
     return str(error) if isinstance(error, StateCompError) else f"{type(error).__name__}: {error}"

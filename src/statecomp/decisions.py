@@ -176,7 +176,7 @@ def _over(commit: Commit, applied: Sequence[Commit]) -> Commit:
 
 
 def locked(history: History, held: Mapping[str, str]) -> History:
-    """With what is held by these reasons, and by those before."""
+    """The history with these interactions locked, each for its reason; earlier locks stay."""
     if not held:
         return history
     return History(

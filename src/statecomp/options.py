@@ -95,7 +95,7 @@ class Options:
         return self._values.pop(key, None)
 
     def done(self) -> None:
-        """To be called when all keys were read: what is left nobody knows."""
+        """To be called when all keys were read; refuses what is left, and names the known ones."""
         if self._values:
             known = ", ".join(dict.fromkeys(self._known)) or "none"
             problem = f"has unknown options: {', '.join(self._values)}; known are {known}"

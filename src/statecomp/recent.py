@@ -71,7 +71,7 @@ class Weighty(Protocol):
     def bytes(self) -> int: ...
 
     def oldest(self) -> int | None:
-        """When that was used which was not used for longest; None where nothing can be spared."""
+        """When its least recently used value was used; None where nothing can be spared."""
         ...
 
     def forget_oldest(self) -> None: ...
@@ -153,7 +153,7 @@ class Weighed(Generic[Key, Value]):
         return self.get_all((key,)).get(key)
 
     def get_all(self, keys: Iterable[Key]) -> dict[Key, Value]:
-        """Those that are here."""
+        """The values that are remembered, by key."""
         found, used = {}, now()
         with self._lock:
             entries, long_ago = self._entries, used - self._near

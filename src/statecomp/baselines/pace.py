@@ -94,14 +94,12 @@ def weights(cosines: Sequence[float]) -> list[float]:
     return [len(powers) * power / sum(powers) for power in powers]
 
 
-def thresholds(
-    formula: str, step: int, shown: int, budget: int, longest: int = LONGEST_RUN
-) -> tuple[float, ...]:
+def thresholds(formula: str, step: int, shown: int, budget: int) -> tuple[float, ...]:
     """Alpha, beta, gamma under the pressure of steps taken and tokens shown."""
     if formula == "paper":
-        pressure = max(step / longest, shown / budget)
+        pressure = max(step / LONGEST_RUN, shown / budget)
         return tuple(value * (1 + LAMBDA * pressure) for value in BASE)
-    filled = max(step / longest, shown / min(budget, CODE_TOKENS))
+    filled = max(step / LONGEST_RUN, shown / min(budget, CODE_TOKENS))
     pressure = min(1.0, max(0.0, 2 * filled - 1))
     return tuple(low + (high - low) * pressure for low, high in zip(BASE, PRESSED, strict=True))
 

@@ -165,8 +165,8 @@ def _sat(recorded: ChosenRuns, job: ExamJob, engine: Engine, skip_bad: bool) -> 
                 papers += outcome
     if not any(paper.questions for paper in papers):
         raise BadInput(
-            "nothing in these runs could be asked about: the steps that may go two thirds into "
-            "them showed no value that a reader would miss; give longer runs"
+            "nothing in these runs could be asked about: two thirds into them, the steps that "
+            "may go showed no value that a reader would miss; give longer runs"
         )
     return papers
 

@@ -28,7 +28,7 @@ from statecomp.cli.ledger_views import (
     print_reasons,
     print_sessions,
 )
-from statecomp.cli.options import JSON_LINES, STORE_URL
+from statecomp.cli.options import JSON_LINES, RUNS_OUT, STORE_URL
 from statecomp.cli.terminal import warn
 from statecomp.errors import BadInput
 
@@ -174,13 +174,7 @@ def undo_command(commit: str, store: str, reason: str) -> None:
 @click.command("export")
 @click.argument("sessions", nargs=-1)
 @STORE_URL
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The JSONL file to write, one run a line.",
-)
+@RUNS_OUT
 @click.option(
     "--labels",
     "labels_file",

@@ -34,6 +34,13 @@ SKIP_BAD = click.option(
 CHOSEN = together(LIMIT, click.option("--domain", help="Only runs of this domain."), SKIP_BAD)
 """Which records of the files are read."""
 
+RUNS_OUT = click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The JSONL file to write, one run a line.",
+)
 JSON_FILE = click.option("--json", "json_file", type=PATH, help="Write all numbers.")
 JSON_LINES = click.option("--json", "json_lines", is_flag=True, help="One JSON object a line.")
 PRICES = click.option("--prices", type=PATH, help="A price book (TOML) of your own.")

@@ -17,11 +17,16 @@ def recipes(as_json: bool) -> None:
     """List the recipes: how boldly each replaces, and what that did on recorded runs.
 
     Tokens and dollars are changes against no compression, with prompt caching at the prices of a
-    Claude Sonnet class model.  Premature is the share of what a reader of the whole run would still
-    have kept that had been replaced; broken are steps that missed an identifier.  Every run was
-    scored by a router that had seen neither it nor its task.  Read again: in how many
-    hand-offs a language model that finished the task from such a view read 100 tokens or more of
-    what had been seen before; for bold and paper, with records of a day earlier.
+    Claude Sonnet class model.  Every run was scored by a router that had seen neither it nor its
+    task.
+
+    \b
+      premature   of what a reader of the whole run would still have kept, the share that
+                  had been replaced
+      broken      steps that missed an identifier
+      read again  in how many hand-offs a language model that finished the task from such a
+                  view read 100 tokens or more of what had been seen before (for bold and
+                  paper, with records of a day earlier)
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""Which router decides, how sure its scores are worth, and the button that changes it."""
+"""Which router decides, how good its scores turned out, and the button that changes it."""
 
 from __future__ import annotations
 

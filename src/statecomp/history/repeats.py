@@ -1,4 +1,4 @@
-"""Calls that are made again: when the answer to one is what had been known before.
+"""Calls that are made again, and whether the answer says what was known before.
 
 The same call with another answer is news: a test after a fix, a page that has changed.  With the
 same answer it is a return to what was known.  A run, such as a test or a build, asks how things

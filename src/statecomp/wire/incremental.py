@@ -79,9 +79,11 @@ class IncrementalReader:
     def _extend(
         self, messages: Sequence[JsonObject], preamble: tuple[Pinned, ...]
     ) -> KnownConversation:
-        """The conversation up to here, as far as it was known in the objects it was first read in.
+        """The conversation up to here.
 
-        Later ones would be a second copy of every string.
+
+        What was known keeps the objects it was first read in: those of this request would be a
+        second copy of every string.
         """
         place = (self._name, self._opening(messages))
         base, same = nearest(self._shelf.row(place), messages, self._shelf.unchanging)
@@ -95,7 +97,7 @@ class IncrementalReader:
         return known
 
     def _opening(self, messages: Sequence[JsonObject]) -> str:
-        """Named once for the very objects; a wrong name finds nothing, and no wrong history."""
+        """Where to look for a conversation; worked out once for the same message objects."""
         first = tuple(messages[:OPENING])
         key = tuple(map(id, first))
         known = self._openings.get(key)

@@ -32,7 +32,7 @@ class WorkersLost(StateCompError):
 
 
 def unwatched(done: int) -> None:
-    """Nobody looks."""
+    """A `Watch` that shows nothing."""
 
 
 Progress: TypeAlias = Callable[[str, int | None], AbstractContextManager[Watch]]
@@ -41,7 +41,7 @@ Progress: TypeAlias = Callable[[str, int | None], AbstractContextManager[Watch]]
 
 @contextmanager
 def silent(label: str, total: int | None) -> Iterator[Watch]:
-    """Nobody looks."""
+    """A `Progress` that shows nothing."""
     yield unwatched
 
 
@@ -67,7 +67,7 @@ class Spared(Generic[In, Out]):
 
 
 class Crew(Protocol[Taken, Given]):
-    """Workers with items before them."""
+    """Workers, and the items that were given to them."""
 
     def put(self, item: Taken) -> None: ...
 
