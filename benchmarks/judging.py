@@ -3,9 +3,10 @@
 Three proxies in turn: one that only passes on, one that judges in threads, and one with a process
 for it (`--processes`).  Conversations grow, asked for by a process of their own with a pause after
 each answer, as agents wait for tools, while one connection repeats a small request that is settled.
-Without a pause it is the queue of requests that is measured, in whichever proxy.  Prints for each, the better of the
-rounds: median, p99 and the longest wait of that connection, decisions and requests a second, the
-processor time of a request in the process that serves, and that of a decision in the other.
+Without a pause it is the queue of requests that is measured, in whichever proxy.  Prints for each,
+the better of the rounds: median, p99 and the longest wait of that connection, decisions and
+requests a second, the processor time of a request in the process that serves, and that of a
+decision in the other.
 
     OMP_NUM_THREADS=1 python benchmarks/judging.py [--seconds 15] [--rounds 3] [--clients 8]
         [--rest 0.1]
