@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import stat
 import subprocess
@@ -179,6 +180,33 @@ def test_nothing_of_a_request_stands_in_the_log(
     shown = [str(getattr(record, "fields", "")) for record in caplog.records]
     assert any("'...'" in line for line in shown)
     assert "a1B2" not in "".join(shown)
+
+
+def test_what_a_library_logs_shows_nothing_of_a_request() -> None:
+    """The loop tells of a task that nobody heard failing, with the words of its error."""
+    program = """
+import asyncio, gc
+from statecomp.cli.terminal import log_as_json
+
+log_as_json()
+
+async def fails():
+    raise ValueError("a1B2 of a request")
+
+async def main():
+    task = asyncio.create_task(fails())
+    await asyncio.sleep(0.01)
+    del task
+    gc.collect()
+
+asyncio.run(main())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    line = json.loads(done.stderr)
+    assert (line["event"], line["error"]) == ("Task exception was never retrieved", "ValueError")
+    assert "a1B2" not in done.stderr
 
 
 def test_a_browser_gets_a_cookie_for_the_pages_and_only_those() -> None:
