@@ -46,6 +46,22 @@ class UnitTotals:
     answered: Mapping[int, int]
     whole: Mapping[int, Sequence[str]] = field(default_factory=dict)
     called: Mapping[tuple[int, str], int] = field(default_factory=dict)
+    owners: Mapping[tuple[int, Place, int], Mapping[int, Owner | None]] = field(
+        default_factory=dict
+    )
+
+    def left_out(self, before: Unit, unit: Unit) -> bool:
+        """Whether something stood between two pieces of one text that is of neither.
+
+        What is of one of them is counted below its title, or marked there.
+        """
+        if not parted(before, unit):
+            return False
+        known = self.owners.get((unit.step, unit.place, unit.answer), {})
+        between = range(before.index + 1, unit.index)
+        titled = bool(before.owner and unit.owner) and unit.form is not Form.CODE
+        counted = (before.owner, unit.owner) if titled else ()
+        return any(place not in known or known[place] not in counted for place in between)
 
     @classmethod
     def of(
@@ -69,14 +85,31 @@ class UnitTotals:
             # Something was left out before anybody could choose it.
             if unit.place is Place.OBSERVED and unit.count > pieces[unit.step, unit.answer]:
                 answered[unit.step] += 1
-        owners = dict.fromkeys((unit.step, unit.owner) for unit in told if unit.owner)
+        called = {
+            ((unit.step, name_in(unit.label)[0]), name_in(unit.label)[1])
+            for unit in told
+            if unit.form is Form.FIELD and unit.owner
+        }
         return cls(
             Counter(u.owner for u in told if u.form is not Form.FIELD and not is_shared(u)),
             Counter(unit.owner for unit in told if unit.form is Form.FIELD),
             answered,
             whole or {},
-            Counter((step, name_in(owner.label)[0]) for step, owner in owners),
+            Counter(step_kind for step_kind, _ in called),
+            _owners_of(units),
         )
+
+
+def _owners_of(
+    units: Sequence[Unit],
+) -> Mapping[tuple[int, Place, int], Mapping[int, Owner | None]]:
+    """What each piece of a text is of, by its place there; a title is of what stands below it."""
+    titled = {(unit.step, unit.label): unit.owner for unit in units if unit.owner}
+    found: dict[tuple[int, Place, int], dict[int, Owner | None]] = {}
+    for unit in units:
+        owner = unit.owner or titled.get((unit.step, unit.text))
+        found.setdefault((unit.step, unit.place, unit.answer), {})[unit.index] = owner
+    return found
 
 
 def is_shared(unit: Unit) -> bool:
@@ -186,33 +219,46 @@ def lines_of(units: Sequence[Unit], totals: UnitTotals) -> Iterator[str]:
     runs = _runs([u for u in shown if u.owner or u.form is not Form.LINE or u.text not in labels])
     bare, named = _called(runs, totals)
     yield from bare
+    yield from _in_order([run for place, run in enumerate(runs) if place not in named], totals)
+
+
+def _in_order(runs: Sequence[Sequence[Unit]], totals: UnitTotals) -> Iterator[str]:
+    """Runs below each other, with dots where something stood between two of them."""
     before: Unit | None = None
     inside = ""
     for place, run in enumerate(runs):
-        if place in named:
-            continue
-        first, owner = run[0], run[0].owner
-        if not owner or first.form is Form.CODE:
-            late = parted(before, first) if before else begins_late(first, runs[0][0])
-            if late:
-                yield GAP
+        first, owner, rest = run[0], run[0].owner, runs[place + 1 :]
         if first.form is Form.FIELD:
             yield from _fields(first.label, run, _left(owner, run, totals.fields) > 0)
+            yield from _others(first, runs, rest, totals)
             before, inside = None, ""
             continue
-        last = all(other[0].owner != owner for other in runs[place + 1 :])
-        left = _left(owner, [u for other in runs for u in other if u.owner == owner], totals.below)
+        starts = not owner or first.form is Form.CODE  # a title says where it stands
+        if totals.left_out(before, first) if before else starts and begins_late(first, runs[0][0]):
+            yield GAP
+        mine = [unit for other in runs for unit in other if unit.owner == owner]
+        left = _left(owner, mine, totals.below)
         yield from _below("" if first.label == inside else first.label, run, left > 0)
+        last = all(other[0].owner != owner for other in rest)
         if last and owner and left > 0 and first.form in COUNTED:
             yield f"  (and {left} more)"
         before, inside = run[-1], _inside(run[-1])
-    goes_on = before and before.index < before.count - 1
-    if (
-        before
-        and goes_on
-        and (before.form is Form.CODE or (before.form is Form.LINE and not before.owner))
-    ):
-        yield GAP  # a list must not end as if that were all
+    if before and before.index < before.count - 1:
+        listed = before.form is Form.LINE and not before.owner
+        if listed or before.form is Form.CODE:
+            yield GAP  # a list must not end as if that were all
+
+
+def _others(
+    unit: Unit, runs: Sequence[Sequence[Unit]], rest: Sequence[Sequence[Unit]], totals: UnitTotals
+) -> Iterator[str]:
+    """How many more things of its kind there were, behind the last of those that are shown."""
+    kind = name_in(unit.label)[0]
+    if kind and not any(name_in(run[0].label)[0] == kind for run in rest):
+        shown = {name_in(run[0].label)[1] for run in runs if name_in(run[0].label)[0] == kind}
+        left = totals.called.get((unit.step, kind), 0) - len(shown)
+        if left > 0:
+            yield f"  (and {left} more)"
 
 
 def _left(owner: Owner | None, shown: Sequence[Unit], whole: Mapping[Owner | None, int]) -> int:

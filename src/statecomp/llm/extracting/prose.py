@@ -258,7 +258,7 @@ def _fields_end(lines: Sequence[str], start: int) -> int:
         margin, stop = margin_of(lines[start + 1]), start + 1
     while (
         stop < len(lines)
-        and len(lines[stop]) < 400
+        and (len(lines[stop]) < 400 or _ENDS_IN_DATA.match(lines[stop].strip()))
         and _KEY_VALUE.match(lines[stop])
         and margin_of(lines[stop]) == margin
         and not opens(lines, stop)
