@@ -8,11 +8,12 @@ import pytest
 
 from statecomp.history.interaction import Interaction
 from statecomp.llm.extracting.code import blocks
-from statecomp.llm.extracting.compose import UnitTotals, lines_of
 from statecomp.llm.extracting.cut import cut
 from statecomp.llm.extracting.gaps import GAP
+from statecomp.llm.extracting.lines import lines_of
 from statecomp.llm.extracting.reading.lasting import overwritten
 from statecomp.llm.extracting.reading.noise import orders, points_back
+from statecomp.llm.extracting.totals import UnitTotals
 from statecomp.llm.extracting.units import Place, units_of
 from tests.llm.extracting.test_stands_as_it_stood import outcome, shown
 from tests.llm.extracting.test_what_readers_said import written
@@ -308,7 +309,8 @@ def test_data_of_a_thing_stands_below_the_thing_however_long_it_is() -> None:
 
 
 def test_a_bracket_is_no_title() -> None:
-    seen = "Summary of the data\n{\n  new_york: {\n    parts = 17\n    logs = 32\n  },\n}"
+    told = "\n".join(f"Examining the part number {n} of the whole store" for n in range(20))
+    seen = f'{told}\n{{\n  "new_york": {{\n    "parts": 17,\n    "logs": 32\n  }}\n}}'
     assert not any(piece.owner and piece.owner.label.startswith("{") for piece in cut(seen))
 
 
