@@ -11,6 +11,8 @@ from statecomp.llm.extracting.listing.columns import EACH
 from statecomp.llm.extracting.pieces import Form, Owner
 from statecomp.llm.extracting.units import Place, Unit
 
+_DATA = Owner("data")
+"""What fields and counts are of, where two titles stand around them: they stand for themselves."""
 UNSAID = 2
 """How many times longer than all its units an answer is of which they do not say everything."""
 
@@ -42,7 +44,7 @@ class UnitTotals:
         known = self.owners.get((unit.step, unit.place, unit.answer), {})
         between = range(before.index + 1, unit.index)
         titled = bool(before.owner and unit.owner) and unit.form is not Form.CODE
-        counted = (before.owner, unit.owner) if titled else ()
+        counted = (before.owner, unit.owner, _DATA) if titled else ()
         return any(place not in known or known[place] not in counted for place in between)
 
     @classmethod
@@ -90,6 +92,7 @@ def _owners_of(
     found: dict[tuple[int, Place, int], dict[int, Owner | None]] = {}
     for unit in units:
         owner = unit.owner or titled.get((unit.step, unit.text))
+        owner = _DATA if unit.form in (Form.FIELD, Form.LIST) else owner
         found.setdefault((unit.step, unit.place, unit.answer), {})[unit.index] = owner
     return found
 
