@@ -210,6 +210,9 @@ def test_a_version_behind_the_span_counts_too() -> None:
         'Given that the `check` function prints "Hey Hacker! Welcome to it" it works.',
         "Since the file `encrypt.py` shows the flag as\n\n gctf{h1dden}",
         "The flag of `encrypt.py` will be something like gctf{h1dden}.",
+        "bash-$ Found the flag of `encrypt.py`: gctf{h1dden}",
+        "from rfc8032 import point_add, encodepoint",
+        "assert alice_shared == bob_shared and key_length",
     ],
 )
 def test_what_is_no_sentence_of_the_agent_is_not_quoted(said: str) -> None:
