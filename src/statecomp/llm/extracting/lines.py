@@ -35,39 +35,39 @@ def _in_order(runs: Sequence[Sequence[Unit]], totals: UnitTotals) -> Iterator[st
     """Runs below each other, with dots where something stood between two of them."""
     before: Unit | None = None
     inside = ""
+    texts: dict[Owner | None, list[Unit]] = {}
+    names: dict[str, set[str]] = {}
+    last: dict[Owner | str | None, int] = {}
     for place, run in enumerate(runs):
-        first, owner, rest = run[0], run[0].owner, runs[place + 1 :]
+        if run[0].form is Form.FIELD:
+            kind, name = name_in(run[0].label)
+            names.setdefault(kind, set()).add(name)
+            last[kind] = place
+        else:
+            texts.setdefault(run[0].owner, []).extend(run)
+            last[run[0].owner] = place
+    for place, run in enumerate(runs):
+        first, owner = run[0], run[0].owner
         if first.form is Form.FIELD:
             yield from _fields(first.label, run, _left(owner, run, totals.fields) > 0)
-            yield from _others(first, runs, rest, totals)
+            kind = name_in(first.label)[0]
+            left = totals.called.get((first.step, kind), 0) - len(names[kind])
+            if kind and left > 0 and last[kind] == place:
+                yield f"  (and {left} more)"
             before, inside = None, ""
             continue
         starts = not owner or first.form is Form.CODE  # a title says where it stands
         if totals.left_out(before, first) if before else starts and begins_late(first, runs[0][0]):
             yield GAP
-        mine = [unit for other in runs for unit in other if unit.owner == owner]
-        left = _left(owner, mine, totals.below)
+        left = _left(owner, texts[owner], totals.below)
         yield from _below("" if first.label == inside else first.label, run, left > 0)
-        last = all(other[0].owner != owner for other in rest)
-        if last and owner and left > 0 and first.form in COUNTED:
+        if last[owner] == place and owner and left > 0 and first.form in COUNTED:
             yield f"  (and {left} more)"
         before, inside = run[-1], _inside(run[-1])
     if before and before.index < before.count - 1:
         listed = before.form is Form.LINE and not before.owner
         if listed or before.form is Form.CODE:
             yield GAP  # a list must not end as if that were all
-
-
-def _others(
-    unit: Unit, runs: Sequence[Sequence[Unit]], rest: Sequence[Sequence[Unit]], totals: UnitTotals
-) -> Iterator[str]:
-    """How many more things of its kind there were, behind the last of those that are shown."""
-    kind = name_in(unit.label)[0]
-    if kind and not any(name_in(run[0].label)[0] == kind for run in rest):
-        shown = {name_in(run[0].label)[1] for run in runs if name_in(run[0].label)[0] == kind}
-        left = totals.called.get((unit.step, kind), 0) - len(shown)
-        if left > 0:
-            yield f"  (and {left} more)"
 
 
 def _left(owner: Owner | None, shown: Sequence[Unit], whole: Mapping[Owner | None, int]) -> int:

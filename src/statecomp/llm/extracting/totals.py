@@ -69,17 +69,14 @@ class UnitTotals:
             # Something was left out before anybody could choose it.
             if unit.place is Place.OBSERVED and unit.count > pieces[unit.step, unit.answer]:
                 answered[unit.step] += 1
-        called = {
-            ((unit.step, name_in(unit.label)[0]), name_in(unit.label)[1])
-            for unit in told
-            if unit.form is Form.FIELD and unit.owner
-        }
+        labels = {(u.step, u.label) for u in told if u.form is Form.FIELD and u.owner}
+        called = {(step, *name_in(label)) for step, label in labels}
         return cls(
             Counter(u.owner for u in told if u.form is not Form.FIELD and not is_shared(u)),
             Counter(unit.owner for unit in told if unit.form is Form.FIELD),
             answered,
             whole or {},
-            Counter(step_kind for step_kind, _ in called),
+            Counter((step, kind) for step, kind, _ in called),
             _owners_of(units),
         )
 
