@@ -10,7 +10,6 @@ from statecomp.errors import BadInput
 from statecomp.history.interaction import Interaction, Segment
 from statecomp.history.situation import Situation
 from statecomp.history.text import Kind
-from statecomp.llm.extracting.compose import UnitTotals
 from statecomp.llm.extracting.draft import Draft
 from statecomp.llm.extracting.elsewhere import lines_elsewhere, stands_elsewhere
 from statecomp.llm.extracting.order.foremost import beside_kin, foremost
@@ -21,6 +20,7 @@ from statecomp.llm.extracting.reading.lasting import lasting, overwritten
 from statecomp.llm.extracting.reading.misleading import binding, misleads
 from statecomp.llm.extracting.reading.short import whole_answers
 from statecomp.llm.extracting.steps import KnownStep, Outline, outline, steps_of
+from statecomp.llm.extracting.totals import UnitTotals
 from statecomp.llm.extracting.units import Place, Unit, parts_of, units_of
 from statecomp.llm.extracting.unread import unread
 from statecomp.llm.inventory import inventory, worth

@@ -8,11 +8,12 @@ import pytest
 
 from statecomp.history.interaction import Interaction
 from statecomp.llm.extracting.code import blocks
-from statecomp.llm.extracting.compose import UnitTotals, lines_of
 from statecomp.llm.extracting.cut import cut
 from statecomp.llm.extracting.gaps import GAP
+from statecomp.llm.extracting.lines import lines_of
 from statecomp.llm.extracting.reading.lasting import overwritten
 from statecomp.llm.extracting.reading.noise import orders, points_back
+from statecomp.llm.extracting.totals import UnitTotals
 from statecomp.llm.extracting.units import Place, units_of
 from tests.llm.extracting.test_stands_as_it_stood import outcome, shown
 from tests.llm.extracting.test_what_readers_said import written
@@ -209,6 +210,9 @@ def test_a_version_behind_the_span_counts_too() -> None:
         'Given that the `check` function prints "Hey Hacker! Welcome to it" it works.',
         "Since the file `encrypt.py` shows the flag as\n\n gctf{h1dden}",
         "The flag of `encrypt.py` will be something like gctf{h1dden}.",
+        "bash-$ Found the flag of `encrypt.py`: gctf{h1dden}",
+        "from rfc8032 import point_add, encodepoint",
+        "assert alice_shared == bob_shared and key_length",
     ],
 )
 def test_what_is_no_sentence_of_the_agent_is_not_quoted(said: str) -> None:
@@ -284,3 +288,55 @@ OTHER = [f"\ndef part_{n}(x):\n    return x + {n}" for n in range(9)]
 def test_rows_without_a_header_stand_with_the_lines_of_their_section() -> None:
     seen = "# Results\nAll went well\na1  9  x\nb2  8  y\nc3  7  z\nNothing else"
     assert [line for line in all_of(seen) if not line.startswith(" ")] == ["Results"]
+
+
+# --- what a blind reading of twelve more spans found ---
+
+
+def test_things_of_a_list_of_which_some_are_shown_say_how_many_more_there_are() -> None:
+    columns = [{"column": f"Col{n}", "data_type": f"type {n}", "note": f"n{n}"} for n in range(5)]
+    seen = json.dumps({"basic": {"name": "Line"}, "columns": columns})
+    texts = [f"{key}: {value}" for column in columns[:3] for key, value in column.items()]
+    lines = shown(step(1, seen=seen), *texts)
+    assert lines[-1] == "  (and 2 more)"
+    everything = [f"{key}: {value}" for column in columns for key, value in column.items()]
+    assert "more)" not in shown(step(1, seen=seen), *everything)[-1]
+
+
+def test_data_of_a_thing_stands_below_the_thing_however_long_it_is() -> None:
+    links = [{"title": f"Section {n}", "link": f"https://wiki.example/{n}#{n}"} for n in range(12)]
+    seen = f"Title: The final of the cup\nSnippet: It was played in June.\nSitelinks: {links}"
+    labels = {piece.owner.label for piece in cut(seen) if piece.owner and "Section" in piece.text}
+    assert labels
+    assert all(label.startswith("Title: The final of the cup") for label in labels)
+
+
+def test_a_bracket_is_no_title() -> None:
+    told = "\n".join(f"Examining the part number {n} of the whole store" for n in range(20))
+    seen = f'{told}\n{{\n  "new_york": {{\n    "parts": 17,\n    "logs": 32\n  }}\n}}'
+    assert not any(piece.owner and piece.owner.label.startswith("{") for piece in cut(seen))
+
+
+def test_lines_and_sections_left_out_before_a_section_are_marked() -> None:
+    groups = "\n".join(
+        f"{name}: {count} units\n  - Dallas: {count}\n  - Boston: {count}"
+        for name, count in (("Central", 851), ("East", 647), ("West", 986))
+    )
+    lines = all_of(f"First line here\nSecond line here\n{groups}", "Second", "851", "647")
+    assert lines[0] == "First line here"
+    assert lines[1] == GAP
+    kept = all_of(groups, "647")
+    assert GAP in kept
+    assert GAP not in all_of(groups)
+
+
+def test_a_text_in_a_cell_does_not_end_in_the_middle_as_if_that_were_all() -> None:
+    told = "a compact museum yet rich in paintings that everybody should see once "
+    things = [
+        {"author_name": f"Ann {n}", "text": f"No. {n}: {told * 20}", "rating": n} for n in range(5)
+    ]
+    rows = [piece.text for piece in cut(json.dumps(things)) if piece.form == "row"]
+    assert rows
+    for row in rows:
+        text = next(cell for cell in row.split(" | ") if cell.startswith("No. "))
+        assert text.endswith("...")

@@ -13,10 +13,11 @@ from operator import neg
 from typing import Any
 
 from statecomp.history.text import words_of
-from statecomp.llm.extracting.compose import TellsUnits, UnitTotals, composed, label_cost
+from statecomp.llm.extracting.compose import TellsUnits, composed, label_cost
 from statecomp.llm.extracting.headings import headings_of
 from statecomp.llm.extracting.pieces import Form, Owner
 from statecomp.llm.extracting.steps import Outline
+from statecomp.llm.extracting.totals import UnitTotals
 from statecomp.llm.extracting.units import Place, Unit
 from statecomp.llm.inventory import Name, listing_cost, rows_of, worth
 from statecomp.llm.record import Record, entry
@@ -71,6 +72,13 @@ class Draft:
     ) -> None:
         self.outline = outline
         self._units = units
+        # How deep lines stand costs next to nothing.
+        self._lengths = [
+            sum(len(line.lstrip()) for line in unit.text.split("\n"))
+            if unit.form is Form.CODE
+            else len(unit.text)
+            for unit in units
+        ]
         self._numbers = numbers
         self._density = density
         self._headings = headings_of(units)
@@ -87,10 +95,8 @@ class Draft:
         return sum(map(self._cost, self._with(place)))
 
     def _cost(self, place: int) -> float:
-        unit = self._units[place]
-        # How deep lines stand costs next to nothing.
-        length = sum(len(line.lstrip()) for line in unit.text.split("\n"))
-        return (length + label_cost(unit, self._opened)) * self._density + 1.0
+        label = label_cost(self._units[place], self._opened)
+        return (self._lengths[place] + label) * self._density + 1.0
 
     def _fitting(self, place: int, left: float) -> float:
         """What a unit costs; an answer that does not fit as a whole is cut after all."""

@@ -213,6 +213,11 @@ _MARKUP = re.compile(r"</?(?:observation|thinking|thought|action|plan|reflection
 
 _LITERAL = re.compile(r"\s*(?:#{1,6}\s|(?:(['\"]).*\1|[\[({].*[\])}])[\])},;]*\s*\Z)")
 """A heading, or a value of a program: no sentence."""
+_TYPED = re.compile(
+    r"\s*(?:[\w.@~/-]{1,40}[$>] |>>> |In \[\d|(?:from [\w.]+ )?import \w|"
+    r"(?:assert|return|print)\b[ (])"
+)
+"""What the agent wrote as if a terminal had shown it, or as a line of a program."""
 _HANGS = re.compile(
     r"\b(?:a|an|the|as|of|to|is|are|was|were|with|for|and|or|by|in|on|at|from|that|than)\W*\Z",
     re.IGNORECASE,
@@ -230,6 +235,7 @@ def _spoken(text: str) -> Iterator[Piece]:
             line.lstrip()[:2] in _DATA
             or is_line_of_code(line)
             or _LITERAL.match(line)
+            or _TYPED.match(line)
             or (_ITEM.match(line) and len(line.split()) < ITEM_WORDS)
         ):
             yield Piece("", Form.LINE)  # what stood around it is no one thought

@@ -106,6 +106,8 @@ def opens(lines: Sequence[str], place: int) -> bool:
     line, below = lines[place].rstrip(), lines[place + 1] if place + 1 < len(lines) else ""
     if len(line) > WIDEST or not below.strip() or margin_of(below) < margin_of(line) + 2:
         return False
+    if wordless(line):
+        return False  # a bracket names nothing
     if ITEM.match(line):
         return bool(ITEM.match(below))
     return line[-1] not in ".,;!?|" and not is_program(line)
