@@ -124,6 +124,7 @@ def replay(
       must_keep in view
                    with --labels: the share of the labelled strings of earlier interactions
                    that stands anywhere in what is sent, over all checkpoints
+
     Labels judge pairs of interaction i and checkpoint k with k >= i+2; what is masked or cut
     counts as replaced.  Runs without labels are left out of these columns, and counted.
 

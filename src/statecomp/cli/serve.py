@@ -157,13 +157,15 @@ def serve(
     streamed back untouched, and whatever fails here, the request goes out as it came.
 
     \b
-    Further upstreams have names, and are reached as /u/NAME/v1/... or with the header
-    x-statecomp-upstream: NAME.  With a token, clients send x-statecomp-token, or use the address
-    http://HOST:PORT/t/TOKEN/v1.  A request with x-statecomp-bypass: 1 is passed on unread.
+    Further upstreams have names, and are reached as /u/NAME/v1/... or with the
+    header x-statecomp-upstream: NAME.  With a token, clients send
+    x-statecomp-token, or use the address http://HOST:PORT/t/TOKEN/v1.
+    A request with x-statecomp-bypass: 1 is passed on unread.
 
     \b
-    Pages need a token that says whose: /t/ADMIN_TOKEN/statecomp/ shows all tenants.  A tenant asks
-    /statecomp/own, with the token and the key its agent uses, for the address of its own pages.
+    Pages need a token that says whose: /t/ADMIN_TOKEN/statecomp/ shows all
+    tenants.  A tenant asks /statecomp/own, with the token and the key its agent
+    uses, for the address of its own pages.
 
     \b
     Examples:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from math import inf
-from typing import Any
 
 from statecomp.checkpoint import Pins
 from statecomp.config.records import model_records
@@ -18,6 +17,7 @@ from statecomp.llm.writing.writer import USUAL_RATIO
 from statecomp.method import Method
 from statecomp.options import Options, Settings, extract_of
 from statecomp.recipes import DEFAULT, Recipe, recipe_named
+from statecomp.router.hidden.opened import Serving
 from statecomp.wire.protocol import Placement
 
 OPTIONS: Mapping[str, str] = {
@@ -97,14 +97,13 @@ def method_of(
     return method, scored
 
 
-def _serving(options: Options) -> dict[str, Any]:
-    limit_s = options.real("encode_s", 0.0)
-    return {
-        "model": options.text("encoder", ""),
-        "device": options.text("device", "auto"),
-        "dtype": options.text("dtype", ""),
-        "limit_s": limit_s or None,
-    }
+def _serving(options: Options) -> Serving:
+    return Serving(
+        model=options.text("encoder", ""),
+        device=options.text("device", "auto"),
+        dtype=options.text("dtype", ""),
+        limit_s=options.real("encode_s", 0.0) or None,
+    )
 
 
 def _recipe(options: Options) -> Recipe:
