@@ -20,6 +20,8 @@ _INSIDE = re.compile(r"(?:.* )?in `.*`\Z")
 
 def lines_of(units: Sequence[Unit], totals: UnitTotals) -> Iterator[str]:
     """The lines that show these units of one step; what the agent said is marked as its own."""
+    if not units:
+        return
     said = [unit for unit in units if unit.place is Place.SAID]
     yield from (f"{CONCLUDED}{run}" for run in spoken(said))
     shown = [unit for unit in units if unit.place is not Place.SAID]

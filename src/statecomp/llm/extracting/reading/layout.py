@@ -43,12 +43,12 @@ class Scope(NamedTuple):
 
 def found_in(line: str) -> bool:
     """Whether a line is what a search found in a file: it stands for itself, whatever follows."""
-    return _FOUND.match(line) is not None
+    return ":" in line and "/" in line and _FOUND.match(line) is not None
 
 
 def capitals(lines: Sequence[str]) -> frozenset[int]:
     """Where lines in capitals stand above others, if there are several: headings without a mark."""
-    high = [place for place, line in enumerate(lines) if _CAPITALS.match(line)]
+    high = [place for place, line in enumerate(lines) if line.isupper() and _CAPITALS.match(line)]
     known = frozenset(high)
     titles = frozenset(
         place
