@@ -82,8 +82,8 @@ def _asked(lines: Sequence[MethodRow]) -> Iterator[str]:
         if MODEL_RECORDS in label(row.strategy):
             answers = round(row.side_calls * row.runs)
             yield (
-                f"{label(row.strategy)}: {answers} answers by large language models, in tokens "
-                "and dollars at their own price."
+                f"{label(row.strategy)}: {answers} answers by large language models, counted in "
+                "tokens, and in dollars at their own price."
             )
 
 
