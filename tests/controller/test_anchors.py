@@ -55,14 +55,15 @@ def test_it_stands_where_the_newest_rewrite_begins_when_that_goes_out() -> None:
 
 def test_then_it_goes_from_record_to_record_and_begins_anew() -> None:
     commits = [(1, 2, 4), (5, 6, 12), (9, 10, 12)]
-    # What was decided behind a request goes out with the next one.
-    assert anchors(commits, 13, 14, 15, 16, 17) == ["5-6", "9-10", "1-2", "5-6", "9-10"]
+    # What was decided behind a request goes out with the next one, or a little later.
+    assert anchors(commits, 13, 14, 15) == ["5-6", "5-6", "5-6"]
+    assert anchors(commits, 16, 17, 18, 19) == ["9-10", "1-2", "5-6", "9-10"]
 
 
 def test_where_nothing_is_found_so_far_in_front_it_stands_at_the_record_before() -> None:
     far, near = (35, 36, 45), (25, 26, 45)
     # Steps 22 to 39 were never the end of a request that held this record.
-    assert anchors([(20, 21, 40), far], 45, 46, 47) == ["20-21", "20-21", "20-21"]
+    assert anchors([(20, 21, 40), far], 45, 48, 49, 50) == ["20-21", "20-21", "20-21", "35-36"]
     assert anchors([(20, 21, 40), near], 45) == ["25-26"]
     # Requests have ended in front of it since.
     assert anchors([(20, 21, 24), far], 45) == ["35-36"]

@@ -17,8 +17,9 @@ from statecomp.history.interaction import Interaction, Segment, Summary
 from statecomp.ledger.commits import Commit
 from statecomp.wire.content import blocks
 
-STAYS = 1
-"""Steps after a rewrite was decided in which it may go out first: at once, or with the next."""
+STAYS = 3
+"""Steps after a rewrite was decided in which it may go out first: at once, or where that took long
+a little later."""
 LOOKBACK = 20
 """Blocks, with the one it stands at, in which a breakpoint finds an earlier one."""
 
