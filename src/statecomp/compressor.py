@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 from statecomp.checkpoint import Checkpoint, Pins, as_it_came, first_change
+from statecomp.controller.anchors import anchor_of
 from statecomp.controller.circumstances import AFTER_A_BREAK, JUST_AFTER, Circumstances
 from statecomp.controller.controller import Controller, decided_at, last_seen
 from statecomp.controller.judging import Judge, Judging
@@ -18,7 +20,6 @@ from statecomp.decisions import Decisions, Secrets, always, locked, none_secret
 from statecomp.errors import InvalidHistory, StateCompError
 from statecomp.history.history import History
 from statecomp.history.interaction import JsonObject
-from statecomp.history.referrals import pointed_to
 from statecomp.ledger.commits import Commit, CommitLog, MemoryLog
 from statecomp.llm.side import SideAccount
 from statecomp.recipes import DEFAULT, Recipe, recipe_named, shipped_scorer
@@ -136,6 +137,7 @@ class StateComp(Strategy):
             if not decide:
                 return self._rendered(body, raw, *self._standing(raw))
             view, applied = self._decided(raw, now)
+            self.foresee(view.history)
             return self._rendered(
                 body, raw, *self._as_sent(raw, self._with_side_calls(view), applied)
             )
@@ -192,8 +194,11 @@ class StateComp(Strategy):
         )
         if not view.history.summaries:
             return checkpoint
-        messages = render(rehome_markers(view.history, raw), self.wire)
-        adapted = self.wire.adapt(body, messages, first_change(came, messages))
+        standing = rehome_markers(view.history, raw)
+        messages = render(standing, self.wire)
+        record = anchor_of(standing, raw, applied)
+        anchor = record.messages[-1] if record else None
+        adapted = self.wire.adapt(body, messages, first_change(came, messages), anchor)
         return replace(
             checkpoint,
             messages=messages,
@@ -225,6 +230,15 @@ class StateComp(Strategy):
         """
         view, _ = self._decisions.decide(raw, now, wanted, summarizer)
         return self._with_side_calls(view)
+
+    def foresee(self, history: History) -> None:
+        """Read what is new of a history, so that a later decision about it is quicker.
+
+        `checkpoint` that decides does this by itself; whoever calls `prepare` may do it when nobody
+        waits.
+        """
+        with suppress(Exception):  # whatever is wrong, whoever asks for a record is told
+            self.judge.foresee(history)
 
     def _with_side_calls(self, view: View) -> View:
         """The view with the model calls made for it, and the remarks of whoever made them."""
@@ -259,14 +273,14 @@ class StateComp(Strategy):
         """What was committed before this history first went out; and whether it did."""
         # Asked for in this order: whoever wrote down what went out had committed all of it before.
         sent = self._log.sent(last_seen(raw))
-        commits = self._log.find([segment.id for segment in raw.segments])
+        commits = self._log.find(raw.ids)
         if sent is not None:
             commits = [commit for commit in commits if commit.id in sent]
         effective, applied = self._replayer.replay(raw, commits)
         return View(effective), applied, sent is not None
 
     def _with_pins(self, raw: History, keep: Keep | None = None) -> History:
-        held = dict(pointed_to(raw.interactions))
+        held = dict(raw.pointed_to)
         if keep is not None:
             held |= {i.id: KEPT for i in raw.interactions if any(map(keep, i.messages))}
         if self._pins != Pins():

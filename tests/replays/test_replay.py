@@ -141,6 +141,39 @@ def test_dropping_by_hindsight_breaks_nothing() -> None:
     assert dependencies.missing(4, kept) == ()
 
 
+def steps(*taken: tuple[str, str]) -> History:
+    """A user's word, then steps of (argument, what came back)."""
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "go"}]
+    for number, (argument, told) in enumerate(taken):
+        function = {"name": "use", "arguments": json.dumps({"at": argument})}
+        call = {"id": f"c{number}", "type": "function", "function": function}
+        messages += [
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{number}", "content": told},
+        ]
+    return parse(messages, OpenAIChat())
+
+
+@pytest.mark.parametrize(
+    ("stays", "missed"),
+    [
+        ("found lib/pydicom/dataelem.py there", ()),
+        ("found xdataelem.pyc there", ("dataelem.py",)),
+    ],
+)
+def test_a_name_that_ends_a_longer_one_in_what_stays_is_not_missed(
+    stays: str, missed: tuple[str, ...]
+) -> None:
+    raw = steps(("a", "dataelem.py"), ("b", stays), ("dataelem.py", ""))
+    view = History((raw.segments[0], raw.segments[2]))
+    assert Dependencies.of(raw, frozenset()).missing(3, view) == missed
+
+
+def test_the_ending_of_a_files_name_is_known_to_everybody() -> None:
+    raw = steps(("a", "*.zip=01;31 .dockerenv"), ("find .zip .dockerenv", ""))
+    assert Dependencies.of(raw, frozenset()).needs[2] == {".dockerenv"}
+
+
 def test_views_hold_the_messages_that_would_have_been_sent() -> None:
     result = replayed(LEARNED, "window:keep=1", keep_messages=True)
     sent = result.replays[0].steps[-1].messages

@@ -1,4 +1,4 @@
-"""A free cache breakpoint goes to the first record, so that what stands before it is found."""
+"""A free cache breakpoint goes to a record, so that what stands before it is found."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ RECORD = said("user", "record")
 
 def placed(messages: list[dict[str, Any]], **body: Any) -> list[int]:
     """Where breakpoints stand once the message at position 1 is ours."""
-    sent = anchored(body, messages, 1)
+    sent = anchored(body, messages, messages[1])
     return [place for place, message in enumerate(sent) for _ in markers(message)]
 
 
-def test_the_first_record_gets_a_breakpoint_that_the_client_left_free() -> None:
+def test_the_record_gets_a_breakpoint_that_the_client_left_free() -> None:
     messages = [said("user", "go"), RECORD, said("user", "now", cache_control=SHORT)]
     assert placed(messages) == [1, 2]
     assert placed([said("user", "go"), RECORD], system=[{"text": "x", "cache_control": SHORT}]) == [
@@ -37,14 +37,9 @@ def test_the_first_record_gets_a_breakpoint_that_the_client_left_free() -> None:
     ]
 
 
-def test_a_line_that_leads_to_the_record_is_not_the_record() -> None:
-    last = said("user", "now", cache_control=SHORT)
-    assert placed([said("user", "go"), said("assistant", "(see)"), RECORD, last]) == [2, 3]
-
-
 def test_it_lives_as_long_as_the_clients_next_one() -> None:
     messages = [said("user", "go"), RECORD, said("user", "now", cache_control=HOUR)]
-    assert next(markers(anchored({}, messages, 1)[1])) == ("cache_control", HOUR)
+    assert next(markers(anchored({}, messages, RECORD)[1])) == ("cache_control", HOUR)
 
 
 @pytest.mark.parametrize(
@@ -56,15 +51,19 @@ def test_it_lives_as_long_as_the_clients_next_one() -> None:
             {"tools": [{"cache_control": SHORT}] * 3},
         ),
         ([said("user", "go"), said("user", "record", cache_control=SHORT)], {}),
-        ([said("user", "go", cache_control=SHORT)], {}),
-        ([said("user", "go", cache_control=SHORT), {"role": "user", "content": "merged"}], {}),
+        ([said("user", "go", cache_control=SHORT), {"role": "user", "content": "text"}], {}),
     ],
-    ids=["no breakpoints", "none free", "has one", "nothing there", "not a block of ours"],
+    ids=["no breakpoints", "none free", "has one", "not a block of ours"],
 )
 def test_else_the_messages_stay_as_they_are(
     messages: list[dict[str, Any]], body: dict[str, Any]
 ) -> None:
-    assert anchored(body, messages, 1) is messages
+    assert anchored(body, messages, messages[1]) is messages
+
+
+def test_a_record_that_was_merged_into_another_message_gets_none() -> None:
+    messages = [said("user", "go", cache_control=SHORT), said("user", "record and more")]
+    assert anchored({}, messages, RECORD) is messages
 
 
 def test_a_rewritten_request_is_valid_and_kept_messages_are_the_very_objects() -> None:

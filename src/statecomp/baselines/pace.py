@@ -50,10 +50,10 @@ from statecomp.baselines.rewriting import (
 from statecomp.baselines.tools import Use
 from statecomp.baselines.writing import tool
 from statecomp.errors import BadInput, SummaryFailed
+from statecomp.history.given import argument_object
 from statecomp.history.history import History
 from statecomp.history.interaction import Call, Interaction, JsonObject
 from statecomp.history.kinds import kind_of
-from statecomp.history.text import argument_object
 from statecomp.history.trajectory import Trajectory
 from statecomp.llm.side import SideAccount, SideChannel
 from statecomp.options import Options, Settings, chat_of

@@ -22,9 +22,9 @@ from statecomp.baselines.selfgc_plan import ChatPlanner, Planner, RulePlanner, T
 from statecomp.baselines.tools import Use
 from statecomp.baselines.writing import tool
 from statecomp.errors import SummaryFailed
+from statecomp.history.given import argument_object
 from statecomp.history.history import History
 from statecomp.history.interaction import Call, Interaction, JsonObject, Segment
-from statecomp.history.text import argument_object
 from statecomp.history.trajectory import Trajectory
 from statecomp.llm.side import SideAccount, SideChannel
 from statecomp.llm.transcript import cut

@@ -30,9 +30,9 @@ from statecomp.baselines.rewriting import changed, edited, sound
 from statecomp.baselines.swe_pruner_model import open_reranker
 from statecomp.baselines.tools import Use
 from statecomp.errors import BadInput, ScoringFailed
+from statecomp.history.given import argument_object
 from statecomp.history.history import History
 from statecomp.history.interaction import Call, Interaction, JsonObject
-from statecomp.history.text import argument_object
 from statecomp.options import Options, Settings
 from statecomp.recent import LruCache
 from statecomp.strategy import Card, Strategy, StrategyFactory, View

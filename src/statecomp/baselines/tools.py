@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from statecomp.errors import BadInput
+from statecomp.history.given import argument_object
 from statecomp.history.interaction import Call, JsonObject
-from statecomp.history.text import argument_object
 
 When: TypeAlias = Literal["missing", "bulky", "gauge", "reading"]
 

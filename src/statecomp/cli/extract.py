@@ -101,6 +101,7 @@ def extract(
     \b
     once            every token once, as the shipped reader does
     full            the whole history, anew at each checkpoint
+    cut-full        the same in a window that --scale divides, as it does those of the others
     local           each interaction alone
     recent2/4       the target behind the last two or four interactions
     capped-recent4  the same in at most 4,096 + 1,024 tokens

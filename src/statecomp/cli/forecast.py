@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -114,5 +113,17 @@ def say_summary(done: Sequence[Foreseen], out: Path) -> None:
     pairs = sum(len(one.ready) for one in good)
     runs = len({one.run for one in good})
     show(f"{runs} runs, {len(good):,} checkpoints, {pairs:,} probabilities; forecasts in {out}")
-    for problem, times in Counter(one.problem for one in done if one.problem).most_common():
-        show(f"  left out {times:,} times: {problem}")
+    if problem := left_out(done):
+        show(f"  {problem}")
+
+
+def left_out(done: Sequence[Foreseen]) -> str:
+    """One sentence, however many answers were none; empty where all could be read."""
+    bad = [one for one in done if one.problem]
+    if not bad:
+        return ""
+    first = bad[0]
+    return (
+        f"{len(bad):,} of {len(done):,} checkpoints are left out; the first, {first.run} at step "
+        f"{first.checkpoint}: {first.problem}"
+    )

@@ -15,7 +15,7 @@ from statecomp.annotation.asking import WINDOW_TOKENS, Asker
 from statecomp.annotation.chat import ChatAnnotator
 from statecomp.annotation.forecasts import Forecasts, read_forecasts
 from statecomp.annotation.journal import Journal
-from statecomp.cli.forecast import CHECKPOINTS, ask_all
+from statecomp.cli.forecast import CHECKPOINTS, ask_all, left_out
 from statecomp.cli.lazy import PlainGroup
 from statecomp.cli.ledger_open import opened
 from statecomp.cli.options import PATH, STORE_URL
@@ -150,10 +150,10 @@ def _foretold(found: Any, asker: Asker, window: int) -> Forecasts:
     done, _ = ask_all(readings, asker, CHECKPOINTS, window)
     told: dict[str, dict[int, tuple[float, ...]]] = {}
     for one in done:
-        if one.problem:
-            warn(f"{one.run} at step {one.checkpoint}: {one.problem}")
-        else:
+        if not one.problem:
             told.setdefault(one.run, {})[one.checkpoint] = one.ready
+    if problem := left_out(done):
+        warn(problem if told else f"{problem}; the shipped router's own scores stand instead")
     return told
 
 

@@ -109,7 +109,8 @@ class _JsonLines(logging.Formatter):
         line = {
             "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
             "level": record.levelname.lower(),
-            "event": record.getMessage(),
+            # What a library says beyond its first line is what it was given.
+            "event": (record.getMessage().splitlines() or [""])[0],
             **fields,
         }
         if record.exc_info and record.exc_info[0] is not None:
@@ -121,6 +122,7 @@ class _JsonLines(logging.Formatter):
 def log_as_json() -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(_JsonLines())
+    logging.getLogger().handlers = [handler]  # of all that is loaded: the loop, drivers, clients
     for name, level in (("statecomp", logging.INFO), ("uvicorn", logging.WARNING)):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False

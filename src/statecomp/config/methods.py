@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import inf
 
 from statecomp.checkpoint import Pins
 from statecomp.config.records import model_records
@@ -107,11 +108,11 @@ def _serving(options: Options) -> Serving:
 
 def _recipe(options: Options) -> Recipe:
     recipe = recipe_named(options.text("recipe", DEFAULT))
-    recipe = replace(
-        recipe,
-        wariness=options.real("wariness", recipe.wariness),
-        ahead=options.real("ahead", recipe.ahead),
-    )
+    wariness = options.real("wariness", inf)
+    if wariness < inf:
+        # What was asked for is meant, whoever writes.
+        recipe = replace(recipe, wariness=wariness, written=1.0)
+    recipe = replace(recipe, ahead=options.real("ahead", recipe.ahead))
     gates = recipe.gates
     threshold = options.real("threshold", 0.0)
     longer_than = options.whole("longer_than", -1)

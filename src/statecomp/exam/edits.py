@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from statecomp.exam.text import folded
+from statecomp.history.given import argument_object
 from statecomp.history.interaction import Interaction
-from statecomp.history.text import argument_object
 
 SHORTEST, LONGEST, MOST_LINES, MOST_PAIRED = 12, 140, 600, 12
 ALIKE = 0.75

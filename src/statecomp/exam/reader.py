@@ -142,8 +142,8 @@ def _below(question: ExamQuestion, lines: Sequence[Line], place: int) -> ReaderF
         return MISSING
     for below, line in enumerate(lines[place + 1 : place + 1 + BELOW]):
         other_entry = line.opens or line.heading != head.heading
-        if other_entry or line.text.startswith("{"):
-            break
+        if other_entry or line.text.startswith("{") or " -> " in line.text:
+            break  # another entry, or another call of this one
         if any(stands(rival, line.text) for rival in question.rivals):
             break
         named = bool(question.field) and stands(question.field.rsplit(".", 1)[-1], line.text)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from statecomp.history.given import argument_object
 from statecomp.history.interaction import Call, Interaction
-from statecomp.history.text import argument_object
 
 KINDS = ("edit", "run", "search", "read")
 _WORDS = {

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from statecomp.history.given import argument_object
 from statecomp.history.interaction import Call, Interaction, Observation
-from statecomp.history.text import argument_object
 
 POINTS_BACK = "the client answered a later call by pointing to it"
 SHORT_CHARS = 400

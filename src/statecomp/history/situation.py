@@ -10,6 +10,7 @@ from functools import cached_property
 from statecomp.history.facts import FactIndex
 from statecomp.history.history import History, Span
 from statecomp.history.interaction import Interaction, Pinned, Segment, Summary
+from statecomp.history.windows import found
 
 LATEST = 3
 """How many of the last steps say what the agent is busy with."""
@@ -86,4 +87,4 @@ class Situation:
 
 def documents_in(text: str) -> list[str]:
     """What a text names as a document to read."""
-    return _DOCUMENT.findall(text)
+    return list(found(_DOCUMENT, text))

@@ -8,9 +8,11 @@ stands nowhere in what the strategy would have sent.
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import filterfalse
 
 from statecomp.history.facts import facts_of
 from statecomp.history.history import History
@@ -19,12 +21,15 @@ from statecomp.history.text import COMMON, argument_text, identifier_set
 
 COMMON_GROUPS = 5
 COMMON_SHARE = 0.03
+_ENDING = re.compile(r"\.[A-Za-z]\w{0,3}")
+"""Of a file's name, alone: everybody knows .zip, whoever showed it first."""
 
 
 def action_identifiers(interaction: Interaction) -> frozenset[str]:
     """What the agent used in a step; its private reasoning is not an action."""
     calls = (f"{call.name}\n{argument_text(call.arguments)}" for call in interaction.calls)
-    return identifier_set("\n".join((interaction.said, *calls)))
+    names = identifier_set("\n".join((interaction.said, *calls)))
+    return frozenset(filterfalse(_ENDING.fullmatch, names))
 
 
 def common_identifiers(used: Iterable[tuple[str, frozenset[str]]]) -> frozenset[str]:
@@ -76,10 +81,8 @@ class Dependencies:
             for name in sorted(needs)
             if not any(self.segments[p].id in raw for p in self.holders.get(name, ()))
         ]
-        # A summary, or an edited observation, may still carry it, whatever is written around it.
         originals = {segment.id for segment in self.segments}
-        others = [s.text for s in view.segments if s.id not in originals]
-        return tuple(name for name in absent if not any(name in text for text in others))
+        return tuple(name for name in absent if not stands_in(name, view, originals))
 
     def hindsight(self, position: int) -> int:
         """Tokens of `segments[:position]` that no later step needs: the bound for any strategy.
@@ -109,6 +112,19 @@ class Dependencies:
             for place, segment in enumerate(self.segments[:position])
             if place not in stays
         )
+
+
+def stands_in(name: str, view: History, originals: Container[str]) -> bool:
+    """Whether a name that is no identifier of a kept segment can be read in this view.
+
+    A summary, or an edited observation, may carry it, whatever is written around it; what stands as
+    it came, as whole words of a longer name.
+    """
+    whole = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    return any(
+        name in s.text and (s.id not in originals or bool(whole.search(s.text)))
+        for s in view.segments
+    )
 
 
 def bootstrap_interval(

@@ -113,9 +113,17 @@ class Wire(Protocol):
         """Why the history of this request must not be rewritten, or nothing."""
         ...
 
-    def adapt(self, body: Mapping[str, Any], messages: Sequence[JsonObject], first: int) -> Adapted:
+    def adapt(
+        self,
+        body: Mapping[str, Any],
+        messages: Sequence[JsonObject],
+        first: int,
+        anchor: JsonObject | None = None,
+    ) -> Adapted:
         """The body with the rewritten messages; `first` is the first position that changed.
 
+        `anchor` is the message up to which the provider should look for what it has cached, and
+        keep it, where it must be told.
         Raises InvalidHistory where the provider would refuse this rewrite.
         """
         ...

@@ -14,9 +14,9 @@ import click
 from statecomp.cli.files import write_pictures, write_text
 from statecomp.cli.terminal import warn
 from statecomp.errors import BadInput
+from statecomp_bench.cli.labels import label
 from statecomp_bench.cli.sheet import FORMS, TableDocument, written
 from statecomp_bench.cli.sheets import (
-    label,
     main_sheet,
     models_sheet,
     published_sheets,

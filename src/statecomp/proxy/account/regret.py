@@ -19,7 +19,7 @@ from statecomp.history.text import COMMON
 from statecomp.ledger.audit import RegretKind
 from statecomp.ledger.commits import Commit, bytes_of
 from statecomp.recent import LruCache, Weighed
-from statecomp.replays.safety import action_identifiers
+from statecomp.replays.safety import action_identifiers, stands_in
 
 MOST_STEPS = 50
 LONGEST = 200
@@ -97,13 +97,13 @@ def missing(step: Interaction, before: Sequence[Segment], view: History) -> Iter
     used = sorted(action_identifiers(step) - COMMON)
     held = [(segment.id, facts_of(segment)) for segment in before] if used else []
     visible = {segment.id for segment in view.segments}
+    originals = {segment.id for segment in before}
     for name in used:
         holders = [(s, facts) for s, facts in held if name in facts.own or name in facts.observed]
         learned = bool(holders) and name not in holders[0][1].own
         if not learned or any(s in visible for s, _ in holders):
             continue
-        # A summary may still carry it, whatever is written around it.
-        if not any(name in summary.text for summary in view.summaries):
+        if not stands_in(name, view, originals):
             yield name
 
 

@@ -1,4 +1,4 @@
-"""A cache breakpoint at the first record, where the client leaves one free.
+"""A cache breakpoint at a record, where the client leaves one free.
 
 The provider looks for what it has cached at breakpoints, and a little way back from each.  A client
 sets its own near the end; once a record stands far before them, nothing between is found any more,
@@ -18,18 +18,17 @@ NAME = "cache_control"
 
 
 def anchored(
-    body: Mapping[str, Any], messages: Sequence[JsonObject], first: int
+    body: Mapping[str, Any], messages: Sequence[JsonObject], record: JsonObject
 ) -> Sequence[JsonObject]:
-    """The messages, with a breakpoint at the first record, which stands at `first` or behind it.
+    """The messages, with a breakpoint at the one that is this record.
 
     Only for a client that uses breakpoints and has one left, and with the lifetime of the client's
     next one: longer-lived ones must come first.
     """
-    # A line of the assistant's may lead to the record.
-    place = first + (first < len(messages) and messages[first].get("role") == "assistant")
-    own = messages[place].get("content") if place < len(messages) else None
+    place = next((p for p, message in enumerate(messages) if message is record), len(messages))
+    own = record.get("content")
     # A record of ours is a list of one block; merged into a message of the user it is not.
-    if not isinstance(own, list) or len(own) != 1 or NAME in own[0]:
+    if place == len(messages) or not isinstance(own, list) or len(own) != 1 or NAME in own[0]:
         return messages
     before = [marker for message in messages[:place] for marker in markers(message)]
     behind = [marker for message in messages[place:] for marker in markers(message)]
@@ -37,8 +36,8 @@ def anchored(
     if not used or len(used) >= MOST:
         return messages
     _, marker = (behind or used[-1:])[0]
-    record = {**messages[place], "content": [{**own[0], NAME: marker}]}
-    return [*messages[:place], record, *messages[place + 1 :]]
+    marked = {**record, "content": [{**own[0], NAME: marker}]}
+    return [*messages[:place], marked, *messages[place + 1 :]]
 
 
 def _outside(body: Mapping[str, Any]) -> list[tuple[str, Any]]:

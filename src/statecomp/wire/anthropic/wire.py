@@ -98,8 +98,14 @@ class Anthropic:
             return "the provider has summarised this history already (it holds a compaction block)"
         return forbids_rewriting(body, messages if isinstance(messages, list | tuple) else ())
 
-    def adapt(self, body: Mapping[str, Any], messages: Sequence[JsonObject], first: int) -> Adapted:
-        sent = list(anchored(body, messages, first))
+    def adapt(
+        self,
+        body: Mapping[str, Any],
+        messages: Sequence[JsonObject],
+        first: int,
+        anchor: JsonObject | None = None,
+    ) -> Adapted:
+        sent = list(messages if anchor is None else anchored(body, messages, anchor))
         return allow_stale_thinking({**body, self.key: sent}, sent, first)
 
 

@@ -64,7 +64,13 @@ class OpenAIChat:
     def untouchable(self, body: Mapping[str, Any]) -> str:
         return ""
 
-    def adapt(self, body: Mapping[str, Any], messages: Sequence[JsonObject], first: int) -> Adapted:
+    def adapt(
+        self,
+        body: Mapping[str, Any],
+        messages: Sequence[JsonObject],
+        first: int,
+        anchor: JsonObject | None = None,
+    ) -> Adapted:
         return Adapted({**body, self.key: list(messages)})
 
 

@@ -93,7 +93,13 @@ class OpenAIResponses:
                 )
         return ""
 
-    def adapt(self, body: Mapping[str, Any], messages: Sequence[JsonObject], first: int) -> Adapted:
+    def adapt(
+        self,
+        body: Mapping[str, Any],
+        messages: Sequence[JsonObject],
+        first: int,
+        anchor: JsonObject | None = None,
+    ) -> Adapted:
         return Adapted({**body, self.key: list(messages)})
 
 
