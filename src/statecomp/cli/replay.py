@@ -119,8 +119,8 @@ def replay(
     What the columns mean:
       broken       steps whose recorded action uses an identifier that the agent had learned
                    from an observation, and that stands nowhere in what would have been sent
-      premature    with --labels: the share replaced of what the labels still keep
-      ready taken  with --labels: the share replaced of what the labels call READY
+      premature    with --labels: the share replaced of what the labels still keep then
+      ready taken  with --labels: the share replaced of what the labels call READY then
       must_keep in view
                    with --labels: the share of the labelled strings of earlier interactions
                    that stands anywhere in what is sent, over all checkpoints
