@@ -179,7 +179,7 @@ def test_an_old_line_misleads_where_nothing_says_that_it_was_changed(
         # What the agent took to be so says nothing of how its step ended.
         (
             "Facts:\n- 1. shell pytest -> 12 tests were run\n"
-            "  the agent's view after it: it hints at a rounding error",
+            "  the agent's view after it: it hints at a step that failed before",
             "right",
         ),
     ],
