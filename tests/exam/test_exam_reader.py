@@ -87,6 +87,11 @@ def test_another_call_of_the_same_step_says_nothing_of_the_owner_above(
     assert outcome(waiver, record) is ReaderOutcome.MISSING
 
 
+def test_the_rows_of_another_table_of_the_owner_are_no_answer(waiver: ExamQuestion) -> None:
+    table = "trip: TR-70611; legs: name | link\n    W-4120 | https://legs.example/1"
+    assert outcome(waiver, f"Facts:\n- 1. shell\n  {table}") is ReaderOutcome.MISSING
+
+
 def test_in_a_long_list_each_item_stands_for_itself(waiver: ExamQuestion) -> None:
     places = "; ".join(f"place {n}: north, south" for n in range(8))
     record = f"Facts:\n- 1: {places}; west: trip TR-70611; of W-4120: east"
@@ -174,7 +179,7 @@ def test_an_old_line_misleads_where_nothing_says_that_it_was_changed(
         # What the agent took to be so says nothing of how its step ended.
         (
             "Facts:\n- 1. shell pytest -> 12 tests were run\n"
-            "  the agent's view after it: it hints at a rounding error",
+            "  the agent's view after it: it hints at a step that failed before",
             "right",
         ),
     ],

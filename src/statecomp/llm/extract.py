@@ -19,8 +19,8 @@ from statecomp.llm.extracting.pieces import Form, Owner
 from statecomp.llm.extracting.reading.lasting import lasting, overwritten
 from statecomp.llm.extracting.reading.misleading import binding, misleads
 from statecomp.llm.extracting.reading.short import whole_answers
+from statecomp.llm.extracting.showing.totals import UnitTotals
 from statecomp.llm.extracting.steps import KnownStep, Outline, outline, steps_of
-from statecomp.llm.extracting.totals import UnitTotals
 from statecomp.llm.extracting.units import Place, Unit, parts_of, units_of
 from statecomp.llm.extracting.unread import unread
 from statecomp.llm.inventory import inventory, worth

@@ -10,10 +10,10 @@ from statecomp.history.interaction import Interaction
 from statecomp.llm.extracting.code import blocks
 from statecomp.llm.extracting.cut import cut
 from statecomp.llm.extracting.gaps import GAP
-from statecomp.llm.extracting.lines import lines_of
 from statecomp.llm.extracting.reading.lasting import overwritten
 from statecomp.llm.extracting.reading.noise import orders, points_back
-from statecomp.llm.extracting.totals import UnitTotals
+from statecomp.llm.extracting.showing.lines import lines_of
+from statecomp.llm.extracting.showing.totals import UnitTotals
 from statecomp.llm.extracting.units import Place, units_of
 from tests.llm.extracting.test_stands_as_it_stood import outcome, shown
 from tests.llm.extracting.test_what_readers_said import written

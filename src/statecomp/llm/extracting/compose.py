@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from statecomp.llm.extracting.gaps import spoken
-from statecomp.llm.extracting.lines import lines_of
 from statecomp.llm.extracting.pieces import Owner
+from statecomp.llm.extracting.showing.lines import lines_of
+from statecomp.llm.extracting.showing.totals import UnitTotals
 from statecomp.llm.extracting.steps import Outline
-from statecomp.llm.extracting.totals import UnitTotals
 from statecomp.llm.extracting.units import Place, Unit
 from statecomp.llm.record import Record, entry
 

@@ -16,8 +16,8 @@ from statecomp.history.text import words_of
 from statecomp.llm.extracting.compose import TellsUnits, composed, label_cost
 from statecomp.llm.extracting.headings import headings_of
 from statecomp.llm.extracting.pieces import Form, Owner
+from statecomp.llm.extracting.showing.totals import UnitTotals
 from statecomp.llm.extracting.steps import Outline
-from statecomp.llm.extracting.totals import UnitTotals
 from statecomp.llm.extracting.units import Place, Unit
 from statecomp.llm.inventory import Name, listing_cost, rows_of, worth
 from statecomp.llm.record import Record, entry

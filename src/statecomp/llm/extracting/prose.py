@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from operator import itemgetter
 
-from statecomp.llm.extracting.blocks import (
+from statecomp.llm.extracting.listing.blocks import (
     EMPTY_KEY,
     ENDS_IN_DATA,
     KEY_VALUE,

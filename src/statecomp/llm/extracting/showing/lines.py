@@ -8,7 +8,7 @@ from itertools import groupby
 
 from statecomp.llm.extracting.gaps import GAP, begins_late, parted, spoken
 from statecomp.llm.extracting.pieces import Form, Owner
-from statecomp.llm.extracting.totals import UnitTotals, is_shared, name_in
+from statecomp.llm.extracting.showing.totals import UnitTotals, is_shared, name_in
 from statecomp.llm.extracting.units import Place, Unit
 
 CONCLUDED = "the agent, before it: "
