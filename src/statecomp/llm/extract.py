@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from statecomp.errors import BadInput
+from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Interaction, Segment
 from statecomp.history.situation import Situation
 from statecomp.history.text import Kind
@@ -159,7 +160,8 @@ class ExtractiveSummarizer:
         lines_elsewhere(Situation(before=(segment,)))
         later_values(Situation(after=(segment,)))
         if isinstance(segment, Interaction):
-            self.summarize((segment,), Situation())
+            replace(self, name_worth=0).summarize((segment,), Situation())
+            inventory((segment,), FactIndex())  # of all its names, also those a record carries
 
     def _size(self, member: Interaction) -> tuple[int, int]:
         """The tokens and the characters of a step, counted once."""

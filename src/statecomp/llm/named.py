@@ -6,6 +6,7 @@ import math
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from sys import intern
 from typing import NamedTuple, TypeAlias
 
 from statecomp.history.facts import own_words
@@ -43,14 +44,15 @@ class ReadLine:
 
     @classmethod
     def of(cls, text: str) -> ReadLine:
-        around = tuple(word.lower() for word in _WORD.findall(text))
-        words = tuple(words_of(text))
+        # Windows of one long line overlap: interned, their words are held once.
+        around = tuple(intern(word.lower()) for word in _WORD.findall(text))
+        words = tuple(map(intern, words_of(text)))
         # The words are asked first: they tell of most lines that they address nobody.
         may = not text.isascii() or not ADDRESSED_WORDS.isdisjoint(words)
         return cls(
             around,
-            words,
-            tuple(name for name in identifiers(text) if name not in COMMON),
+            around if words == around else words,
+            tuple(intern(name) for name in identifiers(text) if name not in COMMON),
             math.log(max(1, len(text))),
             may and ADDRESSED.search(text) is not None,
         )
@@ -61,7 +63,13 @@ class ShownName(NamedTuple):
 
     line: ReadLine
     key: str
-    seen: Seen
+    late: float
+    repeats: float
+
+    @property
+    def seen(self) -> Seen:
+        seen = [("late", self.late), ("repeats", self.repeats), ("line", self.line.length)]
+        return [*seen, *_key_features(self.key.lower())] if self.key else seen
 
 
 class ReadAnswer:
@@ -70,9 +78,10 @@ class ReadAnswer:
     def __init__(self, member: Interaction) -> None:
         self.text = member.observed
         self.failed = failed(member)
-        self.spoken = frozenset(word.lower() for word in found(_WORD, own_words(member)))
+        own = found(_WORD, own_words(member))
+        self.spoken = frozenset(intern(word.lower()) for word in own)
         self._names: dict[tuple[str, int], ShownName] = {}
-        self._lines: dict[str, ReadLine] = {}
+        self._lines: dict[int, ReadLine] = {}  # by hash: the texts overlap
 
     def name(self, name: str, place: int) -> ShownName:
         """What can be seen of a name at a place, looked at once."""
@@ -82,19 +91,14 @@ class ReadAnswer:
 
     def _looked(self, name: str, place: int) -> ShownName:
         text = self._line(name, place)
-        if (line := self._lines.get(text)) is None:
-            line = self._lines[text] = ReadLine.of(text)
+        if (line := self._lines.get(hash(text))) is None:
+            line = self._lines[hash(text)] = ReadLine.of(text)
         if line.addressed:
-            return ShownName(line, "", [])
-        key = self._key(name, place)
+            return ShownName(line, "", 0.0, 0.0)
         times = self.text.count(name, place, place + NEAR)
-        seen = [
-            ("late", place / max(1, len(self.text))),
-            ("repeats", math.log(max(1, min(20, times)))),
-            ("line", line.length),
-            *_key_features(key.lower()),
-        ]
-        return ShownName(line, key, seen)
+        late = place / max(1, len(self.text))
+        key = intern(self._key(name, place))
+        return ShownName(line, key, late, math.log(max(1, min(20, times))))
 
     def _key(self, name: str, place: int) -> str:
         """The field that a name is the value of, if it is."""
@@ -144,6 +148,7 @@ def _words_in(name: str) -> list[str]:
     return [part.lower() for part in _JOINT.split(name) if len(part) > 2]
 
 
+@lru_cache(maxsize=4096)
 def _key_features(key: str) -> Seen:
     if not key:
         return []
