@@ -54,7 +54,7 @@ def score_distributions(study: RouterStudy) -> Figure:
     places = np.clip(_stretched(study.scores), edges[0], edges[-1])  # (pairs,)
     classes = (("KEEP", ~study.ready, LOOKS[1]), ("READY", study.ready, LOOKS[0]))
     for name, rows, (colour, _, line) in classes:
-        shape = {"bins": edges, "density": True, "color": colour}
+        shape: dict[str, Any] = {"bins": edges, "density": True, "color": colour}
         axes.hist(places[rows], histtype="stepfilled", alpha=0.25, **shape)
         label = f"{name} ({int(rows.sum()):,} pairs)"
         axes.hist(
@@ -77,7 +77,7 @@ def precision_coverage(study: RouterStudy) -> Figure:
     folds = [study.fold == fold for fold in range(int(study.fold.max(initial=-1)) + 1)]
     for rows, width, strength in (*((fold, THIN, 0.45) for fold in folds), (every, 2.0, 1.0)):
         precision, coverage = _selected(study.scores[rows], study.ready[rows], grid)
-        how = {"linewidth": width, "alpha": strength}
+        how: dict[str, Any] = {"linewidth": width, "alpha": strength}
         left.plot(at, precision, solid, color=blue, **how)
         right.plot(at, coverage, dashed, color=orange, **how)
     left.axhline(TARGET_PRECISION, **REFERENCE, label="98 % precision")
