@@ -76,7 +76,7 @@ def precision_coverage(study: RouterStudy) -> Figure:
     folds = [study.fold == fold for fold in range(int(study.fold.max(initial=-1)) + 1)]
     for rows, width, strength in (*((fold, THIN, 0.45) for fold in folds), (every, 2.0, 1.0)):
         precision, coverage = _selected(study.scores[rows], study.ready[rows], grid)
-        how = {"linewidth": width, "alpha": strength}
+        how: dict[str, Any] = {"linewidth": width, "alpha": strength}
         left.plot(at, precision, solid, color=blue, **how)
         right.plot(at, coverage, dashed, color=orange, **how)
     left.axhline(TARGET_PRECISION, **REFERENCE, label="98 % precision")
