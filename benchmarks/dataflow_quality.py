@@ -25,7 +25,7 @@ from pathlib import Path
 from statecomp.annotation.compare import compare
 from statecomp.annotation.dataflow import Dataflow
 from statecomp.annotation.labels import Label, Labels, read_labels
-from statecomp.annotation.pipeline import RuleAnnotator, annotate
+from statecomp.annotation.pipeline import annotate
 from statecomp.annotation.records import Reading
 from statecomp.history.trajectory import Trajectory
 from statecomp.traces.jsonl import read_runs
@@ -35,8 +35,7 @@ Rule = Callable[[Reading], Mapping[int, Label]]
 
 
 def dataflow(reading: Reading) -> Mapping[int, Label]:
-    rules = Dataflow()
-    labelled = annotate(reading, RuleAnnotator(rules, rules))
+    labelled = annotate(reading, Dataflow())
     return {label.number: label for label in labelled.labels}
 
 

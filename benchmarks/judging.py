@@ -1,12 +1,15 @@
 """What do requests gain where states are judged in a process of their own?
 
 Three proxies in turn: one that only passes on, one that judges in threads, and one with a process
-for it (`--processes`).  Conversations grow without a pause, asked for by a process of their own,
-while one connection repeats a small request that is settled.  Prints for each, the better of the
-rounds: median, p99 and the longest wait of that connection, decisions and requests a second, the
-processor time of a request in the process that serves, and that of a decision in the other.
+for it (`--processes`).  Conversations grow, asked for by a process of their own with a pause after
+each answer, as agents wait for tools, while one connection repeats a small request that is settled.
+Without a pause it is the queue of requests that is measured, in whichever proxy.  Prints for each,
+the better of the rounds: median, p99 and the longest wait of that connection, decisions and
+requests a second, the processor time of a request in the process that serves, and that of a
+decision in the other.
 
     OMP_NUM_THREADS=1 python benchmarks/judging.py [--seconds 15] [--rounds 3] [--clients 8]
+        [--rest 0.1]
 
 Aim: p99 at one connection under 5 ms while decisions run, and more decisions, on a quiet machine.
 """
@@ -25,7 +28,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -94,26 +97,33 @@ def judging_s(pid: int) -> float:
     return sum(cpu_s(int(child)) for task in tasks for child in task.read_text().split())
 
 
-def load(port: int, seconds: float, clients: int, first: int) -> int:
+def load(port: int, seconds: float, clients: int, rest_s: float, first: int) -> int:
     """Conversations of their own for each client; how many requests they made."""
     times: list[float] = []
+    each = [growing(count(first + client, clients)) for client in range(clients)]
+    if rest_s:  # made before the time begins, so that who asks takes nothing from who answers
+        each = [iter(list(islice(made, int(seconds / rest_s) + 1))) for made in each]
+    print("ready", flush=True)
 
     async def together() -> None:
         until = time.perf_counter() + seconds
-        each = (growing(count(first + client, clients)) for client in range(clients))
-        await asyncio.gather(*(talk(port, requests, until, times) for requests in each))
+        await asyncio.gather(*(talk(port, requests, until, times, rest_s) for requests in each))
 
     asyncio.run(together())
     return len(times)
 
 
-def found(port: int, pid: int, seconds: float, clients: int, numbers: Iterator[int]) -> Found:
+def found(
+    port: int, pid: int, seconds: float, clients: int, rest_s: float, numbers: Iterator[int]
+) -> Found:
     """Whoever asks for what grows is another process: building that takes its time too."""
     waits: list[float] = []
+    asked = (str(value) for value in (port, seconds, clients, rest_s, next(numbers)))
+    loading = subprocess.Popen([sys.executable, __file__, "--load", *asked], stdout=subprocess.PIPE)
+    assert loading.stdout is not None
+    loading.stdout.readline()
     before, worked, begun = decisions(port), cpu_s(pid), time.perf_counter()
     judged = judging_s(pid)
-    asked = (str(value) for value in (port, seconds, clients, next(numbers)))
-    loading = subprocess.Popen([sys.executable, __file__, "--load", *asked], stdout=subprocess.PIPE)
     asyncio.run(talk(port, repeated(), time.perf_counter() + seconds, waits))
     others = int(loading.communicate()[0])
     took, made = time.perf_counter() - begun, len(waits) + others
@@ -160,8 +170,8 @@ def one(mode: str, upstream: int, given: argparse.Namespace, numbers: Iterator[i
         command = statecomp_command(upstream, port, Path(folder), *MODES[mode])
         with server("statecomp", command, port, XDG_DATA_HOME=folder):
             pid = PIDS["statecomp"]
-            found(port, pid, WARM_S, 1, numbers)  # what is loaded on first use, and the process
-            return found(port, pid, given.seconds, given.clients, numbers)
+            found(port, pid, WARM_S, 1, 0.0, numbers)  # what is loaded on first use, the process
+            return found(port, pid, given.seconds, given.clients, given.rest, numbers)
 
 
 def main() -> None:
@@ -169,12 +179,13 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=15.0)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--clients", type=int, default=8)
+    parser.add_argument("--rest", type=float, default=0.1, help="seconds after each answer")
     parser.add_argument("--modes", nargs="*", default=MODES, choices=MODES)
-    parser.add_argument("--load", nargs=4, help=argparse.SUPPRESS)
+    parser.add_argument("--load", nargs=5, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.load:
-        port, seconds, clients, first = given.load
-        print(load(int(port), float(seconds), int(clients), int(first)))
+        port, seconds, clients, rest_s, first = given.load
+        print(load(int(port), float(seconds), int(clients), float(rest_s), int(first)))
         return
     alone(STEPS)
     numbers, rounds = count(1, APART), dict[str, list[Found]]()

@@ -152,8 +152,10 @@ async def answered(reader: asyncio.StreamReader) -> bool:
     return good
 
 
-async def talk(port: int, requests: Iterator[bytes], until: float, times: list[float]) -> int:
-    """One connection; the number of answers that were not good."""
+async def talk(
+    port: int, requests: Iterator[bytes], until: float, times: list[float], rest_s: float = 0.0
+) -> int:
+    """One connection, which rests after each answer; the number of answers that were not good."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 24)
     failed = 0
     for content in requests:
@@ -165,6 +167,8 @@ async def talk(port: int, requests: Iterator[bytes], until: float, times: list[f
         times.append(time.perf_counter() - start)
         if time.perf_counter() > until:
             break
+        if rest_s:
+            await asyncio.sleep(rest_s)
     writer.close()
     return failed
 

@@ -53,7 +53,7 @@ SIMULATED = """\
 No model was asked here: the acting model is a script with a reader's habits
 (`statecomp_bench/habits.py`), a simulation that knows each task's plan and no value of it, and
 where a method would ask a language model its local substitute ran
-([which](reference/strategies.md)).\
+([which](reference/strategies.md)), unless a row says that a model wrote its records.\
 """
 REAL = "The acting models are those named in the tables."
 WHO = "a large language model"

@@ -36,8 +36,8 @@ SECTIONS: Mapping[str, tuple[str, str]] = {
     "representations": (
         "Representations",
         "Rows of the paper (appendix C.3) and ours, on the same pairs of all 300 runs, each limit "
-        "an eighth of the paper's. Without paired intervals: see the lab log. F1 and "
-        "balanced accuracy are in `results/representations.json`.",
+        "an eighth of the paper's; Full Context has a window of 8,192 tokens, and in a cut window "
+        "the 1,024 of Recent4. F1 and balanced accuracy are in `results/representations.json`.",
     ),
     "representations-mean": (
         "Representations by the mean",
@@ -78,7 +78,8 @@ CAPTIONS: Mapping[str, str] = {
 COMMANDS = """\
 statecomp extract RUNS -o features/ --layer 1 --readout both --sample-checkpoints 2 \\
   --sample-targets 10 --scale 8 --dtype bfloat16 --construction once --construction full \\
-  --construction local --construction recent2 --construction recent4 --construction capped-recent4
+  --construction cut-full --construction local --construction recent2 --construction recent4 \\
+  --construction capped-recent4
 statecomp extract RUNS --labels EXPERT -o whole/ --layer 4 --sample-checkpoints 3 \\
   --sample-targets 6 --run-tokens 25500 --construction once --construction full \\
   --construction local --construction recent2 --construction recent4 --construction capped-recent4
@@ -134,7 +135,7 @@ def measured(given: Given) -> dict[str, Callable[[], StudyTable]]:
                 readout=readout, progress=say, kept=kept, forecasts=forecasts,
             )  # fmt: skip
         found["shares"] = lambda: tables.share_table(
-            features, runs, known, readout="mean", progress=say
+            features, runs, known, readout="mean", progress=say, forecasts=forecasts
         )
         for name, evidence in (("routers", False), ("routers-beside", True)):
             found[name] = partial(

@@ -85,6 +85,10 @@ class House:
             files = [p for p in folder.glob("*.py") if not p.name.startswith("__")]
             assert len(files) <= self.catalogues.get(folder.name, MAX_FOLDER), folder
 
+    def every_file_says_what_it_is_for(self) -> None:
+        """A room says it in its `__init__.py`."""
+        assert [str(path) for path, tree in self.sources() if not ast.get_docstring(tree)] == []
+
     def no_pattern_repeats_a_group_possessively(self) -> None:
         """Python 3.11 before 3.11.5 matches these wrongly (gh-106052), and Debian ships 3.11.2."""
         for path, tree in self.sources():
@@ -146,6 +150,7 @@ RULES: Sequence[Callable[[House], None]] = (
     House.things_stay_readable,
     House.no_import_hides_in_a_function,
     House.folders_are_not_drawers,
+    House.every_file_says_what_it_is_for,
     House.no_pattern_repeats_a_group_possessively,
 )
 each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)

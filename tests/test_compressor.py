@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,7 +21,7 @@ from statecomp.checkpoint import Checkpoint, Pins
 from statecomp.compressor import StateComp
 from statecomp.controller.age import AgeScorer
 from statecomp.controller.spans import Gates
-from statecomp.decisions import MOST_STEPS, TOO_LONG
+from statecomp.decisions import MOST_STEPS, MOST_TOKENS, TOO_LARGE, TOO_LONG
 from statecomp.errors import SummaryFailed
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
@@ -304,6 +304,12 @@ def test_about_more_steps_than_any_model_reads_nothing_is_decided() -> None:
     assert comp.prepare(history_of("prrrr")).commits
     view = comp.prepare(history_of("p" + "r" * (MOST_STEPS + 1), "fine"))
     assert (view.commits, view.note) == ((), TOO_LONG)
+
+
+def test_about_more_tokens_than_any_model_reads_nothing_is_decided() -> None:
+    first, *others = history_of("prrrr").segments
+    view = engine().prepare(History((replace(first, tokens=MOST_TOKENS), *others)))
+    assert (view.commits, view.note) == ((), TOO_LARGE)
 
 
 def test_what_an_undone_commit_stood_for_is_not_taken_again() -> None:

@@ -20,14 +20,18 @@ from statecomp.history.trajectory import Trajectory
 from statecomp.method import Method
 from statecomp.options import Options
 from statecomp.recipes import DEFAULT, RECIPES, recipe_named
+from statecomp.testing.chat import ScriptedChat
 from statecomp.traces.jsonl import read_runs
 
 SESSION = Path(__file__).parents[1] / "samples" / "session.jsonl"
 
 
-def method(text: str) -> Method:
+CHATS = {"m": ScriptedChat(())}
+
+
+def method(text: str, *, serves: bool = False) -> Method:
     options = Options("statecomp", text)
-    made, _ = method_of(options, Settings())
+    made, _ = method_of(options, Settings(chats=CHATS), serves=serves)
     options.done()
     return made
 
@@ -42,6 +46,23 @@ def test_the_others_differ_in_how_wary_they_are() -> None:
     wariness = [RECIPES[name].wariness for name in ("careful", "balanced", "bold")]
     assert wariness == sorted(wariness, reverse=True)
     assert all(isinstance(RECIPES[n].rule(), Economics) for n in ("careful", "balanced", "bold"))
+
+
+@pytest.mark.parametrize("records", ["records=chat:m", "records=same"])
+def test_where_a_model_writes_the_default_is_half_as_wary_unless_told_how_wary(
+    records: str,
+) -> None:
+    default = RECIPES[DEFAULT]
+
+    def wariness(text: str) -> Any:
+        rule = method(text, serves=True).rule
+        assert isinstance(rule, Economics)
+        return rule.wariness
+
+    assert wariness(records) == default.wariness / 2
+    assert wariness(f"{records},wariness=1.1") == 1.1
+    assert wariness(f"recipe=bold,{records}") == RECIPES["bold"].wariness
+    assert wariness("") == default.wariness
 
 
 @pytest.mark.parametrize("name", RECIPES)

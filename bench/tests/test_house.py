@@ -20,8 +20,6 @@ HOUSE = House(
         [
             "plan",
             "habits",
-            "meaning",
-            "wording",
             "models",
             "environment",
             "study",

@@ -109,8 +109,11 @@ class Breaking(Strategy):
 class Charging(Strategy):
     """Prunes what it sees, asks a model at each request, and offers a tool."""
 
+    def __init__(self, dollars: float | None = None) -> None:
+        self._dollars = dollars
+
     def before_request(self, history: History) -> View:
-        return View(history, side_calls=(SideCall("probe", 100, 7),))
+        return View(history, side_calls=(SideCall("probe", 100, 7, self._dollars),))
 
     def on_observation(self, call: Call, text: str) -> str:
         return text[-400:]
@@ -132,6 +135,13 @@ def test_all_hooks_are_called_and_their_costs_counted() -> None:
     assert (result.side_input, result.side_output) == (100 * result.steps, 7 * result.steps)
     assert result.raw_input > result.input  # what was pruned counts as saved
     assert result.tokens[0] > result.raw_tokens[0]  # its tool and its text cost something
+
+
+def test_a_model_asked_beside_the_agent_is_billed_at_its_own_price() -> None:
+    at_ours, at_its_own = result_of(Charging()), result_of(Charging(dollars=0.25))
+    ours = CONDITIONS.prices.side_dollars(100, 7)
+    dearer = at_its_own.steps * (0.25 - ours)
+    assert at_its_own.dollars - at_ours.dollars == pytest.approx(dearer, abs=1e-4)
 
 
 def test_a_strategys_own_tool_is_answered_by_the_strategy() -> None:

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from statecomp.config import Settings, strategy_factory
 from statecomp.errors import BadInput
+from statecomp_bench.cli.labels import label
+from statecomp_bench.cli.sheets import short_sheet
 from statecomp_bench.figures import spread
 from statecomp_bench.matched import (
     MEANINGS,
@@ -102,6 +104,28 @@ def test_the_baseline_comes_first_and_statecomp_last_for_each_model() -> None:
     ]
     with pytest.raises(BadInput, match="was not run"):
         rows(bench[:2], "none")
+
+
+def test_a_row_of_records_by_a_model_says_so_without_an_address_and_on_how_many_answers(
+    tmp_path: Path,
+) -> None:
+    spec = "statecomp:records=chat:openai:small@http://127.0.0.1:8485/v1,records_wait=7200"
+    for made in (
+        result("none"),
+        result("none", "code-b"),
+        result(spec, side_calls=4),
+        result(spec, "code-b", side_calls=3),
+    ):
+        append_result(tmp_path, made)
+    bench = read_bench([tmp_path])
+    sheet = short_sheet(rows(bench.results, "none"), bench, "Sessions")
+    assert [row[0].text for row in sheet.rows] == [
+        *("No compression", "StateComp (a model's records)")
+    ]
+    assert any("records): 7 answers by large language models" in note for note in sheet.notes)
+    assert label("statecomp:recipe=bold,records=extract") == (
+        "StateComp (recipe=bold,records=extract)"
+    )
 
 
 @settings(max_examples=15)  # each draws thousands of samples

@@ -19,6 +19,7 @@ from bench.tests.running import (
 from statecomp.history.interaction import JsonObject
 from statecomp_bench.plan import PLACE
 from statecomp_bench.scripted.sight import Eye
+from statecomp_bench.scripted.wording import call_patterns
 from statecomp_bench.suite import checked
 from statecomp_bench.task import DOMAINS, Case, Task
 from statecomp_bench.tasks import all_tasks
@@ -56,7 +57,7 @@ def test_seed_and_level_fix_the_case(task: Task) -> None:
 @each_task
 def test_steps_can_be_told_apart_by_their_calls(task: Task) -> None:
     plan = task.case().plan
-    told = Eye(plan).quotable
+    told = call_patterns(plan.steps)
     for step in plan.steps:
         first = next(iter(step.arguments.values()), "").partition("\n")[0]
         assert step.id in told or PLACE.search(first) or not step.arguments, step.id

@@ -31,7 +31,8 @@ def recipes(docs: Path) -> str:
 
 def recipe_settings(docs: Path) -> str:
     """The numbers behind each recipe."""
-    head = ("recipe", "gates", "wariness", "ahead", "holds", "extract: budget, dense, name_worth")
+    head = ("recipe", "gates", "wariness", "left of it where a model writes", "ahead", "holds",
+            "extract: budget, dense, name_worth")  # fmt: skip
     return table(head, map(_setting, RECIPES.values()))
 
 
@@ -40,9 +41,10 @@ def _setting(recipe: Recipe) -> Sequence[str]:
     texts = f"{extract.budget}, {extract.dense:,}, {extract.name_worth:,}"
     holds = "on" if recipe.holds else "off"
     if gates is None:
-        return recipe.name, "", f"{recipe.wariness}", f"{recipe.ahead}", holds, texts
+        numbers = (f"{number}" for number in (recipe.wariness, recipe.written, recipe.ahead))
+        return recipe.name, "", *numbers, holds, texts
     said = f"tau {gates.threshold}, kappa {gates.longer_than}, B_min {gates.min_source_tokens:,}"
-    return recipe.name, said, "", "", holds, texts
+    return recipe.name, said, "", "", "", holds, texts
 
 
 def _shares(measured: Measured | None) -> Sequence[str]:

@@ -49,61 +49,30 @@ __version__ = "0.3.0"
 # Where each name lives; the imports above say the same to type checkers, and a test holds them
 # together.
 _HOMES = {
-    "checkpoint": (
-        "Checkpoint",
-        "Decision",
-        "Pins",
-    ),
-    "compressor": ("StateComp",),
-    "controller.age": ("AgeScorer",),
-    "controller.circumstances": ("Circumstances",),
-    "controller.economics": ("Economics",),
-    "controller.prices": (
-        "PriceBook",
-        "Prices",
-    ),
-    "controller.spans": (
-        "Gates",
-        "Rule",
-    ),
-    "errors": (
-        "BadInput",
-        "InvalidHistory",
-        "ScoringFailed",
-        "StateCompError",
-        "SummaryFailed",
-    ),
-    "history.history": ("History",),
-    "history.interaction": ("Interaction",),
-    "history.situation": ("Situation",),
-    "ledger.commits": (
-        "Commit",
-        "CommitLog",
-        "MemoryLog",
-    ),
-    "llm.extract": ("ExtractiveSummarizer",),
-    "llm.record": ("Record",),
-    "llm.writing.summarize": ("ChatSummarizer",),
-    "pipelines.annotating": ("annotate",),
-    "pipelines.replaying": ("replay",),
-    "pipelines.training": (
-        "evaluate",
-        "train",
-    ),
-    "recipes": (
-        "RECIPES",
-        "Recipe",
-    ),
-    "router.pipeline": ("TrainingPlan",),
-    "strategy": (
-        "Scorer",
-        "Strategy",
-        "Summarizer",
-        "View",
-    ),
-    "wire.protocol": ("Placement",),
+    "checkpoint": "Checkpoint Decision Pins",
+    "compressor": "StateComp",
+    "controller.age": "AgeScorer",
+    "controller.circumstances": "Circumstances",
+    "controller.economics": "Economics",
+    "controller.prices": "PriceBook Prices",
+    "controller.spans": "Gates Rule",
+    "errors": "BadInput InvalidHistory ScoringFailed StateCompError SummaryFailed",
+    "history.history": "History",
+    "history.interaction": "Interaction",
+    "history.situation": "Situation",
+    "ledger.commits": "Commit CommitLog MemoryLog",
+    "llm.extract": "ExtractiveSummarizer",
+    "llm.record": "Record",
+    "llm.writing.summarize": "ChatSummarizer",
+    "pipelines.annotating": "annotate",
+    "pipelines.replaying": "replay",
+    "pipelines.training": "evaluate train",
+    "recipes": "RECIPES Recipe",
+    "router.pipeline": "TrainingPlan",
+    "strategy": "Scorer Strategy Summarizer View",
+    "wire.protocol": "Placement",
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
     "RECIPES",

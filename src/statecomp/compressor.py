@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -19,7 +20,6 @@ from statecomp.decisions import Decisions, Secrets, always, locked, none_secret
 from statecomp.errors import InvalidHistory, StateCompError
 from statecomp.history.history import History
 from statecomp.history.interaction import JsonObject
-from statecomp.history.referrals import pointed_to
 from statecomp.ledger.commits import Commit, CommitLog, MemoryLog
 from statecomp.llm.side import SideAccount
 from statecomp.recipes import DEFAULT, Recipe, recipe_named, shipped_scorer
@@ -137,6 +137,7 @@ class StateComp(Strategy):
             if not decide:
                 return self._rendered(body, raw, *self._standing(raw))
             view, applied = self._decided(raw, now)
+            self.foresee(view.history)
             return self._rendered(
                 body, raw, *self._as_sent(raw, self._with_side_calls(view), applied)
             )
@@ -211,7 +212,7 @@ class StateComp(Strategy):
         return self.prepare(self._with_pins(history))
 
     def after_break(self, history: History) -> View:
-        """The same with a cold cache: a rewrite breaks nothing, and all would be written anew."""
+        """The same with an empty cache: all is written to it anew, so a rewrite breaks nothing."""
         return self.prepare(self._with_pins(history), AFTER_A_BREAK)
 
     def prepare(
@@ -230,8 +231,17 @@ class StateComp(Strategy):
         view, _ = self._decisions.decide(raw, now, wanted, summarizer)
         return self._with_side_calls(view)
 
+    def foresee(self, history: History) -> None:
+        """Read what is new of a history, so that a later decision about it is quicker.
+
+        `checkpoint` that decides does this by itself; whoever calls `prepare` may do it when nobody
+        waits.
+        """
+        with suppress(Exception):  # whatever is wrong, whoever asks for a record is told
+            self.judge.foresee(history)
+
     def _with_side_calls(self, view: View) -> View:
-        """With what was asked of models for it, and what is to be said of that."""
+        """The view with the model calls made for it, and the remarks of whoever made them."""
         return replace(view, side_calls=self.account.drain(), remarks=self.account.heard())
 
     def seal(self, checkpoint: Checkpoint) -> bool:
@@ -263,14 +273,14 @@ class StateComp(Strategy):
         """What was committed before this history first went out; and whether it did."""
         # Asked for in this order: whoever wrote down what went out had committed all of it before.
         sent = self._log.sent(last_seen(raw))
-        commits = self._log.find([segment.id for segment in raw.segments])
+        commits = self._log.find(raw.ids)
         if sent is not None:
             commits = [commit for commit in commits if commit.id in sent]
         effective, applied = self._replayer.replay(raw, commits)
         return View(effective), applied, sent is not None
 
     def _with_pins(self, raw: History, keep: Keep | None = None) -> History:
-        held = dict(pointed_to(raw.interactions))
+        held = dict(raw.pointed_to)
         if keep is not None:
             held |= {i.id: KEPT for i in raw.interactions if any(map(keep, i.messages))}
         if self._pins != Pins():
@@ -279,7 +289,7 @@ class StateComp(Strategy):
 
 
 def _described(error: Exception) -> str:
-    """Ours say what is wrong; of others the kind must be told too."""
+    """Our own errors say what is wrong; the class of others is named too."""
     if isinstance(error, InvalidHistory):
         return f"this history is left as it is: {error}"
     return str(error) if isinstance(error, StateCompError) else f"{type(error).__name__}: {error}"

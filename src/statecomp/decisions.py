@@ -23,6 +23,9 @@ SECRET = "its summary would hold a secret"
 MOST_STEPS = 10_000
 TOO_LONG = f"nothing is decided about more than {MOST_STEPS:,} steps"
 """No model reads that many, and looking back from each of them at all others takes minutes."""
+MOST_TOKENS = 2_000_000
+TOO_LARGE = f"nothing is decided about more than {MOST_TOKENS:,} tokens"
+"""No model reads as much at once, and writing a record of one such step takes minutes."""
 OBJECTION_STEPS = 10
 """For so many steps nobody is asked again about what a record's writer wanted kept."""
 Secrets: TypeAlias = Callable[[Iterable[str]], Callable[[str], bool]]
@@ -78,13 +81,15 @@ class Decisions:
     ) -> tuple[View, tuple[Commit, ...]]:
         """What was committed before, then Algorithm 1 on what that leaves."""
         seen = last_seen(raw)
-        ids = [segment.id for segment in raw.segments]
+        ids = raw.ids
         commits = self._log.find(ids)
         effective, applied = self._replayer.replay(raw, commits)
         if any(decided_at(commit, raw) for commit in commits):
             return View(effective, note="decided before at this state"), applied
         if len(raw.interactions) > MOST_STEPS:
             return View(effective, note=TOO_LONG), applied
+        if effective.tokens > MOST_TOKENS:
+            return View(effective, note=TOO_LARGE), applied
         if (idle := self._idle.get(seen)) is not None:
             return replace(idle, history=effective), applied
         holds = holds_of(raw, applied) if self._holds else NO_HOLDS
@@ -171,7 +176,7 @@ def _over(commit: Commit, applied: Sequence[Commit]) -> Commit:
 
 
 def locked(history: History, held: Mapping[str, str]) -> History:
-    """With what is held by these reasons, and by those before."""
+    """The history with these interactions locked, each for its reason; earlier locks stay."""
     if not held:
         return history
     return History(

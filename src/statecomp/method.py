@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from statecomp.checkpoint import Pins
 from statecomp.compressor import StateComp
 from statecomp.controller.judging import Judge
 from statecomp.controller.spans import Rule
-from statecomp.decisions import Secrets
+from statecomp.decisions import Secrets, none_secret
 from statecomp.ledger.commits import CommitLog
 from statecomp.llm.side import SideAccount
 from statecomp.recipes import DEFAULT, RECIPES, shipped_scorer
@@ -22,10 +22,6 @@ from statecomp.wire.protocol import Placement
 
 def _extract(account: SideAccount) -> Summarizer:
     return RECIPES[DEFAULT].extract
-
-
-def _nothing_secret(conversation: Iterable[str]) -> Callable[[str], bool]:
-    return lambda text: False
 
 
 @dataclass(frozen=True)
@@ -71,7 +67,7 @@ class Method:
         log: CommitLog | None = None,
         account: SideAccount | None = None,
         shelf: ConversationCache | None = None,
-        secrets: Secrets = _nothing_secret,
+        secrets: Secrets = none_secret,
         mark_key: bytes = b"",
         judged_by: Callable[[Judge], Judge] = lambda here: here,
     ) -> StateComp:

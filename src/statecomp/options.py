@@ -44,6 +44,7 @@ class Options:
     def __init__(self, spec: str, text: str) -> None:
         self._spec = spec
         self._values: dict[str, str] = {}
+        self._known: list[str] = []
         for part in filter(None, text.split(",")):
             key, equals, value = part.partition("=")
             if not equals:
@@ -58,7 +59,8 @@ class Options:
         return options
 
     def text(self, key: str, default: str) -> str:
-        return self._values.pop(key, default)
+        given = self._taken(key)
+        return default if given is None else given
 
     def switch(self, key: str, *, default: bool) -> bool:
         words = ("on", "off") if default else ("off", "on")
@@ -78,7 +80,7 @@ class Options:
         return self._number(key, default, float)
 
     def _number(self, key: str, default: Number, kind: Callable[[str], Number]) -> Number:
-        value = self._values.pop(key, None)
+        value = self._taken(key)
         if value is None:
             return default
         with suppress(ValueError):
@@ -87,10 +89,17 @@ class Options:
         problem = f"has {key}={value}, which is not a number"
         raise BadInput(problem, field=f"strategy {self._spec!r}")
 
+    def _taken(self, key: str) -> str | None:
+        """What was written behind a key, which from now on is used."""
+        self._known.append(key)
+        return self._values.pop(key, None)
+
     def done(self) -> None:
+        """To be called when all keys were read; refuses what is left, and names the known ones."""
         if self._values:
-            unknown = ", ".join(self._values)
-            raise BadInput(f"has unknown options: {unknown}", field=f"strategy {self._spec!r}")
+            known = ", ".join(dict.fromkeys(self._known)) or "none"
+            problem = f"has unknown options: {', '.join(self._values)}; known are {known}"
+            raise BadInput(problem, field=f"strategy {self._spec!r}")
 
 
 Builder: TypeAlias = Callable[[Options, Settings], StrategyFactory]

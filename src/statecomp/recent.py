@@ -71,7 +71,7 @@ class Weighty(Protocol):
     def bytes(self) -> int: ...
 
     def oldest(self) -> int | None:
-        """When that was used which was not used for longest; None where nothing can be spared."""
+        """When its least recently used value was used; None where nothing can be spared."""
         ...
 
     def forget_oldest(self) -> None: ...
@@ -140,6 +140,9 @@ class Weighed(Generic[Key, Value]):
     ) -> None:
         self.bytes = 0
         self._size = size
+        # Uses so near to each other count as one: to move each of a hundred states of a history
+        # to the end with every request takes longer than to find them.
+        self._near = size >> 6
         self._bytes_of = bytes_of
         self._entries: OrderedDict[Key, _Entry[Value]] = OrderedDict()
         self._lock = Lock()
@@ -150,15 +153,18 @@ class Weighed(Generic[Key, Value]):
         return self.get_all((key,)).get(key)
 
     def get_all(self, keys: Iterable[Key]) -> dict[Key, Value]:
-        """Those that are here."""
+        """The values that are remembered, by key."""
         found, used = {}, now()
         with self._lock:
-            entries = self._entries
-            for key in [key for key in keys if key in entries]:
-                entry = entries[key]
+            entries, long_ago = self._entries, used - self._near
+            for key in keys:
+                entry = entries.get(key)
+                if entry is None:
+                    continue
                 found[key] = entry.value
-                entry.used = used
-                entries.move_to_end(key)
+                if entry.used < long_ago:
+                    entry.used = used
+                    entries.move_to_end(key)
         return found
 
     def put(self, key: Key, value: Value) -> Value:

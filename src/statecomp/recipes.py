@@ -43,13 +43,15 @@ class Recipe:
     replacement counts `wariness` times what it costs to get the original back.  Of the requests to
     come `ahead` count at most (see `Economics`).  With `holds`, documents the user
     names and what the agent came back for stay; with `chapters`, records of a finished task become
-    one where that pays.  `router` is the one of the package that scores.
+    one where that pays.  `router` is the one of the package that scores.  Where a model writes the
+    records, `written` is what is left of the wariness.
     """
 
     name: str
     about: str
     gates: Gates | None = None
     wariness: float = 1.0
+    written: float = 1.0
     ahead: float = 3.0
     holds: bool = True
     chapters: bool = True
@@ -66,12 +68,15 @@ class Recipe:
         ratio: float | None = None,
         writer: Callable[[str], Prices] | None = None,
     ) -> Rule:
-        """How it decides, at these prices; `ratio` is what a record takes of its source."""
+        """How it decides, at these prices; `ratio` is what a record takes of its source.
+
+        `writer` says what the model costs that writes the records, where one does.
+        """
         if self.gates is not None:
             return self.gates
         return Economics(
             book or shipped_prices(),
-            wariness=self.wariness,
+            wariness=self.wariness if writer is None else self.wariness * self.written,
             ahead=self.ahead,
             ratio=self.extract.usual_ratio if ratio is None else ratio,
             writer=writer,
@@ -107,6 +112,8 @@ RECIPES: Mapping[str, Recipe] = {
             name="balanced",
             about="saves wherever it pays; the default",
             wariness=1.1,
+            # An agent came back for less of what a model's record stands for (lab log, 2026-11-18).
+            written=0.5,
             ahead=4.0,
             runs=Measured(tokens=-0.456, dollars=-0.122, premature=0.166, broken=0.0056),
             sessions=Measured(tokens=-0.667, dollars=-0.415, premature=0.141, broken=0.0038),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from statecomp.history.history import History
-from statecomp.history.interaction import Call, Interaction, JsonObject
+from statecomp.history.interaction import Call, Interaction, JsonObject, Segment
 from statecomp.history.situation import Situation
 from statecomp.history.trajectory import Trajectory
 from statecomp.ledger.commits import Commit
@@ -36,6 +36,15 @@ class Summarizer(Protocol):
         The situation is the history around the span: the user's words, what stands elsewhere, and
         where the agent is now.
         """
+        ...
+
+
+@runtime_checkable
+class Foreseeing(Protocol):
+    """A summariser that is quicker about what it has read before."""
+
+    def foresee(self, segment: Segment) -> None:
+        """Read a segment when it is new: it may be summarised later, or stand beside what is."""
         ...
 
 

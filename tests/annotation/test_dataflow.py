@@ -23,7 +23,7 @@ from statecomp.annotation.evidence import (
 )
 from statecomp.annotation.flow import FAR_WORDS, NEAR, TOGETHER, WHOLESALE
 from statecomp.annotation.labels import Evidence, Label, Veto
-from statecomp.annotation.pipeline import Annotated, RuleAnnotator, annotate
+from statecomp.annotation.pipeline import Annotated, annotate
 from statecomp.annotation.records import Judgment, Reading, enforced, supported
 from statecomp.history.trajectory import Trajectory
 
@@ -53,8 +53,7 @@ def run(*steps: Step, task: str = "tidy the garden") -> Reading:
 
 
 def annotated(reading: Reading) -> Annotated:
-    rules = Dataflow()
-    return annotate(reading, RuleAnnotator(rules, rules))
+    return annotate(reading, Dataflow())
 
 
 def first_label(*steps: Step) -> Label:

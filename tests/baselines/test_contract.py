@@ -259,7 +259,7 @@ def turn(call: Call, result: str, protocol: str) -> list[dict[str, Any]]:
         ("window:keep=many", "has keep=many, which is not a number"),
         ("window:keep=0", "keep: must be at least 1"),
         ("window:size=3", "has unknown options: size"),
-        ("mask:keep=-1", "keep: must not be negative"),
+        ("mask:keep=-1", "keep: must be at least 0"),
         ("periodic:every=0", "every: must be at least 1"),
         ("periodic:records=oracle", "records: is 'oracle'; known are"),
         ("periodic:budget=nan", "has budget=nan, which is not a number"),

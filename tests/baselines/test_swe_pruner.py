@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from statecomp.baselines.lines import LEXICAL, telling_lines
-from statecomp.baselines.swe_pruner import NOTE, POLICY, pruned, with_focus, without_focus
+from statecomp.baselines.swe_pruner import NOTE, POLICY, pruned, with_focus
 from statecomp.baselines.swe_pruner_model import by_line, chunks, open_reranker
 from statecomp.baselines.tools import Use
 from statecomp.errors import BadInput, ScoringFailed
@@ -148,7 +148,7 @@ def test_in_a_recording_the_agents_own_words_can_stand_for_the_question() -> Non
     assert "attempts=5" in sent(built("swe-pruner:focus=said"), messages)
 
 
-def test_tools_learn_of_the_question_and_run_without_it() -> None:
+def test_tools_learn_of_the_question() -> None:
     plain: JsonObject = {
         "type": "function",
         "function": {"name": "read", "parameters": {"properties": {}}},
@@ -156,10 +156,6 @@ def test_tools_learn_of_the_question_and_run_without_it() -> None:
     offered = with_focus(plain)
     assert "focus" in offered["function"]["parameters"]["properties"]
     assert plain["function"]["parameters"] == {"properties": {}}
-    asked = call("read", path="a.py", focus=QUESTION)
-    assert json.loads(without_focus(asked).arguments) == {"path": "a.py"}
-    bare = call("read", path="a.py")
-    assert without_focus(bare) is bare
 
 
 def test_the_guidance_and_the_policy_speak_of_the_same_argument() -> None:

@@ -18,15 +18,17 @@ from tests.command import statecomp
 
 
 class Seer(ChatHandler):
-    """Says `p` of every step it is asked about, and counts how often it is asked."""
+    """Says `p` of every step it is asked about, nothing else, and counts how often it is asked."""
 
     p: ClassVar[float] = 0.5
     asked: ClassVar[int] = 0
 
     def asked_about(self, prompt: str) -> None:
-        steps = int(re.findall(r"steps 1 to (\d+) may be", prompt)[-1])
         type(self).asked += 1
-        entries = [{"i": i, "p": self.p} for i in range(1, steps + 1)]
+        if not (steps := re.findall(r"steps 1 to (\d+) may be", prompt)):
+            self.answer('{"records": []}')
+            return
+        entries = [{"i": i, "p": self.p} for i in range(1, int(steps[-1]) + 1)]
         self.answer(json.dumps({"still_asked": "", "ready": entries}))
 
 
@@ -55,14 +57,15 @@ def test_forecasts_are_written_and_a_second_start_asks_nothing(runs: Path, tmp_p
     assert {p for run in found.values() for ready in run.values() for p in ready} == {0.75}
 
 
-def test_a_chat_that_forecasts_more_than_certain_is_said_and_left_out(
+def test_a_chat_that_forecasts_more_than_certain_is_said_once_and_left_out(
     runs: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "forecasts.jsonl"
     with seer(1.7) as chat:
-        done = statecomp("forecast", runs, "-o", out, "--chat", chat, "--checkpoints", "1")
+        done = statecomp("forecast", runs, "-o", out, "--chat", chat, "--checkpoints", "2")
     assert done.returncode == 0
-    assert "left out 2 times: the probability of step 1 is 1.7" in done.stdout
+    assert done.stdout.count("1.7") == 1
+    assert "4 of 4 checkpoints are left out; the first, run0 at step 4: the prob" in done.stdout
     assert out.read_text() == ""
 
 

@@ -10,6 +10,7 @@ import pytest
 from statecomp.learning.routers import Routers
 from statecomp.ledger.audit import Regret
 from statecomp.router.shipped import open_bundle
+from tests.cli.test_forecast import seer
 from tests.command import statecomp
 from tests.learning.made_up import entry_at, live, opened
 
@@ -68,6 +69,28 @@ def test_who_writes_records_in_the_replay_is_named_too_or_refused(home: Path) ->
         assert wrong.returncode == 2
         assert problem in wrong.stderr
         assert "This reads" not in wrong.stderr
+
+
+def test_a_chat_that_forecasts_more_than_certain_is_one_sentence(home: Path) -> None:
+    ledger_of(home, 6, 8)
+    with seer(1.7) as chat:
+        done = statecomp("learn", "--yes", "--chat", chat)
+    assert done.stderr.count("1.7") == 1
+    said = "checkpoints are left out; the first, session-00 at step 3: the probability of step 1"
+    assert said in done.stderr
+    assert "the shipped router's own scores stand instead" in done.stderr
+
+
+def test_forecasts_of_other_runs_are_one_sentence(home: Path, tmp_path: Path) -> None:
+    ledger_of(home, 6, 8)
+    told = tmp_path / "forecasts.jsonl"
+    for ready, problem in ((0.5, "name none of these sessions"), (1.7, "between 0 and 1")):
+        told.write_text(json.dumps({"id": "elsewhere", "k": 3, "ready": [ready]}) + "\n")
+        done = statecomp("learn", "--yes", "--forecasts", told)
+        assert done.returncode == 2
+        assert problem in done.stderr
+        assert "Traceback" not in done.stderr
+        assert "learning from" not in done.stderr
 
 
 def test_it_learns_writes_a_router_with_its_page_and_says_both_numbers(home: Path) -> None:

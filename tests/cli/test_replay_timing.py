@@ -155,5 +155,5 @@ def test_what_cannot_be_judged_or_joined_is_one_sentence(
 
 def test_help_says_what_premature_means() -> None:
     page = " ".join(statecomp("replay", "--help").stdout.split())
-    assert "premature is the share replaced of those that the labels still keep at k" in page
+    assert "premature with --labels: the share replaced of what the labels still keep then" in page
     assert "--labels labels.jsonl --join 4" in page

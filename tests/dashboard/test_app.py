@@ -17,6 +17,7 @@ from statecomp.dashboard.shared import between, static_files
 from statecomp.ledger.audit import Cell, Ledger, LedgerFailed, Regret, Request
 from statecomp.ledger.open import open_ledger
 from statecomp.proxy.app import build_app
+from statecomp.proxy.security import VIEWER
 from statecomp.proxy.settings import ProxySettings
 from tests.ledger.samples import chat, commit, entry, request, session
 
@@ -51,6 +52,21 @@ class Away:
 
     def __getattr__(self, name: str) -> Any:
         raise LedgerFailed("the database is away")
+
+
+def test_where_the_ledger_lies_is_told_to_its_owner_and_to_no_tenant() -> None:
+    away: Any = Away()
+    inner = Starlette(routes=[Mount("/statecomp", routes=list(routes(away)))])
+
+    async def as_tenant(scope, receive, send):  # type: ignore[no-untyped-def]
+        await inner({**scope, VIEWER: "somebody"}, receive, send)
+
+    for client, told in (
+        (TestClient(inner), "The ledger does not answer: the database is away"),
+        (TestClient(as_tenant), "The ledger does not answer."),
+    ):
+        answer = client.get("/statecomp/api/overview")
+        assert (answer.status_code, answer.json()["error"]) == (503, told)
 
 
 def test_every_answer_forbids_foreign_and_inline_code() -> None:

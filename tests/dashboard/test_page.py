@@ -294,7 +294,7 @@ def test_while_the_ledger_is_away_the_page_says_so_and_goes_on_asking(browser: B
 
 
 def test_a_large_session_is_drawn_in_sight_only(browser: Browser) -> None:
-    ledger, size, now = open_ledger(":memory:"), 400, time.time()
+    ledger, size, now = open_ledger(":memory:"), 250, time.time()
     for number in range(1, size + 1):
         cells = [
             Cell(n, "summarised" if n < number - 20 else "kept", n / 1000)
@@ -309,9 +309,9 @@ def test_a_large_session_is_drawn_in_sight_only(browser: Browser) -> None:
         assert box["width"] <= WIDE["width"]
         assert box["height"] <= WIDE["height"]
         page.locator(".grid-box").focus()
-        expect(page.locator("#grid-says")).to_contain_text("Interaction 1 at request 400")
+        expect(page.locator("#grid-says")).to_contain_text(f"Interaction 1 at request {size}")
         page.get_by_role("button", name="Whole run").click()
         page.locator(".grid-box canvas").hover(position={"x": 600, "y": 60})
         expect(page.locator("#grid-says")).to_contain_text("score 0.00")
-        page.get_by_role("button", name="Show all 400 requests").click()
+        page.get_by_role("button", name=f"Show all {size} requests").click()
         expect(page.locator("#requests tbody tr")).to_have_count(size)

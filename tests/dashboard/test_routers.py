@@ -10,6 +10,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from statecomp.dashboard.app import routes
+from statecomp.dashboard.routers import VIEWERS, RouterDesk
 from statecomp.learning.routers import Routers
 from statecomp.ledger.audit import Regret
 from statecomp.proxy.security import VIEWER
@@ -84,6 +85,13 @@ def test_another_site_and_another_tenant_may_not_switch(
     assert tenant.get("/api/routers").json()["switchable"] is False
     assert tenant.get(f"/api/routers/{good}/page").status_code == 404
     assert routers.in_use == "shipped"
+
+
+def test_whoever_can_be_many_tenants_fills_no_memory(tmp_path: Path) -> None:
+    desk = RouterDesk(opened(tmp_path / "l.sqlite"))
+    for number in range(VIEWERS + 10):
+        desk._watch(f"tenant {number}")
+    assert len(desk._seen) == VIEWERS
 
 
 def test_the_learned_page_is_shown_and_may_run_nothing(page: TestClient, routers: Routers) -> None:

@@ -80,6 +80,18 @@ def test_apart_or_in_a_bag_it_tells_nothing(waiver: ExamQuestion, record: str) -
     assert outcome(waiver, record) is ReaderOutcome.MISSING
 
 
+def test_another_call_of_the_same_step_says_nothing_of_the_owner_above(
+    waiver: ExamQuestion,
+) -> None:
+    record = "Facts:\n- 1. 2 calls of shell\n  trip: TR-70611; ...\n  waiver: W-4120 -> 3 lines"
+    assert outcome(waiver, record) is ReaderOutcome.MISSING
+
+
+def test_the_rows_of_another_table_of_the_owner_are_no_answer(waiver: ExamQuestion) -> None:
+    table = "trip: TR-70611; legs: name | link\n    W-4120 | https://legs.example/1"
+    assert outcome(waiver, f"Facts:\n- 1. shell\n  {table}") is ReaderOutcome.MISSING
+
+
 def test_in_a_long_list_each_item_stands_for_itself(waiver: ExamQuestion) -> None:
     places = "; ".join(f"place {n}: north, south" for n in range(8))
     record = f"Facts:\n- 1: {places}; west: trip TR-70611; of W-4120: east"
@@ -164,6 +176,12 @@ def test_an_old_line_misleads_where_nothing_says_that_it_was_changed(
         ("Failure causes:\n- 1, 3: no such file (step 4 then went through)", "misleading"),
         ("Unresolved:\n- no later success seen for steps 1, 2", "missing"),
         ("Facts:\n- 1. shell pytest", "missing"),
+        # What the agent took to be so says nothing of how its step ended.
+        (
+            "Facts:\n- 1. shell pytest -> 12 tests were run\n"
+            "  the agent's view after it: it hints at a step that failed before",
+            "right",
+        ),
     ],
 )
 def test_a_verdict_is_what_the_record_says_in_its_own_words(record: str, expected: str) -> None:

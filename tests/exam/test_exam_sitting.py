@@ -88,6 +88,27 @@ def test_a_value_keeps_its_label_or_is_counted() -> None:
     assert shares("Locations:\n- also named: 27.76, 24.10, 19.85, W-17") == (0.0, 0.0)
 
 
+def test_a_value_has_its_label_in_the_header_of_its_table_and_its_owner_in_what_only_it_has() -> (
+    None
+):
+    papers = "\n\n".join(
+        f"Title: {name}\nAuthors: {by}\nPaper URL: https://papers.example/{n}"
+        for n, (name, by) in enumerate(
+            [("On the width of tables", "A Lee"), ("Lists that end", "B Roy"), ("Why", "C Poe")]
+        )
+    )
+    labelled = LabelledValues.of([*groups_of(exam_of(("{}", papers)))], papers)
+
+    def shares(record: str) -> tuple[float, float]:
+        found = labelled.integrity(RecordText(record))
+        return found.labelled.value, found.owned.value
+
+    table = "Title | Paper URL\n    Lists that end | https://papers.example/1"
+    assert shares(f"Facts:\n- 1. shell -> 9 lines\n  {table}") == (1.0, 1.0)
+    assert shares("Facts:\n- 1. shell -> page https://papers.example/1")[0] == 0.0
+    assert shares("Facts:\n- 1. shell -> paper https://papers.example/1")[0] == 1.0
+
+
 def test_a_step_called_failed_though_it_succeeded_is_counted() -> None:
     good, bad = ('{"command": "a"}', "x\nexit code: 0"), ('{"command": "b"}', "y\nexit code: 1")
     record = RecordText("Facts:\n- 1. shell a -> failed\n- 2. shell b -> failed")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -199,5 +199,5 @@ def test_state_dependence_comes_from_the_view_that_holds_both_target_and_state()
 
 
 def test_every_construction_takes_a_history_without_interactions() -> None:
-    for construction in states.CONSTRUCTIONS:
+    for construction in get_args(states.Construction):
         assert states.read_views(frozen(), run_of(0), construction).candidates.shape == (0, 576)

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from statecomp.errors import BadInput
-from statecomp.features.assemble import AssembleSettings, EvidenceColumns, assemble, nearest_mean
+from statecomp.features.context import nearest_mean
 from statecomp.features.store import FeatureStore, StoreRecipe
 from statecomp.history.trajectory import Trajectory
 
@@ -97,18 +97,3 @@ def test_the_context_is_the_mean_of_the_nearest_by_cosine() -> None:
     assert nearest_mean(candidates, current, 9).tolist() == candidates.mean(axis=0).tolist()
     assert nearest_mean(candidates[:0], current).tolist() == [0, 0]
     assert np.isfinite(nearest_mean(np.zeros_like(candidates), current)).all()
-
-
-def test_a_row_is_candidate_current_context_and_what_was_counted() -> None:
-    candidates = np.array([[1, 2], [3, 4]], np.float32)
-    current = np.array([5, 6], np.float32)
-    age = EvidenceColumns(np.array([[7], [8]], np.float32), ("age",))
-    made = assemble(candidates, current, age, AssembleSettings(top=1, pairwise=True))
-    assert made.values.shape == (2, len(made.names))
-    row = dict(zip(made.names, made.values[0].tolist(), strict=True))
-    assert [row["candidate.1"], row["current.1"], row["age"]] == [2, 6, 7]
-    assert [row["product.1"], row["difference.1"], row["context.1"]] == [12, -4, 4]
-    assert assemble(candidates, current).values.shape == (2, 6)
-    assert assemble(candidates[:0], current).values.shape == (0, 6)
-    with pytest.raises(BadInput, match="does not fit 2 candidates"):
-        assemble(candidates, current, EvidenceColumns(age.values[:1], ("age",)))

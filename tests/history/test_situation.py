@@ -45,7 +45,6 @@ def test_every_word_of_the_user_is_known_and_no_word_of_the_system() -> None:
         "Follow rules.md and AGENTS.",
         "Then rules.md again, and notes/end.txt.",
     )
-    assert situation.documents == ("rules.md", "AGENTS", "notes/end.txt")
 
 
 def test_the_plan_is_what_the_agent_noted_last() -> None:

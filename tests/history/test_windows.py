@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from statecomp.features.evidence_look import words
+from statecomp.history import text as texts
 from statecomp.history import windows
-from statecomp.history.text import identifiers
+from statecomp.history.situation import documents_in
+from statecomp.history.text import identifiers, words_of
 from statecomp.history.windows import found, substituted
 from statecomp.traces.secrets import Masker
 from tests.shapes import TEXTS
@@ -46,3 +48,15 @@ def test_what_is_found_in_a_text_does_not_depend_on_windows(
     monkeypatch.setattr(windows, "WINDOW", 500)
     monkeypatch.setattr(windows, "OVERLAP", 100)
     assert ([*identifiers(text).items()], words(text)) == whole
+
+
+@pytest.mark.parametrize("shape", TEXTS)
+def test_words_and_documents_do_not_depend_on_windows(
+    shape: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = TEXTS[shape](20_000) + "\nRead docs/plan.md, then README and notes.txt."
+    whole = words_of(text), documents_in(text)
+    for room in (windows, texts):
+        monkeypatch.setattr(room, "WINDOW", 500)
+    monkeypatch.setattr(windows, "OVERLAP", 250)
+    assert (words_of(text), documents_in(text)) == whole

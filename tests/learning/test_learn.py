@@ -118,6 +118,20 @@ def test_one_class_only_is_one_sentence(ledger: Ledger, monkeypatch: pytest.Monk
         learning.learn(lived)
 
 
+def test_newer_sessions_of_one_class_are_said_before_anything_is_learned(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lived = filled(ledger, 6, 8).lived
+    found = lessons(lived, open_bundle())
+    newest = np.isin(found.pairs.run, [4, 5])  # (pairs,)
+    ready = replace(found, pairs=replace(found.pairs, ready=found.pairs.ready | newest))
+    monkeypatch.setattr(learning, "lessons", lambda *given: ready)
+    stages: list[str] = []
+    with pytest.raises(BadInput, match=r"the 2 newest sessions hold READY only, .* use it longer"):
+        learning.learn(lived, heard=stages.append)
+    assert stages == ["labelling 6 sessions"]
+
+
 def test_a_router_is_learned_compared_and_shown(ledger: Ledger) -> None:
     stages: list[str] = []
     lived = filled(ledger).lived

@@ -77,6 +77,37 @@ def test_what_is_appended_is_found_again_in_the_order_of_decision(place: Place) 
         assert list(log.find(["s1"])) == list(log.find([])) == []
 
 
+def test_a_history_that_grows_finds_what_stands_in_its_beginning_and_in_no_other(
+    place: Place,
+) -> None:
+    first, second = place.fresh()
+    early = transaction("s1")
+    first.append("s1", early, ["s0", "s1"])
+    for log in (first, second):
+        for stop in (3, 4, 4, 3):
+            assert list(log.find(["s0", "s1", "s2", "s3"][:stop])) == early
+        for last in ("s2", "s3"):
+            assert list(log.find(["t0", "t1", last])) == list(log.find([last])) == []
+    late = [commit("s3")]
+    assert list(second.append("s3", late, ["s0", "s1", "s2", "s3"])) == late
+    for log in (first, second):
+        assert list(log.find(["s0", "s1", "s2", "s3", "s4"])) == [*early, *late]
+        assert list(log.find(["s0", "s1", "s2"])) == early
+
+
+def test_what_is_found_in_a_beginning_is_in_use(place: Place) -> None:
+    """Commits that nobody uses are deleted after a while."""
+    log, ledger = place.fresh()[1], place.ledger
+    if ledger is None:
+        pytest.skip("a memory keeps what it was told")
+    log.append("s1", transaction("s1"))
+    log.find(["s0", "s1"])
+    memory = ledger._memory
+    memory.take_used()
+    log.find(["s0", "s1", "s2"])
+    assert [state for _, state in memory.take_used()] == ["s1"]
+
+
 def test_the_first_transaction_at_a_state_wins(place: Place) -> None:
     first, second = place.fresh()
     winner = transaction("s1", 3, "winner")

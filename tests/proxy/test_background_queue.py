@@ -36,6 +36,21 @@ class Held:
         return self.name if wanted() else "late"
 
 
+def test_nobody_waits_for_what_is_done_after_a_decision() -> None:
+    back, go, done = background(), Event(), Event()
+
+    def after(decided: str) -> None:
+        assert decided == "decided"
+        go.wait(PATIENCE_S)
+        done.set()
+
+    assert result(back.submit("a", lambda wanted: "decided", after=after)) == "decided"
+    assert not done.is_set()
+    assert not back.idle
+    go.set()
+    assert done.wait(PATIENCE_S)
+
+
 def test_only_the_newest_waiting_state_of_a_session_is_decided() -> None:
     back = background()
     running_now, *rest = (Held(name) for name in ("first", "second", "third"))

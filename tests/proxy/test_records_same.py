@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from time import monotonic, sleep
 from typing import Any
 
@@ -191,7 +192,9 @@ def test_an_answer_that_cannot_be_used_gives_way_to_the_extract(says: str) -> No
         assert "\\u0434" not in last
         assert notes(proxy), "the note says why"
         # The first refusals are free; then the share of what was spent in vain is too large.
-        assert len(asked(proxy)) <= 2 * 3
+        questions = [question.raw for question in asked(proxy)]
+        assert len(questions) <= 2 * 3
+        assert all(now != then for then, now in pairwise(questions)), "not twice in a row"
 
 
 def test_an_order_among_facts_costs_its_entry_and_not_the_record() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import stat
 import subprocess
@@ -181,6 +182,33 @@ def test_nothing_of_a_request_stands_in_the_log(
     assert "a1B2" not in "".join(shown)
 
 
+def test_what_a_library_logs_shows_nothing_of_a_request() -> None:
+    """The loop tells of a task that nobody heard failing, with the words of its error."""
+    program = """
+import asyncio, gc
+from statecomp.cli.terminal import log_as_json
+
+log_as_json()
+
+async def fails():
+    raise ValueError("a1B2 of a request")
+
+async def main():
+    task = asyncio.create_task(fails())
+    await asyncio.sleep(0.01)
+    del task
+    gc.collect()
+
+asyncio.run(main())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    line = json.loads(done.stderr)
+    assert (line["event"], line["error"]) == ("Task exception was never retrieved", "ValueError")
+    assert "a1B2" not in done.stderr
+
+
 def test_a_browser_gets_a_cookie_for_the_pages_and_only_those() -> None:
     ours = client(token="the-token-of-all-clients", admin_token=TOKEN)
     answer = ours.get(f"/t/{TOKEN}/statecomp/")
@@ -191,6 +219,13 @@ def test_a_browser_gets_a_cookie_for_the_pages_and_only_those() -> None:
     given = {"cookie": f"statecomp-token={TOKEN}"}
     assert ours.get("/statecomp/", headers=given).status_code == 200
     assert ours.get("/v1/models", headers=given).status_code == 401
+
+
+def test_an_address_of_a_page_cannot_end_the_header_that_repeats_it() -> None:
+    ours = client(token="the-token-of-all-clients", admin_token=TOKEN)
+    answer = ours.get(f"/t/{TOKEN}/statecomp/%0d%0aset-cookie:%20a=b")
+    assert answer.status_code == 303
+    assert answer.headers["location"] == "/statecomp/%0d%0aset-cookie:%20a=b"
 
 
 def test_with_a_token_the_machine_may_be_called_by_its_address() -> None:
@@ -271,6 +306,7 @@ def test_a_kept_salt_stays_and_is_readable_by_its_owner_only(tmp_path: Path) -> 
     assert salt == kept_salt(tmp_path / "new")
     mode = stat.S_IMODE((tmp_path / "new" / "salt").stat().st_mode)
     assert mode == 0o600
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
     (tmp_path / "new" / "salt").write_bytes(b"cut")
     with pytest.raises(BadInput, match="put it back from a backup"):
         kept_salt(tmp_path / "new")

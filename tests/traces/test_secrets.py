@@ -147,3 +147,12 @@ def test_masking_never_raises_and_masks_nothing_twice(value: Any) -> None:
     again = Masker()
     assert again.masked(once) == once
     assert not again.counts
+
+
+def test_a_key_ends_where_no_key_is_longer() -> None:
+    """One of ten megabytes would be looked for in one go, in which nobody else gets a turn."""
+    lines = [f"{number:04}{ALNUM}" for number in range(3000)]
+    text = "\n".join(("-----BEGIN RSA " + "PRIVATE KEY-----", *lines))
+    masked = str(Masker().masked({"content": text})["content"])
+    assert not any(line in masked for line in lines[:2000])
+    assert all(line in masked for line in lines[2100:])

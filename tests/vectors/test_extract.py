@@ -71,7 +71,7 @@ def close(one: Any, other: Any) -> bool:
 @pytest.mark.parametrize("construction", extract.CONSTRUCTIONS)
 def test_a_shard_holds_what_the_features_room_reads_at_the_same_state(construction: str) -> None:
     shard = read(construction)[2]
-    as_views = "full" if construction == "once" else construction
+    as_views = "full" if construction in extract.GROWING else construction
     for place, k in enumerate(shard["checkpoints"]):
         rows = shard["checkpoint"] == k
         fresh = states.read_views(frozen(2), prefix(RUN, int(k)), as_views)
@@ -114,6 +114,20 @@ def test_a_part_of_every_limit_reads_both_ends_of_long_texts_and_is_another_reci
         {"readout": "mean"},
     )
     assert len({extraction("once", **one).recipe(1) for one in more}) == 4
+
+
+def test_full_context_can_be_cut_to_the_window_of_the_others() -> None:
+    context, scale = 256, 4
+    whole, cut, recent4 = (
+        extract.budget_of(name, context, scale) for name in ("full", "cut-full", "recent4")
+    )
+    assert whole.longest == context
+    assert cut.longest == recent4.longest == context // scale
+    length = Reading.of(RUN).history.tokens
+    assert length > context // scale
+    found = cost.cost_of(Reading.of(RUN).history, "cut-full", len, context, scale)
+    assert found.peak == context // scale
+    assert found.apart < cost.cost_of(Reading.of(RUN).history, "full", len, context, scale).apart
 
 
 def test_layers_read_together_are_those_read_alone() -> None:

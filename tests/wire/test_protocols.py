@@ -127,6 +127,18 @@ def test_reading_as_a_client_re_sends_gives_what_reading_at_once_gives(
         assert reader.read({wire.key: sent}).segments == parse(sent, wire).segments
 
 
+def test_a_state_that_is_read_again_is_the_same_history() -> None:
+    """What was found out of it need not be found out again."""
+    name, messages = "anthropic", [{"role": "user", "content": "Look."}]
+    reader = IncrementalReader(wire_named(name))
+    first = reader.read({"system": "Be brief.", "messages": messages})
+    assert reader.read({"system": "Be brief.", "messages": messages}) is first
+    other = reader.read({"system": "Be thorough.", "messages": messages})
+    assert [segment.text for segment in other.segments] == ["Be thorough.", "Look."]
+    assert reader.read({"messages": messages}).segments == other.segments[1:]
+    assert reader.read({"messages": []}).segments == ()
+
+
 def broken(messages: list[Message]) -> Iterator[tuple[str, list[Message]]]:
     """The list with one result deleted, doubled, or moved in front of its call."""
     for place, message in enumerate(messages):

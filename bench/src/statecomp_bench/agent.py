@@ -188,10 +188,7 @@ class Agent:
                 if usage.input_tokens
                 else cached + (0 if first else schemas),
                 output=usage.output_tokens or count_message(message, self._count),
-                side_input=sum(call.input_tokens for call in view.side_calls),
-                side_output=sum(call.output_tokens for call in view.side_calls),
-                side_calls=len(view.side_calls),
-            ),
+            ).with_side(view.side_calls),
             raw=history.tokens + run.pruned + plain - own,
             first_change=None if whole else changed / len(history.segments),
             damage=self._previous.tokens - cached if same < len(self._previous.segments) else 0,

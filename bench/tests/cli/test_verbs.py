@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import click
 import pytest
 
+from statecomp.cli.app import app as product
+from statecomp_bench.cli.app import app
 from statecomp_bench.cli.verbs import VERBS
-from tests.cli.loading import help_of, says_its_first_sentence
+from tests.cli.loading import (
+    examples,
+    help_of,
+    parses,
+    says_its_first_sentence,
+    unexplained,
+    verbs_below,
+)
+
+PROGRAMS = {"statecomp": product, "statecomp-bench": app}
+BELOW = dict(verbs_below(app, "statecomp-bench"))
 
 
 @pytest.mark.parametrize("name", VERBS)
@@ -22,3 +35,16 @@ def test_help_lists_every_verb_and_loads_none() -> None:
         "statecomp_bench.cli.verbs",
     }
     assert "statecomp.compressor" not in loaded
+
+
+@pytest.mark.parametrize("command", BELOW.values(), ids=BELOW)
+def test_every_option_says_what_it_is_for(command: click.Command) -> None:
+    assert unexplained(command) == []
+
+
+@pytest.mark.parametrize("command", BELOW.values(), ids=BELOW)
+def test_every_verb_has_an_example_and_all_of_them_parse(command: click.Command) -> None:
+    assert isinstance(command, click.Group) or "Example" in (command.help or "")
+    for program, whole in PROGRAMS.items():
+        for words in examples(command, program):
+            parses(whole, words)

@@ -16,6 +16,10 @@ from statecomp.controller.prices import Prices
 from statecomp.history.identity import digest
 from statecomp.llm.chat import NOTHING_USED, Chat, ChatFailed, ChatUsage
 
+CONCURRENCY = 4
+WINDOW_TOKENS = 100_000
+"""What a model is asked at once, and can read at once, where nobody says otherwise."""
+
 
 @dataclass
 class Spending:
@@ -54,7 +58,7 @@ class Asker:
 
     chat: Chat
     journal: Journal
-    concurrency: int = 4
+    concurrency: int = CONCURRENCY
     deadline_s: float = 300.0
     spending: Spending = field(default_factory=Spending)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from statecomp.annotation.asking import Asker, Expected, Spending
+from statecomp.annotation.asking import CONCURRENCY, WINDOW_TOKENS, Asker, Expected, Spending
 from statecomp.annotation.journal import Journal
 from statecomp.annotation.judge import RECORD_TOKENS, judge_question, read_judgments
 from statecomp.annotation.labels import Label
@@ -21,8 +21,8 @@ class ChatAnnotator:
 
     chat: Chat
     journal: Journal
-    concurrency: int = 4
-    window_tokens: int = 100_000
+    concurrency: int = CONCURRENCY
+    window_tokens: int = WINDOW_TOKENS
     spending: Spending = field(default_factory=Spending)
 
     @property

@@ -68,7 +68,7 @@ class Confusion:
 class LabelComparison:
     """Labels against a reference, over the interactions that both hold.
 
-    `settled` are the pairs with k >= i+2.  A boundary that never comes agrees with its like.
+    `settled` are the pairs with k >= i+2.  Two boundaries that never come agree.
     """
 
     runs: int

@@ -6,7 +6,7 @@ over anything that only it still holds (`flow`).  The future can only veto.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from statecomp.annotation.evidence import Sign, came_to_nothing, signs
@@ -42,11 +42,21 @@ class _Study:
 
 @dataclass
 class Dataflow:
-    """Judge and reviewer by rules; the same run always gets the same labels."""
+    """Both stages by rules; the same run always gets the same labels."""
 
     _studies: LruCache[str, _Study] = field(
         default_factory=lambda: LruCache(REMEMBERED), repr=False, compare=False
     )
+
+    def judge_all(self, reading: Reading) -> Iterator[Sequence[Judgment]]:
+        for checkpoint in reading.checkpoints:
+            yield self.judge(reading, checkpoint)
+
+    def review_all(
+        self, reading: Reading, judgments: Mapping[int, Sequence[Judgment]]
+    ) -> Iterator[Label]:
+        for number, made in judgments.items():
+            yield self.review(reading, number, made)
 
     def judge(self, reading: Reading, checkpoint: int) -> Sequence[Judgment]:
         """Stage 1: every interaction before the checkpoint, inheriting nothing."""

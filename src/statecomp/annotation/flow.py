@@ -132,9 +132,9 @@ class Flow:
         return set(drawn) if most <= COVERED * len(drawn) else set()
 
     def _looked_up_again(self, number: int) -> int | None:
-        """Where the agent has the same long text shown again: until there it lacked it.
+        """Where the agent asks for the same long text again: until there it needed this one.
 
-        Once something similar was shown, that one is drawn on, and this one is superseded.
+        Once something similar was shown, the agent draws on that, and this one is superseded.
         """
         if len(self.part(number).observed.words) < SAME_WORDS:
             return None

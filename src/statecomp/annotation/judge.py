@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from statecomp.annotation.labels import Evidence, Veto
+from statecomp.annotation.labels import evidence_in, vetoes_in
 from statecomp.annotation.records import Judgment, Reading
 from statecomp.history.interaction import Interaction, Pinned
 from statecomp.llm.answer import json_object
@@ -154,10 +154,8 @@ def _judgment(record: Mapping[str, Any], checkpoint: int) -> Judgment:
             number=number,
             checkpoint=checkpoint,
             ready=decision == "READY",
-            evidence=tuple(
-                Evidence(int(e["at"]), str(e["quote"])) for e in record.get("evidence") or ()
-            ),
-            veto=tuple(Veto(int(v["at"]), str(v["what"])) for v in record.get("veto") or ()),
+            evidence=evidence_in(record),
+            veto=vetoes_in(record),
             progress=str(record.get("progress") or ""),
             complexity=str(record.get("complexity") or ""),
             next_needs=str(record.get("next_needs") or ""),

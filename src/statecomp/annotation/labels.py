@@ -87,6 +87,14 @@ def read_labels(path: Path) -> dict[str, dict[int, Label]]:
     return labels
 
 
+def labels_in(path: Path) -> dict[str, dict[int, Label]]:
+    """The labels of a file that holds at least one."""
+    found = read_labels(path)
+    if not found:
+        raise BadInput("holds no label; `statecomp annotate` writes label files", file=str(path))
+    return found
+
+
 def _label(text: str, file: str, line: int) -> Label:
     with parsing("label", file, line):
         record: dict[str, Any] = json.loads(text)
@@ -100,14 +108,21 @@ def _label(text: str, file: str, line: int) -> Label:
             run=str(record["id"]),
             number=number,
             boundary=boundary,
-            evidence=tuple(
-                Evidence(int(e["at"]), str(e["quote"])) for e in record.get("evidence") or ()
-            ),
-            veto=tuple(Veto(int(v["at"]), str(v["what"])) for v in record.get("veto") or ()),
+            evidence=evidence_in(record),
+            veto=vetoes_in(record),
             must_keep=tuple(map(str, record.get("must_keep") or ())),
             reason=str(record.get("reason") or ""),
             annotator=str(record.get("annotator") or ""),
         )
+
+
+def evidence_in(record: Mapping[str, Any]) -> tuple[Evidence, ...]:
+    """What a record quotes; raises what a malformed record raises."""
+    return tuple(Evidence(int(e["at"]), str(e["quote"])) for e in record.get("evidence") or ())
+
+
+def vetoes_in(record: Mapping[str, Any]) -> tuple[Veto, ...]:
+    return tuple(Veto(int(v["at"]), str(v["what"])) for v in record.get("veto") or ())
 
 
 @contextmanager

@@ -12,10 +12,8 @@ from typing import Protocol
 
 from statecomp.annotation.labels import Label
 from statecomp.annotation.records import (
-    CheckpointJudge,
     Judgment,
     Reading,
-    Reviewer,
     enforced,
     problems,
 )
@@ -74,21 +72,3 @@ def annotate(reading: Reading, annotator: Annotator) -> Annotated:
 
 def _name(labels: Sequence[Label]) -> str:
     return labels[0].annotator if labels else ""
-
-
-@dataclass(frozen=True)
-class RuleAnnotator:
-    """An annotator that needs no model: it is asked in a plain loop."""
-
-    judge: CheckpointJudge
-    reviewer: Reviewer
-
-    def judge_all(self, reading: Reading) -> Iterator[Sequence[Judgment]]:
-        for checkpoint in reading.checkpoints:
-            yield self.judge.judge(reading, checkpoint)
-
-    def review_all(
-        self, reading: Reading, judgments: Mapping[int, Sequence[Judgment]]
-    ) -> Iterator[Label]:
-        for number, made in judgments.items():
-            yield self.reviewer.review(reading, number, made)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
-from statecomp.annotation.labels import Evidence, Label, Veto
+from statecomp.annotation.labels import Evidence, Veto
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
 from statecomp.history.text import argument_text
@@ -86,18 +86,6 @@ class Judgment:
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
-
-
-class CheckpointJudge(Protocol):
-    """Stage 1: judges every historical interaction at one checkpoint."""
-
-    def judge(self, reading: Reading, checkpoint: int) -> Sequence[Judgment]: ...
-
-
-class Reviewer(Protocol):
-    """Stage 2: one interaction over all its judgments; says where its boundary lies."""
-
-    def review(self, reading: Reading, number: int, judgments: Sequence[Judgment]) -> Label: ...
 
 
 def enforced(

@@ -23,12 +23,11 @@ from dataclasses import dataclass, field
 
 from statecomp.baselines.acm_memory import BlockWriter, LocalBlocks, Saved
 from statecomp.baselines.lines import telling_lines
-from statecomp.baselines.rewriting import Marks, collapsed, no_worse, task_of, text_for
+from statecomp.baselines.rewriting import Marks, collapsed, sound, task_of, text_for
 from statecomp.baselines.tools import Arguments, Use, text
 from statecomp.baselines.writing import (
     LIMIT_CHARS,
     Writer,
-    ask,
     prompt,
     tool,
 )
@@ -37,7 +36,7 @@ from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
 from statecomp.history.interaction import Call, Interaction, JsonObject
 from statecomp.llm.chat import ChatFailed
-from statecomp.llm.side import SideAccount, SideChannel, channel_of
+from statecomp.llm.side import SideAccount, SideChannel, account_of, channel_of
 from statecomp.llm.transcript import transcript
 from statecomp.options import Options, Settings, chat_of
 from statecomp.strategy import Card, Refusal, Strategy, StrategyFactory, View
@@ -112,7 +111,7 @@ class AgenticContextManagement(Strategy):
         if self.window <= RESERVED:
             problem = f"must be more than the {RESERVED:,} tokens kept free for answers"
             raise BadInput(problem, field="window")
-        self.account = self.channel.account if self.channel else SideAccount()
+        self.account = account_of(self.channel)
         self._writer = BlockWriter(self.channel) if self.channel else LocalBlocks(self.count)
 
     def before_request(self, history: History) -> View:
@@ -123,8 +122,7 @@ class AgenticContextManagement(Strategy):
                 view = self._view(history)
             except SummaryFailed as error:
                 self._refused.put(history, Refusal(1, history.checkpoint - 1, str(error)))
-        if not no_worse(view, history, self.wire):
-            view = history
+        view = sound(view, history, self.wire)
         self._raw, self._sent_tokens = history, view.tokens
         refusal = self._refused.here(history)
         refusals = (refusal,) if refusal else ()
@@ -223,8 +221,8 @@ class AgenticContextManagement(Strategy):
             raw = transcript(saved.span, limit_chars=LIMIT_CHARS)
             question = f"Question:\n{query}\n\n{raw}"
             try:
-                return ask(
-                    self.channel, "query", prompt("acm_query"), question, max_tokens=ANSWER_TOKENS
+                return self.channel.ask(
+                    "query", prompt("acm_query"), question, max_tokens=ANSWER_TOKENS
                 ).strip()
             except ChatFailed:
                 pass  # The raw range is here; its lines are better than no answer.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from statecomp.baselines.writing import ExtractiveWriter, ask, prompt, question_about
+from statecomp.baselines.writing import ExtractiveWriter, prompt, question_about
 from statecomp.errors import SummaryFailed
 from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Interaction
@@ -42,8 +42,7 @@ class BlockWriter:
         answer = ""
         for _ in range(2):
             try:
-                answer = ask(
-                    self.channel,
+                answer = self.channel.ask(
                     "memory",
                     prompt("acm_memory"),
                     question,

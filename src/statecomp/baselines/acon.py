@@ -18,12 +18,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from statecomp.baselines.rewriting import WINDOW, Budget, Compactor, edited, older, task_of
+from statecomp.baselines.rewriting import (
+    WINDOW,
+    Budget,
+    Compactor,
+    at_least,
+    changed,
+    edited,
+    older,
+    task_of,
+)
 from statecomp.baselines.writing import ChatWriter, ExtractiveWriter, Writer, plain, prompt
 from statecomp.errors import BadInput, SummaryFailed
 from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
-from statecomp.history.interaction import Interaction, Observation, Segment
+from statecomp.history.interaction import Interaction, Observation
 from statecomp.history.trajectory import Trajectory
 from statecomp.llm.chat import Chat
 from statecomp.llm.record import Record
@@ -78,8 +87,7 @@ class Acon(Strategy):
     def __post_init__(self) -> None:
         if self.mode not in MODES:
             raise BadInput(f"is {self.mode!r}; known are {', '.join(MODES)}", field="mode")
-        if self.keep < 0:
-            raise BadInput(f"must not be negative, not {self.keep}", field="keep")
+        at_least(0, keep=self.keep)
 
     def before_request(self, history: History) -> View:
         refusals: tuple[Refusal, ...] = ()
@@ -87,7 +95,7 @@ class Acon(Strategy):
             refusals = self.compactor.compact(history, span)
         shown = self.compactor.applied(history)
         if self.mode != "history":
-            shown = History(tuple(self._refine(s, history) for s in shown.segments))
+            shown = changed(shown, lambda member: self._refine(member, history))
         return View(shown, refusals=refusals, side_calls=self.account.drain())
 
     def _due(self, history: History) -> Sequence[Interaction]:
@@ -100,12 +108,10 @@ class Acon(Strategy):
         carried = before.summaries[-1].tokens if before else 0
         return span if carried + sum(i.tokens for i in span) > self.t_hist else ()
 
-    def _refine(self, segment: Segment, history: History) -> Segment:
-        if not isinstance(segment, Interaction) or segment.locked:
-            return segment
-        if segment.id not in self._refined:
-            self._refined[segment.id] = self._refined_now(segment, history)
-        return self._refined[segment.id]
+    def _refine(self, member: Interaction, history: History) -> Interaction:
+        if member.id not in self._refined:
+            self._refined[member.id] = self._refined_now(member, history)
+        return self._refined[member.id]
 
     def _refined_now(self, interaction: Interaction, history: History) -> Interaction:
         """The interaction with each long observation refined once, given what came before it."""

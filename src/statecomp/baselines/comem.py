@@ -21,9 +21,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 
-from statecomp.baselines.rewriting import collapsed, no_worse, task_of, text_for
+from statecomp.baselines.rewriting import at_least, collapsed, no_worse, task_of, text_for
 from statecomp.baselines.writing import ChatWriter, ExtractiveWriter, Writer
-from statecomp.errors import BadInput, SummaryFailed
+from statecomp.errors import SummaryFailed
 from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Observation, Summary
@@ -31,7 +31,7 @@ from statecomp.history.situation import Situation
 from statecomp.history.trajectory import Trajectory
 from statecomp.llm.extracting.order.ranking import Setting, likelihood
 from statecomp.llm.extracting.units import Place, units_of
-from statecomp.llm.side import Later, SideAccount, SideChannel, channel_of
+from statecomp.llm.side import SideAccount, SideChannel, account_of, channel_of
 from statecomp.llm.writing.answer import SCHEMA, parse_record
 from statecomp.options import Options, Settings, chat_of
 from statecomp.recent import LruCache
@@ -65,6 +65,21 @@ def chat_writer(channel: SideChannel) -> ChatWriter:
         parse=lambda text: parse_record(text).body,
         schema=SCHEMA,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """A side result that the agent sees only from a later request on.
+
+    The published method works in the background; a recording has no clock, so the step count stands
+    for one.
+    """
+
+    text: str
+    visible_from: int
+
+    def visible(self, checkpoint: int) -> bool:
+        return checkpoint >= self.visible_from
 
 
 @dataclass(frozen=True)
@@ -121,13 +136,8 @@ class CoMem(Strategy):
     )
 
     def __post_init__(self) -> None:
-        for name, value, least in (
-            ("every", self.every, 1),
-            ("delay", self.delay, 1),
-            ("steps", self.steps, 0),
-        ):
-            if value < least:
-                raise BadInput(f"must be at least {least}, not {value}", field=name)
+        at_least(1, every=self.every, delay=self.delay)
+        at_least(0, steps=self.steps)
 
     def before_request(self, history: History) -> View:
         begun = self._begin(history)
@@ -224,7 +234,7 @@ def build(options: Options, settings: Settings) -> StrategyFactory:
 
     def made(run: Trajectory, wire: Wire) -> Strategy:
         channel = channel_of(chat)
-        account = channel.account if channel else SideAccount()
+        account = account_of(channel)
         writer: Writer = LocalMemory(settings.count)
         if channel:
             writer = chat_writer(channel)

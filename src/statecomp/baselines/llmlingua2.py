@@ -23,11 +23,13 @@ from math import ceil, floor
 
 from statecomp.baselines.rewriting import (
     Budget,
+    at_least,
     budget_of,
+    changed,
     collapsed,
     edited,
-    no_worse,
     older,
+    sound,
     text_for,
 )
 from statecomp.baselines.token_models import (
@@ -38,7 +40,6 @@ from statecomp.baselines.token_models import (
     TokenPiece,
     open_token_model,
 )
-from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
 from statecomp.history.trajectory import Trajectory
@@ -156,8 +157,7 @@ class LLMLingua2(Strategy):
     _flat: dict[tuple[str, float], str] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.keep < 0:
-            raise BadInput(f"must not be negative, not {self.keep}", field="keep")
+        at_least(0, keep=self.keep)
 
     def before_request(self, history: History) -> View:
         old = older(history, self.keep)
@@ -167,16 +167,7 @@ class LLMLingua2(Strategy):
         rate = self._rate(sum(self.lingua.count(i.observed) for i in old))
         if rate >= 1 or not touched:
             return View(history)
-        return View(
-            History(
-                tuple(
-                    self._short(segment, rate)
-                    if isinstance(segment, Interaction) and segment.id in touched
-                    else segment
-                    for segment in history.segments
-                )
-            )
-        )
+        return View(changed(history, lambda i: self._short(i, rate) if i.id in touched else i))
 
     def _rate(self, whole: int) -> float:
         """The given one, or the one that brings the whole to the budget."""
@@ -208,7 +199,7 @@ class LLMLingua2(Strategy):
         framed = frame(body, old[0].number, old[-1].number)
         summary = text_for(framed, old, self.wire, self.lingua.count)
         shown = collapsed(history, {i.id for i in old}, (summary,))
-        return shown if no_worse(shown, history, self.wire) else history
+        return sound(shown, history, self.wire)
 
     def _line(self, interaction: Interaction, rate: float) -> str:
         key = (interaction.id, rate)

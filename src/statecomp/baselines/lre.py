@@ -23,7 +23,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from statecomp.baselines.rewriting import Budget, budget_of, collapsed, no_worse, older
+from statecomp.baselines.rewriting import Budget, at_least, budget_of, collapsed, older, sound
 from statecomp.errors import BadInput
 from statecomp.history.facts import facts_of
 from statecomp.history.history import History
@@ -218,8 +218,7 @@ class LearnedEviction(Strategy):
     _scores: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.keep < 1:
-            raise BadInput(f"must be at least 1, not {self.keep}", field="keep")
+        at_least(1, keep=self.keep)
 
     def before_request(self, history: History) -> View:
         scores = self._scored(history)
@@ -227,7 +226,7 @@ class LearnedEviction(Strategy):
         room = self.budget.of(sum(i.tokens for i in old))
         kept = chosen(old, scores, room)
         shown = collapsed(history, {i.id for i in old} - kept)
-        return View(shown if no_worse(shown, history, self.wire) else history, scores)
+        return View(sound(shown, history, self.wire), scores)
 
     def _scored(self, history: History) -> Mapping[str, float]:
         steps = history.interactions

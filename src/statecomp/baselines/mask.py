@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from statecomp.baselines.rewriting import edited
-from statecomp.errors import BadInput
+from statecomp.baselines.rewriting import at_least, changed, edited
 from statecomp.history.history import History
-from statecomp.history.interaction import Interaction, Segment
+from statecomp.history.interaction import Interaction
 from statecomp.options import Options, Settings
 from statecomp.strategy import Card, Strategy, StrategyFactory, View
 from statecomp.tokens import ESTIMATE, TokenCounter
@@ -38,23 +37,18 @@ class ObservationMasking(Strategy):
     _masked: dict[str, Interaction] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.keep < 0:
-            raise BadInput(f"must not be negative, not {self.keep}", field="keep")
+        at_least(0, keep=self.keep)
 
     def before_request(self, history: History) -> View:
         newest = history.checkpoint - 1
-        return View(
-            History(tuple(self._seen(segment, newest) for segment in history.segments)),
-        )
+        return View(changed(history, lambda member: self._seen(member, newest)))
 
-    def _seen(self, segment: Segment, newest: int) -> Segment:
-        if not isinstance(segment, Interaction) or segment.locked:
-            return segment
-        if newest - segment.number < self.keep:
-            return segment
-        if segment.id not in self._masked:
-            self._masked[segment.id] = edited(segment, blank, self.wire, self.count, "masked")
-        return self._masked[segment.id]
+    def _seen(self, member: Interaction, newest: int) -> Interaction:
+        if newest - member.number < self.keep:
+            return member
+        if member.id not in self._masked:
+            self._masked[member.id] = edited(member, blank, self.wire, self.count, "masked")
+        return self._masked[member.id]
 
 
 def build(options: Options, settings: Settings) -> StrategyFactory:

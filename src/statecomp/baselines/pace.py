@@ -42,14 +42,15 @@ from statecomp.baselines.rewriting import (
     Marks,
     budget_of,
     collapsed,
-    no_worse,
     older,
+    sound,
     task_of,
     text_for,
 )
 from statecomp.baselines.tools import Use
-from statecomp.baselines.writing import arguments_of, tool
+from statecomp.baselines.writing import tool
 from statecomp.errors import BadInput, SummaryFailed
+from statecomp.history.given import argument_object
 from statecomp.history.history import History
 from statecomp.history.interaction import Call, Interaction, JsonObject
 from statecomp.history.kinds import kind_of
@@ -93,14 +94,12 @@ def weights(cosines: Sequence[float]) -> list[float]:
     return [len(powers) * power / sum(powers) for power in powers]
 
 
-def thresholds(
-    formula: str, step: int, shown: int, budget: int, longest: int = LONGEST_RUN
-) -> tuple[float, ...]:
+def thresholds(formula: str, step: int, shown: int, budget: int) -> tuple[float, ...]:
     """Alpha, beta, gamma under the pressure of steps taken and tokens shown."""
     if formula == "paper":
-        pressure = max(step / longest, shown / budget)
+        pressure = max(step / LONGEST_RUN, shown / budget)
         return tuple(value * (1 + LAMBDA * pressure) for value in BASE)
-    filled = max(step / longest, shown / min(budget, CODE_TOKENS))
+    filled = max(step / LONGEST_RUN, shown / min(budget, CODE_TOKENS))
     pressure = min(1.0, max(0.0, 2 * filled - 1))
     return tuple(low + (high - low) * pressure for low, high in zip(BASE, PRESSED, strict=True))
 
@@ -150,9 +149,7 @@ class Pace(Strategy):
     def before_request(self, history: History) -> View:
         self._written(history)
         old = older(history, RECENT)
-        shown = self._rendered(history, old) if old else history
-        if not no_worse(shown, history, self.wire):
-            shown = history
+        shown = sound(self._rendered(history, old) if old else history, history, self.wire)
         self._shown.put(history, shown.tokens)
         return View(shown, side_calls=self.account.drain())
 
@@ -223,7 +220,7 @@ class Pace(Strategy):
     def handle_tool(self, call: Call) -> str:
         if not self.glimpse or call.name != TOOL:
             return super().handle_tool(call)
-        given = arguments_of(call)
+        given = argument_object(call.arguments)
         word = str(given.get("keyword", "")).casefold()
         found = {
             chunk.number: chunk.text

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Protocol
 
-from statecomp.baselines.writing import ask, prompt, question_about
+from statecomp.baselines.writing import prompt, question_about
 from statecomp.errors import SummaryFailed
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
@@ -67,8 +67,8 @@ class ChatLevels:
         question = cut(question_about(task, "", (chunk,)), INPUT_CHARS)
         system = prompt("pace_levels")
         try:
-            answer = ask(
-                self.channel, "levels", system, question, max_tokens=OUTPUT_TOKENS, schema=SCHEMA
+            answer = self.channel.ask(
+                "levels", system, question, max_tokens=OUTPUT_TOKENS, schema=SCHEMA
             )
             said = json_object(answer)
         except (ChatFailed, ValueError) as error:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
+from statecomp.baselines.rewriting import at_least
 from statecomp.controller.controller import write_summary
 from statecomp.errors import BadInput, SummaryFailed
 from statecomp.history.facts import FactIndex
@@ -48,8 +49,7 @@ class PeriodicSummary(Strategy):
     _written: dict[str, Summary | Refusal] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.every < 1:
-            raise BadInput(f"must be at least 1, not {self.every}", field="every")
+        at_least(1, every=self.every)
 
     def before_request(self, history: History) -> View:
         complete = (history.checkpoint - 1) // self.every * self.every

@@ -135,6 +135,28 @@ def no_worse(rewritten: History, before: History, wire: Wire) -> bool:
     return not after or after <= len(wire.check(render(before, wire)))
 
 
+def sound(rewritten: History, before: History, wire: Wire) -> History:
+    """The rewrite, or what it was made from where it would break a protocol rule."""
+    return rewritten if no_worse(rewritten, before, wire) else before
+
+
+def changed(history: History, change: Callable[[Interaction], Interaction]) -> History:
+    """Each interaction that may go passed through `change`; all else as it was."""
+    return History(
+        tuple(
+            change(segment) if isinstance(segment, Interaction) and not segment.locked else segment
+            for segment in history.segments
+        )
+    )
+
+
+def at_least(least: int, **given: int) -> None:
+    """Options that count something, held to the least they can be."""
+    for name, value in given.items():
+        if value < least:
+            raise BadInput(f"must be at least {least}, not {value}", field=name)
+
+
 def task_of(history: History) -> str:
     """What the user asked first."""
     users = (s.text for s in history.segments if isinstance(s, Pinned) and s.role == "user")
@@ -178,7 +200,7 @@ class Compactor:
         if made is None:
             return history
         rewritten = made.applied(history)
-        return rewritten if no_worse(rewritten, history, self.wire) else history
+        return sound(rewritten, history, self.wire)
 
     def tried(self, history: History) -> bool:
         return bool(self._made.here(history) or self._refused.here(history))

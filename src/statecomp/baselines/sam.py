@@ -25,20 +25,21 @@ from statecomp.baselines.lines import telling_lines
 from statecomp.baselines.rewriting import (
     WINDOW,
     Marks,
+    at_least,
     budget_of,
     collapsed,
-    no_worse,
+    sound,
     task_of,
     text_for,
 )
 from statecomp.baselines.tools import Arguments, Use, text
-from statecomp.baselines.writing import ChatWriter, ExtractiveWriter, Writer, ask, prompt, tool
+from statecomp.baselines.writing import ChatWriter, ExtractiveWriter, Writer, prompt, tool
 from statecomp.errors import BadInput, ScoringFailed, SummaryFailed
 from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
 from statecomp.history.interaction import Call, Interaction, JsonObject, Observation
 from statecomp.llm.chat import ChatFailed
-from statecomp.llm.side import SideAccount, SideChannel, channel_of
+from statecomp.llm.side import SideAccount, SideChannel, account_of, channel_of
 from statecomp.llm.transcript import transcript
 from statecomp.options import Options, Settings, chat_of
 from statecomp.strategy import Card, Refusal, Strategy, StrategyFactory, View
@@ -135,9 +136,8 @@ class StateAdaptiveMemory(Strategy):
     _refused: Marks[Refusal] = field(default_factory=Marks, repr=False)
 
     def __post_init__(self) -> None:
-        if self.page < 1:
-            raise BadInput(f"must be at least 1, not {self.page}", field="page")
-        self.account = self.channel.account if self.channel else SideAccount()
+        at_least(1, page=self.page)
+        self.account = account_of(self.channel)
         self._cues = chat_cues(self.channel) if self.channel else LocalCues(self.count)
 
     def before_request(self, history: History) -> View:
@@ -153,7 +153,7 @@ class StateAdaptiveMemory(Strategy):
                 self._refused.put(history, known)
         refusal = self._refused.here(history)
         return View(
-            view if no_worse(view, history, self.wire) else history,
+            sound(view, history, self.wire),
             refusals=(refusal,) if refusal else (),
             side_calls=self.account.drain(),
         )
@@ -221,8 +221,7 @@ class StateAdaptiveMemory(Strategy):
                 f"{transcript(page.span, limit_chars=page_chars(self.page))}"
             )
             try:
-                return ask(
-                    self.channel,
+                return self.channel.ask(
                     "recall",
                     prompt("sam_recall"),
                     question,

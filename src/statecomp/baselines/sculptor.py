@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from statecomp.baselines.lines import telling_lines
-from statecomp.baselines.rewriting import edited, no_worse
+from statecomp.baselines.rewriting import changed, edited, sound
 from statecomp.baselines.sculptor_tools import (
     CONTEXT,
     EXTENDED,
@@ -48,14 +48,14 @@ from statecomp.baselines.sculptor_tools import (
     piece_of,
 )
 from statecomp.baselines.tools import Arguments, Use
-from statecomp.baselines.writing import ExtractiveWriter, ask, prompt
+from statecomp.baselines.writing import ExtractiveWriter, prompt
 from statecomp.errors import BadInput, ScoringFailed, SummaryFailed
 from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
 from statecomp.history.identity import digest
-from statecomp.history.interaction import Call, Interaction, JsonObject, Segment
+from statecomp.history.interaction import Call, Interaction, JsonObject
 from statecomp.llm.chat import ChatFailed
-from statecomp.llm.side import SideAccount, SideChannel, channel_of
+from statecomp.llm.side import SideAccount, SideChannel, account_of, channel_of
 from statecomp.llm.transcript import transcript
 from statecomp.options import Options, Settings, chat_of
 from statecomp.recent import LruCache
@@ -99,19 +99,16 @@ class Sculptor(Strategy):
     )
 
     def __post_init__(self) -> None:
-        self.account = self.channel.account if self.channel else SideAccount()
+        self.account = account_of(self.channel)
 
     def before_request(self, history: History) -> View:
         self._raw = history
         if history.interactions and not is_own(history.interactions[-1]):
             self._calls = 0
-        hidden = self._hidden()
         view = history
-        if hidden:
-            view = History(tuple(self._seen(segment, hidden) for segment in history.segments))
-        if not no_worse(view, history, self.wire):
-            view = history
-        return View(view, side_calls=self.account.drain())
+        if hidden := self._hidden():
+            view = changed(history, lambda member: self._seen(member, hidden))
+        return View(sound(view, history, self.wire), side_calls=self.account.drain())
 
     def _hidden(self) -> dict[str, list[Fragment]]:
         """What is folded or summarised, by interaction; of overlapping pieces the longest."""
@@ -121,15 +118,15 @@ class Sculptor(Strategy):
             by_interaction.setdefault(piece.interaction, []).append(piece)
         return {owner: list(apart(pieces)) for owner, pieces in by_interaction.items()}
 
-    def _seen(self, segment: Segment, hidden: dict[str, list[Fragment]]) -> Segment:
-        if not isinstance(segment, Interaction) or segment.locked or segment.id not in hidden:
-            return segment
-        pieces = hidden[segment.id]
+    def _seen(self, member: Interaction, hidden: dict[str, list[Fragment]]) -> Interaction:
+        if member.id not in hidden:
+            return member
+        pieces = hidden[member.id]
         mark = digest(*(self._stubs[piece.id] for piece in pieces))
-        key = digest(segment.id, mark)
+        key = digest(member.id, mark)
         edit = self._edit(pieces)
         return self._edited.get(key) or self._edited.put(
-            key, edited(segment, edit, self.wire, self.count, mark)
+            key, edited(member, edit, self.wire, self.count, mark)
         )
 
     def _edit(self, pieces: Sequence[Fragment]) -> Callable[[str], str]:
@@ -256,8 +253,7 @@ class Sculptor(Strategy):
         if self.channel:
             question = f"Focus:\n{focus or '(none given)'}\n\n{transcript((member,))}"
             try:
-                return ask(
-                    self.channel,
+                return self.channel.ask(
                     "fragment",
                     prompt("sculptor_summary"),
                     question,

@@ -19,13 +19,20 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
-from statecomp.baselines.rewriting import WINDOW, Compactor, Marks, budget_of, older, task_of
+from statecomp.baselines.rewriting import (
+    WINDOW,
+    Compactor,
+    Marks,
+    at_least,
+    budget_of,
+    older,
+    task_of,
+)
 from statecomp.baselines.tools import Use
 from statecomp.baselines.writing import (
     ChatWriter,
     ExtractiveWriter,
     Writer,
-    ask,
     prompt,
     question_about,
     tool,
@@ -114,8 +121,8 @@ class ChatJudge:
         question = question_about(task, before, since)
         system = prompt("selfcompact_probe")
         try:
-            answer = ask(
-                self.channel, "probe", system, question, max_tokens=PROBE_TOKENS, schema=SCHEMA
+            answer = self.channel.ask(
+                "probe", system, question, max_tokens=PROBE_TOKENS, schema=SCHEMA
             )
             said = json_object(answer)
             yes = {name: _is_yes(said.get(name)) for name in QUESTIONS}
@@ -176,8 +183,7 @@ class SelfCompact(Strategy):
     def __post_init__(self) -> None:
         if self.mode not in ("probe", "tool"):
             raise BadInput(f"is {self.mode!r}; known are probe and tool", field="mode")
-        if self.every < 1:
-            raise BadInput(f"must be at least 1, not {self.every}", field="every")
+        at_least(1, every=self.every)
 
     def before_request(self, history: History) -> View:
         visible = self.compactor.applied(history)

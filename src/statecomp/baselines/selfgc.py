@@ -20,8 +20,9 @@ from dataclasses import dataclass, field
 from statecomp.baselines.rewriting import WINDOW, Marks, budget_of, edited, no_worse
 from statecomp.baselines.selfgc_plan import ChatPlanner, Planner, RulePlanner, Target, targets
 from statecomp.baselines.tools import Use
-from statecomp.baselines.writing import arguments_of, tool
+from statecomp.baselines.writing import tool
 from statecomp.errors import SummaryFailed
+from statecomp.history.given import argument_object
 from statecomp.history.history import History
 from statecomp.history.interaction import Call, Interaction, JsonObject, Segment
 from statecomp.history.trajectory import Trajectory
@@ -167,7 +168,7 @@ class SelfGC(Strategy):
     def handle_tool(self, call: Call) -> str:
         if call.name != TOOL:
             return super().handle_tool(call)
-        name = str(arguments_of(call).get("object_id", ""))
+        name = str(argument_object(call.arguments).get("object_id", ""))
         if name in self._sidecar:
             return self._sidecar[name]
         return f"Nothing is folded under {name!r}. Known: {', '.join(self._sidecar) or 'none'}."

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from statecomp.baselines.rewriting import older, task_of
-from statecomp.baselines.writing import ask, prompt, question_about
+from statecomp.baselines.writing import prompt, question_about
 from statecomp.errors import SummaryFailed
 from statecomp.history.facts import facts_of
 from statecomp.history.history import History
@@ -82,7 +82,7 @@ class ChatPlanner:
         question = f"{question_about(task_of(history), '', shown)}\n\n{index}"
         try:
             system = prompt("selfgc_plan")
-            answer = ask(self.channel, "planner", system, question, max_tokens=PLAN_TOKENS)
+            answer = self.channel.ask("planner", system, question, max_tokens=PLAN_TOKENS)
         except ChatFailed as error:
             raise SummaryFailed(f"the planner gave no answer: {error}") from error
         return {name: action.lower() for action, name in _ACTION.findall(answer)}

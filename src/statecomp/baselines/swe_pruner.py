@@ -20,20 +20,19 @@ reads whole, and where a value is not in the answer it reads again without a que
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Literal
 
 from statecomp.baselines.lines import LEXICAL, LineScorer
-from statecomp.baselines.rewriting import edited, no_worse
+from statecomp.baselines.rewriting import changed, edited, sound
 from statecomp.baselines.swe_pruner_model import open_reranker
 from statecomp.baselines.tools import Use
-from statecomp.baselines.writing import arguments_of
 from statecomp.errors import BadInput, ScoringFailed
+from statecomp.history.given import argument_object
 from statecomp.history.history import History
-from statecomp.history.interaction import Call, Interaction, JsonObject, Segment
+from statecomp.history.interaction import Call, Interaction, JsonObject
 from statecomp.options import Options, Settings
 from statecomp.recent import LruCache
 from statecomp.strategy import Card, Strategy, StrategyFactory, View
@@ -84,17 +83,8 @@ def with_focus(tool: JsonObject) -> JsonObject:
     }
 
 
-def without_focus(call: Call) -> Call:
-    """The call as its tool knows it."""
-    arguments = arguments_of(call)
-    if ARGUMENT not in arguments:
-        return call
-    kept = {key: value for key, value in arguments.items() if key != ARGUMENT}
-    return replace(call, arguments=json.dumps(kept, ensure_ascii=False))
-
-
 def question_in(call: Call) -> str:
-    asked = arguments_of(call).get(ARGUMENT)
+    asked = argument_object(call.arguments).get(ARGUMENT)
     return asked.strip() if isinstance(asked, str) else ""
 
 
@@ -125,14 +115,12 @@ class SwePruner(Strategy):
 
     def before_request(self, history: History) -> View:
         """Only for doors that do not pass observations one by one, such as a recording."""
-        view = History(tuple(map(self._seen, history.segments)))
+        view = changed(history, self._seen)
         same = all(a is b for a, b in zip(view.segments, history.segments, strict=True))
-        return View(history if same or not no_worse(view, history, self.wire) else view)
+        return View(history if same else sound(view, history, self.wire))
 
-    def _seen(self, segment: Segment) -> Segment:
-        if not isinstance(segment, Interaction) or segment.locked:
-            return segment
-        return self._pruned.get(segment.id) or self._pruned.put(segment.id, self._read(segment))
+    def _seen(self, member: Interaction) -> Interaction:
+        return self._pruned.get(member.id) or self._pruned.put(member.id, self._read(member))
 
     def _read(self, interaction: Interaction) -> Interaction:
         asked = {call.id: question_in(call) for call in interaction.calls}

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from statecomp.baselines.writing import arguments_of
 from statecomp.errors import BadInput
+from statecomp.history.given import argument_object
 from statecomp.history.interaction import Call, JsonObject
 
 When: TypeAlias = Literal["missing", "bulky", "gauge", "reading"]
@@ -55,7 +55,7 @@ class Arguments:
     """
 
     def __init__(self, call: Call) -> None:
-        self._values: Mapping[str, Any] = arguments_of(call)
+        self._values: Mapping[str, Any] = argument_object(call.arguments)
 
     def text(self, key: str, default: str | None = None) -> str:
         value = self._values.get(key, default)

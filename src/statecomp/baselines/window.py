@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from statecomp.errors import BadInput
+from statecomp.baselines.rewriting import at_least
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
 from statecomp.options import Options, Settings
@@ -30,8 +30,7 @@ class SlidingWindow(Strategy):
     keep: int = 10
 
     def __post_init__(self) -> None:
-        if self.keep < 1:
-            raise BadInput(f"must be at least 1, not {self.keep}", field="keep")
+        at_least(1, keep=self.keep)
 
     def before_request(self, history: History) -> View:
         places = [p for p, s in enumerate(history.segments) if isinstance(s, Interaction)]

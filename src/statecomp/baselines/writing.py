@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -10,16 +9,15 @@ from typing import Any, Protocol
 
 from statecomp.errors import SummaryFailed
 from statecomp.history.facts import FactIndex
-from statecomp.history.interaction import Call, Interaction, JsonObject
+from statecomp.history.interaction import Interaction, JsonObject
 from statecomp.history.situation import Situation
-from statecomp.llm.chat import NOTHING_USED, ChatFailed
+from statecomp.llm.chat import ChatFailed
 from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.record import Record
 from statecomp.llm.side import SideChannel
 from statecomp.llm.transcript import transcript
 from statecomp.tokens import ESTIMATE, TokenCounter
 
-DEADLINE_S = 60.0
 LIMIT_CHARS = 400_000
 """Of a transcript: about half a window; longer payloads are cut in the middle, and say so."""
 
@@ -39,38 +37,6 @@ def tool(name: str, says: str, required: Sequence[str] = (), **properties: Any) 
     }
     function = {"name": name, "description": says, "parameters": parameters}
     return {"type": "function", "function": function}
-
-
-def arguments_of(call: Call) -> dict[str, Any]:
-    """What the agent gave a tool of ours; whatever is no object counts as nothing given."""
-    try:
-        given = json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return {}
-    return given if isinstance(given, dict) else {}
-
-
-def ask(
-    channel: SideChannel,
-    kind: str,
-    system: str,
-    question: str,
-    *,
-    max_tokens: int,
-    schema: Mapping[str, Any] | None = None,
-) -> str:
-    """One side call; what it cost is charged also where ChatFailed says that it came to nothing."""
-    try:
-        completion = channel.chat.ask(
-            system, question, max_tokens=max_tokens, schema=schema, deadline_s=DEADLINE_S
-        )
-    except ChatFailed as error:
-        if error.usage != NOTHING_USED:
-            channel.account.charge(kind, error.usage)
-        raise
-    channel.account.charge(kind, completion.usage)
-    # A lone surrogate in an answer could not be sent on.
-    return completion.text.encode("utf-8", "replace").decode("utf-8")
 
 
 class Writer(Protocol):
@@ -154,8 +120,7 @@ class ChatWriter:
     def write(self, task: str, before: str, span: Sequence[Interaction], rest: FactIndex) -> str:
         question = question_about(task, before, span)
         try:
-            answer = ask(
-                self.channel,
+            answer = self.channel.ask(
                 self.kind,
                 self.system,
                 question,

@@ -4,32 +4,64 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 import click
 
-from statecomp.annotation.asking import Expected
+from statecomp.annotation.asking import CONCURRENCY, WINDOW_TOKENS, Expected, Spending
 from statecomp.annotation.chat import ChatAnnotator, expected
 from statecomp.annotation.journal import Journal
 from statecomp.annotation.pipeline import Annotated
 from statecomp.annotation.records import Reading
 from statecomp.cli.engine import engine_options, progress
 from statecomp.cli.files import read_chosen, refuse, write_lines
+from statecomp.cli.options import CHOSEN, PATH, RUNS, together
 from statecomp.cli.terminal import show, warn, watched
 from statecomp.controller.prices import Prices, shipped_prices
 from statecomp.errors import BadInput, StateCompError
 from statecomp.history.trajectory import Trajectory
-from statecomp.pipelines.annotating import CONCURRENCY, WINDOW, by_chat, by_dataflow
+from statecomp.pipelines.annotating import by_chat, by_dataflow
 from statecomp.pipelines.runs import ChosenRuns
 from statecomp.wire.chats import open_chat
 from statecomp.workers.engine import Engine
 
+CHAT = together(
+    click.option(
+        "--chat",
+        "chat_spec",
+        default="",
+        metavar="SPEC",
+        help="The model to ask: openai:MODEL[@URL] or anthropic:MODEL[@URL].",
+    ),
+    click.option(
+        "--journal",
+        type=PATH,
+        help="Where answers are put before they are used. [default: OUT with .journal added]",
+    ),
+    click.option("--dry-run", is_flag=True, help="Print calls, tokens and dollars; ask nothing."),
+    click.option(
+        "--concurrency",
+        type=click.IntRange(1),
+        default=CONCURRENCY,
+        show_default=True,
+        help="Questions that are under way at once.",
+    ),
+    click.option(
+        "--window",
+        type=click.IntRange(2000),
+        default=WINDOW_TOKENS,
+        show_default=True,
+        help="Tokens the model can read at once.",
+    ),
+)
+"""Asking a model about recorded runs, each question once."""
+
 
 @click.command("annotate")
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="Where the labels go.")
+@RUNS
+@click.option("-o", "--out", type=PATH, help="Where the labels go.")
 @click.option(
     "--annotator",
     type=click.Choice(["dataflow", "chat"]),
@@ -37,18 +69,9 @@ from statecomp.workers.engine import Engine
     show_default=True,
     help="Who judges: rules over identifiers (no model), or a chat model.",
 )
-@click.option("--chat", "chat_spec", default="", help="openai:MODEL[@URL] or anthropic:MODEL[@URL]")
-@click.option(
-    "--journal", type=click.Path(path_type=Path), help="Default: OUT with .journal added."
-)
-@click.option("--records", type=click.Path(path_type=Path), help="Also write stage-1 records.")
-@click.option("--dry-run", is_flag=True, help="Print calls, tokens and dollars; ask nothing.")
-@click.option("--concurrency", type=click.IntRange(1), default=CONCURRENCY, show_default=True)
-@click.option("--window", type=click.IntRange(2000), default=WINDOW, show_default=True,
-              help="Tokens the annotating model can read at once.")  # fmt: skip
-@click.option("--limit", type=click.IntRange(1), help="Read at most N runs.")
-@click.option("--domain", help="Only runs of this domain.")
-@click.option("--skip-bad", is_flag=True, help="Leave out records that cannot be read, and say so.")
+@click.option("--records", type=PATH, help="Also write stage-1 records.")
+@CHAT
+@CHOSEN
 @engine_options
 def annotate_runs(
     runs: tuple[Path, ...],
@@ -134,14 +157,18 @@ def _label_by_chat(
     prices = prices_of(chat.model)
     with Journal(notes) as journal:
         annotator = ChatAnnotator(chat, journal, concurrency, window)
-        spent = annotator.spending
-        cost = lambda: f" (${spent.dollars(prices):.2f}, {spent.calls} calls)"  # noqa: E731
+        cost = cost_so_far(annotator.spending, prices)
         shown = watched(readings, "labelling", len(readings), cost)
         return list(by_chat(shown, annotator, _say_unlabelled))
 
 
 def _say_unlabelled(reading: Reading, error: StateCompError) -> None:
     warn(f"{reading.id} is not labelled: {error}")
+
+
+def cost_so_far(spent: Spending, prices: Prices) -> Callable[[], str]:
+    """What stands beside a progress bar."""
+    return lambda: f" (${spent.dollars(prices):.2f}, {spent.calls} calls)"
 
 
 def prices_of(model: str) -> Prices:

@@ -7,12 +7,12 @@ import click
 from statecomp import __version__
 from statecomp.cli.lazy import LazyGroup
 from statecomp.cli.terminal import run
-from statecomp.cli.verbs import VERBS
+from statecomp.cli.verbs import SECTIONS
 
 
 @click.group(
     cls=LazyGroup,
-    verbs=VERBS,
+    sections=SECTIONS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="statecomp")
@@ -24,11 +24,11 @@ def app() -> None:
 
     \b
     Start here:
-      statecomp replay samples/*.jsonl --strategy window:keep=10 --strategy statecomp
-      statecomp import ~/.claude/projects -o runs.jsonl
-      statecomp annotate runs.jsonl -o labels.jsonl
+      statecomp serve                                      # a proxy before your agent
+      statecomp replay samples/*.jsonl --strategy statecomp  # what recorded runs would have saved
+      statecomp import ~/.claude/projects -o runs.jsonl    # recordings of your own
 
-    Every command explains itself:  statecomp COMMAND --help
+    Every command explains itself, with examples:  statecomp COMMAND --help
     """
 
 

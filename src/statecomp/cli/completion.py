@@ -15,9 +15,10 @@ def completion(context: click.Context, shell: str) -> None:
     """Print the script that makes SHELL complete statecomp commands.
 
     \b
-    bash:  echo 'eval "$(statecomp completion bash)"' >> ~/.bashrc
-    zsh:   echo 'eval "$(statecomp completion zsh)"' >> ~/.zshrc
-    fish:  statecomp completion fish > ~/.config/fish/completions/statecomp.fish
+    Examples:
+      echo 'eval "$(statecomp completion bash)"' >> ~/.bashrc
+      echo 'eval "$(statecomp completion zsh)"' >> ~/.zshrc
+      statecomp completion fish > ~/.config/fish/completions/statecomp.fish
     """
     kind = get_completion_class(shell)
     if kind is None:

@@ -19,6 +19,7 @@ from statecomp.adapters.doctor import (
     last_session,
     proxy_mode,
 )
+from statecomp.cli.options import STORE_URL
 from statecomp.cli.serve import PORT
 from statecomp.config.places import open_store, store_url
 from statecomp.errors import BadInput, StateCompError
@@ -30,7 +31,7 @@ WIDTH = 34
 
 @click.command()
 @click.option("--url", default=f"http://127.0.0.1:{PORT}", show_default=True, help="The proxy.")
-@click.option("--store", default="", metavar="URL", help="The ledger, as for `statecomp serve`.")
+@STORE_URL
 def doctor(url: str, store: str) -> None:
     """Find clients and frameworks, say how each is connected and what became of its requests.
 

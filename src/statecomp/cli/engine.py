@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from statecomp.cli.terminal import bar_on
 from statecomp.workers.engine import Engine, Watch
 from statecomp.workers.local import LocalEngine
 from statecomp.workers.ray import RayEngine
@@ -68,7 +68,6 @@ def progress(label: str, total: int | None = None) -> Iterator[Watch]:
         yield count
         click.echo(f"{label}: {counted} done", err=True)
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
+    with bar_on(console) as bar:
         task = bar.add_task(label, total=total)
         yield lambda done: bar.update(task, completed=done)

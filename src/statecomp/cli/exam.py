@@ -12,11 +12,11 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from statecomp.annotation.labels import Labels
+from statecomp.annotation.labels import Labels, labels_in
 from statecomp.annotation.records import Reading
 from statecomp.cli.engine import engine_options, progress
 from statecomp.cli.files import refuse, write_lines, write_text
-from statecomp.cli.labels import labels_in
+from statecomp.cli.options import CHOSEN, JSON_FILE, PATH, RUNS
 from statecomp.cli.terminal import show
 from statecomp.config import Settings
 from statecomp.config.writers import EXTRACT, exam_writers
@@ -59,7 +59,7 @@ class ExamJob:
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@RUNS
 @click.option(
     "--records",
     "specs",
@@ -70,27 +70,23 @@ class ExamJob:
 @click.option(
     "--labels",
     "label_file",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="When each interaction could be replaced; runs without labels go by the shipped router.",
 )
-@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write all numbers.")
+@JSON_FILE
 @click.option(
     "--export",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Write the questions with their records, for another reader; no answers.",
 )
-@click.option(
-    "--spans", type=click.Path(path_type=Path), help="Write the spans, for another writer."
-)
+@click.option("--spans", type=PATH, help="Write the spans, for another writer.")
 @click.option(
     "--answers",
     "answer_file",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Grade another reader's answers: lines with id and answer.",
 )
-@click.option("--limit", type=click.IntRange(1), help="Read at most N runs.")
-@click.option("--domain", help="Only runs of this domain.")
-@click.option("--skip-bad", is_flag=True, help="Leave out records that cannot be read, and say so.")
+@CHOSEN
 @engine_options
 def exam(
     runs: tuple[Path, ...],
@@ -168,7 +164,10 @@ def _sat(recorded: ChosenRuns, job: ExamJob, engine: Engine, skip_bad: bool) -> 
             else:
                 papers += outcome
     if not any(paper.questions for paper in papers):
-        raise BadInput("nothing in these runs could be asked about")
+        raise BadInput(
+            "nothing in these runs could be asked about: two thirds into them, the steps that "
+            "may go showed no value that a reader would miss; give longer runs"
+        )
     return papers
 
 

@@ -11,6 +11,7 @@ import click
 from statecomp.annotation.labels import read_labels
 from statecomp.cli.engine import engine_options, progress
 from statecomp.cli.files import read_chosen
+from statecomp.cli.options import PATH, RUNS, SEED
 from statecomp.cli.terminal import show
 from statecomp.errors import BadInput, needing
 from statecomp.features.constructions import CONSTRUCTIONS
@@ -24,9 +25,9 @@ EXTRA = "vectors need more libraries: install statecomp[encoder,learn]"
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), help="The folder.")
-@click.option("--labels", type=click.Path(path_type=Path), help="Read only runs labelled here.")
+@RUNS
+@click.option("-o", "--out", required=True, type=PATH, help="The folder.")
+@click.option("--labels", type=PATH, help="Read only runs labelled here.")
 @click.option(
     "--construction",
     "constructions",
@@ -73,7 +74,7 @@ EXTRA = "vectors need more libraries: install statecomp[encoder,learn]"
     show_default=True,
     help="The numbers the encoder computes with: float32, bfloat16 where the processor has it.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of all samples.")
+@SEED
 @engine_options
 def extract(
     runs: tuple[Path, ...],
@@ -100,6 +101,7 @@ def extract(
     \b
     once            every token once, as the shipped reader does
     full            the whole history, anew at each checkpoint
+    cut-full        the same in a window that --scale divides, as it does those of the others
     local           each interaction alone
     recent2/4       the target behind the last two or four interactions
     capped-recent4  the same in at most 4,096 + 1,024 tokens

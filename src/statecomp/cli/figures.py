@@ -7,26 +7,25 @@ from pathlib import Path
 
 import click
 
+from statecomp.annotation.labels import labels_in
 from statecomp.annotation.stats import LabelledRun, labelled_run, last_checkpoints
 from statecomp.cli.files import write_pictures
-from statecomp.cli.labels import RUNS_HELP, blamed, labels_in, readings_of
+from statecomp.cli.labels import RUNS_HELP, blamed, readings_of
+from statecomp.cli.lazy import PlainGroup
+from statecomp.cli.options import PATH
 from statecomp.cli.terminal import warn
 from statecomp.errors import BadInput
 
 
-@click.group()
+@click.group(cls=PlainGroup)
 def figures() -> None:
     """Draw figures as SVG and PNG; needs matplotlib (statecomp[figures])."""
 
 
 @figures.command("labels")
-@click.argument("file", metavar="LABELS", type=click.Path(path_type=Path))
-@click.option(
-    "--runs", multiple=True, required=True, type=click.Path(path_type=Path), help=RUNS_HELP
-)
-@click.option(
-    "-o", "--output", "folder", required=True, type=click.Path(path_type=Path), help="Folder."
-)
+@click.argument("file", metavar="LABELS", type=PATH)
+@click.option("--runs", multiple=True, required=True, type=PATH, help=RUNS_HELP)
+@click.option("-o", "--output", "folder", required=True, type=PATH, help="Folder.")
 @click.option("--note", default="", help="A line below each figure, for instance who labelled.")
 def labels_command(file: Path, runs: tuple[Path, ...], folder: Path, note: str) -> None:
     """Draw when interactions become READY, how long they wait, and the spans they form.

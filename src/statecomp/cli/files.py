@@ -7,32 +7,23 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any, TextIO, cast
 
 from statecomp.cli.terminal import show, warn
+from statecomp.controller.prices import PriceBook, parse_prices, shipped_prices
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
-from statecomp.traces.jsonl import read_all
+from statecomp.pipelines.runs import ChosenRuns, held
 
 
 def read_chosen(
     paths: Sequence[Path], limit: int | None, domain: str | None, skip_bad: bool
 ) -> list[Trajectory]:
-    """The runs a person asked for; a bad record stops, or is left out and said."""
-    found: list[Trajectory] = []
-    for run in read_all(paths):
-        if isinstance(run, BadInput):
-            refuse(run, skip_bad)
-        elif domain is None or run.domain.casefold() == domain.casefold():
-            found.append(run)
-        if limit and len(found) == limit:
-            break
-    if not found:
-        wanted = f" of the domain {domain!r}" if domain else ""
-        raise BadInput(f"no run{wanted} could be read", file=", ".join(map(str, paths)))
-    return found
+    """The runs a person asked for, all at once; a bad record stops, or is left out and said."""
+    return held(ChosenRuns(tuple(paths), limit, domain), partial(refuse, skip_bad=skip_bad))
 
 
 def refuse(problem: BadInput, skip_bad: bool) -> None:
@@ -114,3 +105,11 @@ def write_pictures(folder: Path, pictures: Mapping[str, bytes]) -> None:
             show(str(folder / name))
     except OSError as error:
         raise BadInput(f"cannot be written: {error.strerror}", file=str(folder)) from error
+
+
+def read_price_book(path: Path | None) -> PriceBook:
+    """The one a person names, or the one that is shipped."""
+    try:
+        return parse_prices(path.read_text("utf-8"), str(path)) if path else shipped_prices()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"cannot be read: {error}", file=str(path)) from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,29 +12,28 @@ from statecomp.annotation.asking import Asker
 from statecomp.annotation.foresee import Foreseen, checkpoints_of, expected, foresee
 from statecomp.annotation.journal import Journal
 from statecomp.annotation.records import Reading
-from statecomp.cli.annotate import prices_of, readings_of, show_expected
+from statecomp.cli.annotate import CHAT, cost_so_far, prices_of, readings_of, show_expected
 from statecomp.cli.files import read_chosen, write_lines
+from statecomp.cli.options import CHOSEN, PATH, RUNS
 from statecomp.cli.terminal import show, warn, watched
 from statecomp.errors import BadInput, StateCompError
 from statecomp.wire.chats import open_chat
 
+CHECKPOINTS = 8
+
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="Where the forecasts go.")
-@click.option("--chat", "chat_spec", default="", help="openai:MODEL[@URL] or anthropic:MODEL[@URL]")
+@RUNS
+@click.option("-o", "--out", type=PATH, help="Where the forecasts go.")
 @click.option(
-    "--journal", type=click.Path(path_type=Path), help="Default: OUT with .journal added."
+    "--checkpoints",
+    type=click.IntRange(1),
+    default=CHECKPOINTS,
+    show_default=True,
+    help="Moments of each run that are asked about, spread evenly.",
 )
-@click.option("--dry-run", is_flag=True, help="Print calls, tokens and dollars; ask nothing.")
-@click.option("--checkpoints", type=click.IntRange(1), default=8, show_default=True,
-              help="Moments of each run that are asked about, spread evenly.")  # fmt: skip
-@click.option("--concurrency", type=click.IntRange(1), default=4, show_default=True)
-@click.option("--window", type=click.IntRange(2000), default=100_000, show_default=True,
-              help="Tokens the model can read at once.")  # fmt: skip
-@click.option("--limit", type=click.IntRange(1), help="Read at most N runs.")
-@click.option("--domain", help="Only runs of this domain.")
-@click.option("--skip-bad", is_flag=True, help="Leave out records that cannot be read, and say so.")
+@CHAT
+@CHOSEN
 def forecast(
     runs: tuple[Path, ...],
     out: Path | None,
@@ -96,10 +94,9 @@ def ask_all(
     readings: Sequence[Reading], asker: Asker, checkpoints: int, window: int
 ) -> tuple[list[Foreseen], int]:
     """What was said, and how many runs could not be asked about."""
-    prices, spent = prices_of(asker.chat.model), asker.spending
+    cost = cost_so_far(asker.spending, prices_of(asker.chat.model))
     done: list[Foreseen] = []
     failed = 0
-    cost = lambda: f" (${spent.dollars(prices):.2f}, {spent.calls} calls)"  # noqa: E731
     for reading in watched(readings, "forecasting", len(readings), cost):
         try:
             done += foresee(reading, checkpoints_of(reading, checkpoints), asker, window)
@@ -116,5 +113,17 @@ def say_summary(done: Sequence[Foreseen], out: Path) -> None:
     pairs = sum(len(one.ready) for one in good)
     runs = len({one.run for one in good})
     show(f"{runs} runs, {len(good):,} checkpoints, {pairs:,} probabilities; forecasts in {out}")
-    for problem, times in Counter(one.problem for one in done if one.problem).most_common():
-        show(f"  left out {times:,} times: {problem}")
+    if problem := left_out(done):
+        show(f"  {problem}")
+
+
+def left_out(done: Sequence[Foreseen]) -> str:
+    """One sentence, however many answers were none; empty where all could be read."""
+    bad = [one for one in done if one.problem]
+    if not bad:
+        return ""
+    first = bad[0]
+    return (
+        f"{len(bad):,} of {len(done):,} checkpoints are left out; the first, {first.run} at step "
+        f"{first.checkpoint}: {first.problem}"
+    )

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from statecomp.cli.files import writing
+from statecomp.cli.options import RUNS_OUT
 from statecomp.cli.terminal import show, warn, watched
 from statecomp.errors import BadInput
 from statecomp.traces.formats import BY_NAME, FORMATS
@@ -39,13 +40,7 @@ Examples:
 
 @click.command("import", help=HELP)
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The JSONL file to write, one run a line.",
-)
+@RUNS_OUT
 @click.option(
     "--format",
     "format_name",

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from statecomp.annotation.compare import (
@@ -19,11 +18,13 @@ from statecomp.annotation.compare import (
     facets_of,
     second_readings,
 )
-from statecomp.annotation.labels import Label, Labels, read_labels, read_readings
+from statecomp.annotation.labels import Labels, labels_in, read_readings
 from statecomp.annotation.records import Reading
 from statecomp.annotation.stats import Supervision, last_checkpoints, supervision
 from statecomp.cli.files import write_text
-from statecomp.cli.terminal import show, warn
+from statecomp.cli.lazy import PlainGroup
+from statecomp.cli.options import JSON_FILE, PATH
+from statecomp.cli.terminal import show, table_of, warn
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.traces.jsonl import read_all
@@ -39,17 +40,17 @@ FACET_TITLES = {
 MOST_ANNOTATORS = 20
 
 
-@click.group()
+@click.group(cls=PlainGroup)
 def labels() -> None:
     """Look at label files: how many pairs they hold, and how far two readings agree."""
 
 
 @labels.command("compare")
-@click.argument("first", metavar="A", type=click.Path(path_type=Path))
-@click.argument("reference", metavar="[B]", required=False, type=click.Path(path_type=Path))
+@click.argument("first", metavar="A", type=PATH)
+@click.argument("reference", metavar="[B]", required=False, type=PATH)
 @click.option("--readings", "again", is_flag=True, help="Compare first and second readings in A.")
-@click.option("--runs", multiple=True, type=click.Path(path_type=Path), help=RUNS_HELP)
-@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write all numbers.")
+@click.option("--runs", multiple=True, type=PATH, help=RUNS_HELP)
+@JSON_FILE
 def compare_command(
     first: Path, reference: Path | None, again: bool, runs: tuple[Path, ...], json_file: Path | None
 ) -> None:
@@ -87,9 +88,9 @@ def compare_command(
 
 
 @labels.command("stats")
-@click.argument("file", metavar="LABELS", type=click.Path(path_type=Path))
-@click.option("--runs", multiple=True, type=click.Path(path_type=Path), help=RUNS_HELP)
-@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write all numbers.")
+@click.argument("file", metavar="LABELS", type=PATH)
+@click.option("--runs", multiple=True, type=PATH, help=RUNS_HELP)
+@JSON_FILE
 def stats_command(file: Path, runs: tuple[Path, ...], json_file: Path | None) -> None:
     """Print the supervision table of a label file; by domain too where --runs are given.
 
@@ -112,14 +113,6 @@ def stats_command(file: Path, runs: tuple[Path, ...], json_file: Path | None) ->
         document = {name: column.as_json() for name, column in columns.items()}
         write_text(json_file, json.dumps(document, indent=1) + "\n")
     show(_supervision_table(file.name, columns))
-
-
-def labels_in(path: Path) -> dict[str, dict[int, Label]]:
-    """The first readings of a file that holds at least one."""
-    found = read_labels(path)
-    if not found:
-        raise BadInput("holds no label", file=str(path))
-    return found
 
 
 def readings_of(paths: Sequence[Path], labelled: Collection[str]) -> dict[str, Reading]:
@@ -182,7 +175,7 @@ def _print_comparison(result: LabelComparison, first: str, reference: str) -> No
 
 
 def _agreement_table(result: LabelComparison, first: str, reference: str) -> Table:
-    table = _table(f"{first} against {reference}", ("", "value"))
+    table = table_of(f"{first} against {reference}", ("", "value"))
     pairs = result.all
     for name, value in (
         ("runs", f"{result.runs:,}"),
@@ -206,7 +199,7 @@ def _agreement_table(result: LabelComparison, first: str, reference: str) -> Tab
 
 def _confusion_table(title: str, groups: Mapping[str, Confusion]) -> Table:
     columns = ("pairs", "agree", "kappa", "READY", "KEEP", "unsafe", "", "late", "")
-    table = _table("", (title, *columns))
+    table = table_of("", (title, *columns))
     for name, cell in groups.items():
         table.add_row(
             name,
@@ -224,7 +217,7 @@ def _confusion_table(title: str, groups: Mapping[str, Confusion]) -> Table:
 
 
 def _supervision_table(title: str, columns: Mapping[str, Supervision]) -> Table:
-    table = _table(title, ("", *columns))
+    table = table_of(title, ("", *columns))
     rows: dict[str, Callable[[Supervision], str]] = {
         "trajectories": lambda s: f"{s.trajectories:,}",
         "recorded states": lambda s: f"{s.states:,}",
@@ -242,14 +235,6 @@ def _supervision_table(title: str, columns: Mapping[str, Supervision]) -> Table:
     }
     for name, cell in rows.items():
         table.add_row(name, *map(cell, columns.values()))
-    return table
-
-
-def _table(title: str, columns: Sequence[str]) -> Table:
-    table = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    table.add_column(columns[0], overflow="fold")
-    for name in columns[1:]:
-        table.add_column(name, justify="right", no_wrap=True)
     return table
 
 

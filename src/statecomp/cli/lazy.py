@@ -8,9 +8,6 @@ from typing import Any
 
 import click
 
-WHOLE = 1000
-"""No first sentence is longer."""
-
 
 @dataclass(frozen=True, slots=True)
 class Verb:
@@ -20,15 +17,28 @@ class Verb:
     load: Callable[[], click.Command]
 
 
+class PlainGroup(click.Group):
+    """Lists its commands by whole sentences: what a verb does should not end in dots."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, self.commands[name].get_short_help_str(1000)) for name in self.commands]
+            )
+
+
 class LazyGroup(click.Group):
     """Knows each verb's name and first sentence; the rest is loaded with the verb."""
 
-    def __init__(self, *given: Any, verbs: Mapping[str, Verb], **named: Any) -> None:
+    def __init__(
+        self, *given: Any, sections: Mapping[str, Mapping[str, Verb]], **named: Any
+    ) -> None:
         super().__init__(*given, **named)
-        self._verbs = verbs
+        self._sections = sections
+        self._verbs = {name: verb for verbs in sections.values() for name, verb in verbs.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted({*self._verbs, *super().list_commands(ctx)})
+        return sorted(self._verbs)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in self._verbs and cmd_name not in self.commands:
@@ -36,11 +46,6 @@ class LazyGroup(click.Group):
         return super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Whole sentences: what a verb does should not end in dots."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, self._about(name)) for name in self.list_commands(ctx)])
-
-    def _about(self, name: str) -> str:
-        if name in self._verbs:
-            return self._verbs[name].about
-        return self.commands[name].get_short_help_str(WHOLE)
+        for title, verbs in self._sections.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, verb.about) for name, verb in verbs.items()])

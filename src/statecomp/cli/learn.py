@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from statecomp.annotation.asking import Asker
+from statecomp.annotation.asking import WINDOW_TOKENS, Asker
 from statecomp.annotation.chat import ChatAnnotator
 from statecomp.annotation.forecasts import Forecasts, read_forecasts
 from statecomp.annotation.journal import Journal
-from statecomp.cli.forecast import ask_all
-from statecomp.cli.ledger_open import opened, store_option
+from statecomp.cli.forecast import CHECKPOINTS, ask_all, left_out
+from statecomp.cli.lazy import PlainGroup
+from statecomp.cli.ledger_open import opened
+from statecomp.cli.options import PATH, STORE_URL
 from statecomp.cli.terminal import show, warn
 from statecomp.config.methods import method_of
 from statecomp.config.places import data_folder
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from statecomp.learning.routers import Routers
 
 EXTRA = "learning needs more libraries: install statecomp[learn]"
-FORECAST_CHECKPOINTS = 8
 
 
 def routers_folder() -> Path:
@@ -39,18 +40,18 @@ def routers_folder() -> Path:
 
 
 @click.command()
-@store_option
-@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FOLDER",
+@STORE_URL
+@click.option("-o", "--out", type=PATH, metavar="FOLDER",
               help="Where the router goes. [default: one more of `statecomp routers`]")  # fmt: skip
 @click.option("--chat", "chat_spec", default="",
               help="openai:MODEL[@URL] or anthropic:MODEL[@URL]: labels and forecasts by a model"
               " instead of rules.")  # fmt: skip
-@click.option("--forecasts", type=click.Path(path_type=Path),
+@click.option("--forecasts", type=PATH,
               help="Made before by `statecomp forecast` of the exported sessions.")  # fmt: skip
 @click.option("--records", default="extract", show_default=True, metavar="SPEC",
               help="Who writes the records where both routers are replayed: extract, or"
               " chat:PROVIDER:MODEL[@URL].")  # fmt: skip
-@click.option("--window", type=click.IntRange(2000), default=100_000, show_default=True,
+@click.option("--window", type=click.IntRange(2000), default=WINDOW_TOKENS, show_default=True,
               help="Tokens the chat can read at once.")  # fmt: skip
 @click.option("--members", type=click.IntRange(2, 20), default=5, show_default=True,
               help="Of the committee: more are slower, and steadier.")  # fmt: skip
@@ -146,13 +147,13 @@ def _readers(
 
 def _foretold(found: Any, asker: Asker, window: int) -> Forecasts:
     readings = [one.reading for one in found.lived]
-    done, _ = ask_all(readings, asker, FORECAST_CHECKPOINTS, window)
+    done, _ = ask_all(readings, asker, CHECKPOINTS, window)
     told: dict[str, dict[int, tuple[float, ...]]] = {}
     for one in done:
-        if one.problem:
-            warn(f"{one.run} at step {one.checkpoint}: {one.problem}")
-        else:
+        if not one.problem:
             told.setdefault(one.run, {})[one.checkpoint] = one.ready
+    if problem := left_out(done):
+        warn(problem if told else f"{problem}; the shipped router's own scores stand instead")
     return told
 
 
@@ -208,7 +209,7 @@ def _share(side: Any) -> str:
     return "none judged" if share is None else f"{share:.1%}"
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=PlainGroup, invoke_without_command=True)
 @click.pass_context
 def routers(context: click.Context) -> None:
     """Which router decides: list them, use one, go back.
@@ -230,14 +231,24 @@ def routers(context: click.Context) -> None:
 @click.argument("name")
 @click.option("--anyway", is_flag=True, help="Also one that was not found better.")
 def use_command(name: str, anyway: bool) -> None:
-    """Let the router NAME decide from now on; `shipped` is the one of the package."""
+    """Let the router NAME decide from now on; `shipped` is the one of the package.
+
+    \b
+    Example:
+      statecomp routers use 2026-11-18
+    """
     _shelf().use(name, anyway=anyway)
     show(f"Router {name} decides from the next decision on; `statecomp routers back` undoes that.")
 
 
 @routers.command("back")
 def back_command() -> None:
-    """Go back to the router that decided before."""
+    """Go back to the router that decided before.
+
+    \b
+    Example:
+      statecomp routers back
+    """
     show(f"Router {_shelf().back()} decides from the next decision on.")
 
 

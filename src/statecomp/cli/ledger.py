@@ -19,7 +19,6 @@ from statecomp.cli.ledger_open import (
     forget_nearby,
     opened,
     session_named,
-    store_option,
 )
 from statecomp.cli.ledger_views import (
     as_json,
@@ -29,6 +28,7 @@ from statecomp.cli.ledger_views import (
     print_reasons,
     print_sessions,
 )
+from statecomp.cli.options import JSON_LINES, RUNS_OUT, STORE_URL
 from statecomp.cli.terminal import warn
 from statecomp.errors import BadInput
 
@@ -36,13 +36,16 @@ UNITS_S = {"h": 3600.0, "d": 86_400.0, "w": 7 * 86_400.0}
 LOGGED_SESSIONS = 10
 
 
-JSON = click.option("--json", "json_lines", is_flag=True, help="One JSON object a line.")
-
-
 @click.command("sessions")
-@store_option
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True)
-@JSON
+@STORE_URL
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="List at most N sessions.",
+)
+@JSON_LINES
 def sessions_command(store: str, limit: int, json_lines: bool) -> None:
     """List the sessions in the ledger, the latest first, with what each of them saved, or why not.
 
@@ -67,8 +70,8 @@ def sessions_command(store: str, limit: int, json_lines: bool) -> None:
 
 @click.command("log")
 @click.argument("session", required=False)
-@store_option
-@JSON
+@STORE_URL
+@JSON_LINES
 def log_command(session: str | None, store: str, json_lines: bool) -> None:
     """List the commits of SESSION, the latest first; without it, of the latest sessions.
 
@@ -99,8 +102,8 @@ def log_command(session: str | None, store: str, json_lines: bool) -> None:
 
 @click.command("show")
 @click.argument("commit")
-@store_option
-@JSON
+@STORE_URL
+@JSON_LINES
 def show_command(commit: str, store: str, json_lines: bool) -> None:
     """Show one COMMIT: scores, the inequality that let it through, its summary, its regrets.
 
@@ -119,7 +122,7 @@ def show_command(commit: str, store: str, json_lines: bool) -> None:
 
 @click.command("diff")
 @click.argument("commit")
-@store_option
+@STORE_URL
 @click.option(
     "--side-by-side/--unified",
     default=None,
@@ -144,8 +147,14 @@ def diff_command(commit: str, store: str, side_by_side: bool | None) -> None:
 
 @click.command("undo")
 @click.argument("commit")
-@store_option
-@click.option("-m", "--reason", default="undone by the user", show_default=True)
+@STORE_URL
+@click.option(
+    "-m",
+    "--reason",
+    default="undone by the user",
+    show_default=True,
+    help="Kept with the commit, for whoever looks at it later.",
+)
 def undo_command(commit: str, store: str, reason: str) -> None:
     """Take COMMIT back: from the next request on its steps are raw again, and are not taken again.
 
@@ -164,14 +173,8 @@ def undo_command(commit: str, store: str, reason: str) -> None:
 
 @click.command("export")
 @click.argument("sessions", nargs=-1)
-@store_option
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The JSONL file to write, one run a line.",
-)
+@STORE_URL
+@RUNS_OUT
 @click.option(
     "--labels",
     "labels_file",
@@ -212,7 +215,7 @@ def export_command(
 
 
 @click.command("purge")
-@store_option
+@STORE_URL
 @click.option("--session", help="This one; the beginning of its id is enough.")
 @click.option("--older-than", metavar="AGE", help="Those without a request for so long: 12h, 30d.")
 @click.option("--all", "everything", is_flag=True, help="Everything the ledger holds.")

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
 
-import click
-
-from statecomp.config.places import STORE, data_folder, nearby_of, open_store, store_url
+from statecomp.config.places import data_folder, nearby_of, open_store, store_url
 from statecomp.errors import BadInput
 from statecomp.ledger.audit import Entry, Session
 from statecomp.ledger.nearby import NearbyFile
@@ -17,18 +14,8 @@ from statecomp.ledger.open import file_of
 from statecomp.ledger.own import Account, account_of
 from statecomp.proxy.sessions import salt_of, viewer_named
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 ALL = 1_000_000
 VIEW_TOKEN = "STATECOMP_VIEW_TOKEN"
-
-
-def store_option(function: Function) -> Function:
-    return click.option(
-        "--store",
-        default="",
-        metavar="URL",
-        help=f"The ledger: a file, or postgresql://...  [default: {STORE}, else your data folder]",
-    )(function)
 
 
 @contextmanager

@@ -11,8 +11,8 @@ import click
 
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
-from statecomp.history.validity import Violation
 from statecomp.traces.jsonl import read_all
+from statecomp.wire.protocol import Violation
 from statecomp.wire.providers import BY_NAME, wire_named
 
 

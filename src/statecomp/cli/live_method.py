@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
 import click
 
+from statecomp.cli.options import together
 from statecomp.config.learned import following, must_suit, scored_by
 from statecomp.config.methods import OPTIONS, method_of
 from statecomp.controller.prices import PriceBook
@@ -86,7 +86,7 @@ _OPTIONS = (
 
 def method_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """A command that can be told how to decide."""
-    return reduce(lambda told, option: option(told), reversed(_OPTIONS), command)
+    return together(*_OPTIONS)(command)
 
 
 def live_method(given: Mapping[str, object], book: PriceBook, routers: Any = None) -> Method:

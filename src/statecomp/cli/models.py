@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import click
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
-from statecomp.cli.terminal import show
+from statecomp.cli.lazy import PlainGroup
+from statecomp.cli.terminal import show, table_of
 from statecomp.errors import BadInput
 from statecomp.features.presets import PRESETS, Preset, bytes_in, folder_of, preset_named, pull
 
 NAME = click.argument("name", metavar="NAME", type=click.Choice(list(PRESETS)))
 
 
-@click.group()
+@click.group(cls=PlainGroup)
 def models() -> None:
     """List, fetch and find the frozen models that read histories (statecomp[encoder])."""
 
@@ -26,9 +25,7 @@ def list_models() -> None:
     Example:
       statecomp models list
     """
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for name in ("name", "layer", "context", "size", "where"):
-        table.add_column(name, justify="right" if name in ("layer", "context", "size") else "left")
+    table = table_of("", ("name", "where", "layer", "context", "size"), left=2)
     for preset in PRESETS.values():
         table.add_row(*_row(preset))
     show(table, "", *(f"{preset.name}: {preset.note}" for preset in PRESETS.values()))
@@ -69,4 +66,4 @@ def _row(preset: Preset) -> tuple[str, ...]:
     folder = folder_of(preset)
     size = f"{bytes_in(folder) / 1e6:,.0f} MB" if folder else "-"
     where = str(folder) if folder else f"not here: statecomp models pull {preset.name}"
-    return preset.name, str(preset.layer), f"{preset.context:,}", size, where
+    return preset.name, where, str(preset.layer), f"{preset.context:,}", size

@@ -6,10 +6,8 @@ import json
 from dataclasses import asdict
 
 import click
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
-from statecomp.cli.terminal import show
+from statecomp.cli.terminal import show, table_of
 from statecomp.recipes import DEFAULT, RECIPES, Measured, Recipe
 
 
@@ -19,11 +17,16 @@ def recipes(as_json: bool) -> None:
     """List the recipes: how boldly each replaces, and what that did on recorded runs.
 
     Tokens and dollars are changes against no compression, with prompt caching at the prices of a
-    Claude Sonnet class model.  Premature is the share of what a reader of the whole run would still
-    have kept that had been replaced; broken are steps that missed an identifier.  Every run was
-    scored by a router that had seen neither it nor its task.  Read again: in how many
-    hand-offs a language model that finished the task from such a view read 100 tokens or more of
-    what had been seen before; for bold and paper, with records of a day earlier.
+    Claude Sonnet class model.  Every run was scored by a router that had seen neither it nor its
+    task.
+
+    \b
+      premature   of what a reader of the whole run would still have kept, the share that
+                  had been replaced
+      broken      steps that missed an identifier
+      read again  in how many hand-offs a language model that finished the task from such a
+                  view read 100 tokens or more of what had been seen before (for bold and
+                  paper, with records of a day earlier)
 
     \b
     Examples:
@@ -34,20 +37,8 @@ def recipes(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([_plain(recipe) for recipe in RECIPES.values()], indent=1))
         return
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for name in (
-        "recipe",
-        "what it is",
-        "",
-        "tokens",
-        "dollars",
-        "premature",
-        "broken",
-        "read again",
-    ):
-        table.add_column(
-            name, overflow="fold", justify="left" if len(table.columns) < 3 else "right"
-        )
+    numbers = ("tokens", "dollars", "premature", "broken", "read again")
+    table = table_of("", ("recipe", "what it is", "", *numbers), left=3)
     for recipe in RECIPES.values():
         name = f"{recipe.name} (default)" if recipe.name == DEFAULT else recipe.name
         table.add_row(

@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from statecomp.cli.engine import engine_options, progress
-from statecomp.cli.files import refuse, write_lines, write_text
-from statecomp.cli.price_book import read_price_book
+from statecomp.cli.files import read_price_book, refuse, write_lines, write_text
+from statecomp.cli.options import CHOSEN, JSON_FILE, PATH, PRICES, RUNS
 from statecomp.cli.replay_tables import closing, meaning, tables
 from statecomp.cli.terminal import show, warn
 from statecomp.controller.prices import Prices
@@ -22,7 +22,7 @@ from statecomp.workers.engine import Engine
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@RUNS
 @click.option(
     "--strategy",
     "specs",
@@ -33,7 +33,7 @@ from statecomp.workers.engine import Engine
 @click.option(
     "--labels",
     "label_file",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="When each interaction could be replaced, as `statecomp annotate` writes it.",
 )
 @click.option(
@@ -47,13 +47,11 @@ from statecomp.workers.engine import Engine
     is_flag=True,
     help="The provider's cache runs out between the runs of a session, as over lunch.",
 )
-@click.option("--views", type=click.Path(path_type=Path), help="Write what would have been sent.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write all numbers.")
-@click.option("--report", type=click.Path(path_type=Path), help="Write one self-contained page.")
-@click.option("--limit", type=click.IntRange(1), help="Read at most N runs.")
-@click.option("--domain", help="Only runs of this domain.")
-@click.option("--skip-bad", is_flag=True, help="Leave out records that cannot be read, and say so.")
-@click.option("--prices", type=click.Path(path_type=Path), help="A price book (TOML) of your own.")
+@click.option("--views", type=PATH, help="Write what would have been sent.")
+@JSON_FILE
+@click.option("--report", type=PATH, help="Write one self-contained page.")
+@CHOSEN
+@PRICES
 @click.option("--model", default="", help="Whose prices and tokenizer to use.")
 @click.option("--tokenizer", default="", help="A local tokenizer.json, for exact counts.")
 @engine_options
@@ -78,11 +76,18 @@ def replay(
 
     RUNS are JSONL or JSONL.gz files, one recorded run a line, or a JSON list of messages.  Before
     every recorded assistant message but the first, the strategy is handed the raw history, as a
-    client would send it; what it hands back is counted, priced with prompt caching, and searched
-    for everything the recorded next action used.
+    client would send it.  What it hands back is counted, priced with prompt caching, and searched
+    for everything that the recorded next action used.
 
     \b
-    Strategies (SPEC):
+    Examples:
+      statecomp replay samples/*.jsonl --strategy window:keep=10 --strategy mask:keep=10
+      statecomp replay runs.jsonl.gz --strategy statecomp --jobs 2 --report report.html
+      statecomp replay runs.jsonl.gz --labels labels.jsonl --strategy periodic --strategy statecomp
+      statecomp replay runs.jsonl.gz --labels labels.jsonl --join 4 --strategy statecomp
+
+    \b
+    Strategies (SPEC); `statecomp strategies` lists the methods of others too:
       none                                   the whole history, every time
       window:keep=10                         the last 10 interactions
       mask:keep=10                           observations older than that blanked
@@ -94,38 +99,43 @@ def replay(
       statecomp:scorer=labels:PATH           StateComp's rule, true labels as scores
       statecomp:recipe=paper                 as in the paper; careful, balanced and bold must pay,
                                              at the prices that dollars are counted in
-    StateComp also takes wariness= (how many times the price of getting it back a wrong
-    replacement counts: less saves more), ahead=, prices=, window=, holds=off, pin=, pin_tools=,
-    role=, merge=, and the gates of the paper, threshold=, longer_than= and min_source_tokens=,
-    which leave money out; it and periodic take records=chat:openai:MODEL[@URL], or of the
-    default, which asks no model, budget= (a share of the source for sentences), dense= (tokens
-    of each output that get twice that) and name_worth= (what a missing identifier costs, in
-    tokens).
 
     \b
-    A step is broken when the recorded action uses an identifier the agent had learned from an
-    observation and that stands nowhere in what would have been sent.
-
-    With --labels, of the pairs (interaction i, checkpoint k), k >= i+2: premature is the share
-    replaced of those that the labels still keep at k, ready taken the share replaced of those
-    they call READY; an interaction that is masked or cut is replaced.  must_keep in view is, over
-    all checkpoints, the share of the labelled strings of earlier interactions that stands
-    anywhere in what is sent.  Runs without labels are left out of these and counted.
-
-    With --join, runs of one protocol, and of one domain as far as they go, are played as one
-    conversation in the order of the files; dearer and worst are then those of whole sessions.  A
-    later run's system message is dropped where it was said before, and else becomes part of its
-    first user message; a call that was left open gets "[no result recorded]"; call ids stay
-    unique.  Labels are judged within the run they were set in; what was READY stays so.  With
-    scorer=folds:FOLDER only runs are joined that one router has not seen.  With --breaks, every
-    strategy pays for the first request of each later run as if nothing of it were cached.
+    Options of statecomp, with commas between them:
+      wariness=    how many times the price of getting it back a wrong replacement counts;
+                   less saves more
+      ahead=       how many of the requests to come count towards a rewrite
+      holds=off    documents the user names are not kept
+      pin=, pin_tools=, window=, prices=, role=, merge=
+      threshold=, longer_than=, min_source_tokens=
+                   the gates of the paper, which leave money out
+      records=     chat:openai:MODEL[@URL] has a model write the records
+    Without a model, records are extracts, here and for periodic:
+      budget=      the share of the source that sentences may take
+      dense=       tokens of each output that get twice that share
+      name_worth=  what a missing identifier costs, in tokens
 
     \b
-    Examples:
-      statecomp replay samples/*.jsonl --strategy window:keep=10 --strategy mask:keep=10
-      statecomp replay runs.jsonl.gz --strategy statecomp --jobs 2 --report report.html
-      statecomp replay runs.jsonl.gz --labels labels.jsonl --strategy periodic --strategy statecomp
-      statecomp replay runs.jsonl.gz --labels labels.jsonl --join 4 --strategy statecomp
+    What the columns mean:
+      broken       steps whose recorded action uses an identifier that the agent had learned
+                   from an observation, and that stands nowhere in what would have been sent
+      premature    with --labels: the share replaced of what the labels still keep then
+      ready taken  with --labels: the share replaced of what the labels call READY then
+      must_keep in view
+                   with --labels: the share of the labelled strings of earlier interactions
+                   that stands anywhere in what is sent, over all checkpoints
+
+    Labels judge pairs of interaction i and checkpoint k with k >= i+2; what is masked or cut
+    counts as replaced.  Runs without labels are left out of these columns, and counted.
+
+    With --join, runs of one protocol are played as one conversation in the order of the files,
+    runs of one domain together as far as they go.  Dearer and worst are then those of whole
+    sessions.  A later run's system message is dropped where it was said before, and else becomes
+    part of its first user message; a call that was left open gets "[no result recorded]"; call
+    ids stay unique.  Labels are judged within the run they were set in; what was READY stays so.
+    With scorer=folds:FOLDER, runs are joined only if there is a router that has seen none of
+    them.  With --breaks, every strategy pays for the first request of each later run as if
+    nothing of it were cached.
     """
     chosen = tuple(dict.fromkeys(specs or ("statecomp",)))
     task = ReplayTask(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
+from statecomp.cli.terminal import table_of
 from statecomp.controller.prices import Prices
 from statecomp.replays.run import RunReplay
 from statecomp.replays.table import StrategyRow, hindsight_share, rows, rows_by_domain
@@ -43,7 +43,7 @@ def saved_table(lines: Sequence[StrategyRow]) -> Table:
     """What each strategy costs and breaks, against the run as it was recorded."""
     first = lines[0]
     joined = f"{first.runs} sessions of " if first.recorded > first.runs else ""
-    table = _table(
+    table = table_of(
         f"{joined}{first.recorded} runs, {first.checkpoints} checkpoints",
         ("strategy", "tokens", "saved", "side", "cached", "dollars", "", "broken", "95 %"),
     )
@@ -69,7 +69,7 @@ def saved_table(lines: Sequence[StrategyRow]) -> Table:
 def mechanics_table(lines: Sequence[StrategyRow]) -> Table:
     """How often each strategy rewrote, how much stood unchanged in front, and who paid for it."""
     columns = ("commits", "refusals", "cache breaks", "in front", "dearer", "worst")
-    table = _table("rewrites, and runs that cost more", ("strategy", *columns))
+    table = table_of("rewrites, and runs that cost more", ("strategy", *columns))
     for row in lines:
         front = "-" if row.first_change is None else f"{row.first_change:.0%}"
         table.add_row(
@@ -87,7 +87,7 @@ def mechanics_table(lines: Sequence[StrategyRow]) -> Table:
 def timing_table(lines: Sequence[StrategyRow]) -> Table:
     """When each strategy replaced, against labels that say when it could."""
     first = lines[0]
-    table = _table(
+    table = table_of(
         f"timing, by labels for {first.labelled} of {first.recorded} runs",
         ("strategy", "premature", "ready taken", "must_keep in view"),
     )
@@ -138,17 +138,9 @@ def _saved_cell(row: StrategyRow) -> str:
 def _by_domain(
     title: str, domains: Mapping[str, Sequence[StrategyRow]], cell: Callable[[StrategyRow], str]
 ) -> Table:
-    table = _table(title, ("strategy", *domains))
+    table = table_of(title, ("strategy", *domains))
     for place, row in enumerate(next(iter(domains.values()))):
         table.add_row(row.strategy, *(cell(rows[place]) for rows in domains.values()))
-    return table
-
-
-def _table(title: str, columns: Sequence[str]) -> Table:
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    table.add_column(columns[0], overflow="fold", min_width=15)
-    for name in columns[1:]:
-        table.add_column(name, justify="right", no_wrap=True)
     return table
 
 

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from statecomp.annotation.records import Reading
 from statecomp.cli.files import read_chosen, write_lines
+from statecomp.cli.options import LIMIT, PATH, RUNS, SKIP_BAD
 from statecomp.cli.terminal import show, watched
 from statecomp.errors import BadInput, needing
 from statecomp.strategy import Scorer
@@ -21,12 +22,12 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@RUNS
 @click.option("--router", "folder", default="", help="A router folder. [default: the shipped one]")
 @click.option("--checkpoint", type=click.IntRange(2), help="k; the last one when not given.")
-@click.option("--pairs", type=click.Path(path_type=Path), help="Write every pair i < k as JSONL.")
-@click.option("--limit", type=click.IntRange(1), help="Read at most N runs.")
-@click.option("--skip-bad", is_flag=True, help="Leave out records that cannot be read, and say so.")
+@click.option("--pairs", type=PATH, help="Write every pair i < k as JSONL.")
+@LIMIT
+@SKIP_BAD
 def score(
     runs: tuple[Path, ...],
     folder: str,
@@ -78,7 +79,10 @@ def _print(reading: Reading, bundle: Bundle, scorer: RouterScorer, checkpoint: i
     wanted = checkpoint or reading.last
     prefix = next((p for k, p in prefixes(reading) if k == wanted), None)
     if prefix is None:
-        raise BadInput(f"{reading.id} has {reading.last} interactions; no checkpoint {wanted}")
+        raise BadInput(
+            f"{reading.id} has {reading.last} interactions, and no checkpoint {wanted};"
+            f" give --checkpoint 2 to {reading.last}"
+        )
     ids, x = scorer.reader.read(prefix)
     table = Table(title=f"{reading.id} before interaction {wanted}", title_justify="left", box=None)
     for name in ("i", "score", "", "action", "because"):

@@ -12,12 +12,13 @@ from urllib.parse import urlsplit
 
 import click
 
+from statecomp.cli.files import read_price_book
 from statecomp.cli.live_method import given_for, live_method, method_options, rivals_of
-from statecomp.cli.price_book import read_price_book
+from statecomp.cli.options import PRICES, STORE_URL
 from statecomp.cli.server import run_server
 from statecomp.cli.terminal import warn
 from statecomp.config.learned import routers_of
-from statecomp.config.places import STORE, data_folder, open_nearby, open_store, store_url
+from statecomp.config.places import data_folder, open_nearby, open_store, store_url
 from statecomp.errors import BadInput
 from statecomp.proxy.sessions import salt_of
 from statecomp.proxy.settings import (
@@ -56,7 +57,13 @@ ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     help="Where requests go on to; without it OpenAI and Anthropic, by protocol.",
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=PORT, show_default=True, type=click.IntRange(1, 65535))
+@click.option(
+    "--port",
+    default=PORT,
+    show_default=True,
+    type=click.IntRange(1, 65535),
+    help="The port to listen on.",
+)
 @click.option(
     "--mode",
     type=click.Choice(["compress", "observe", "off"]),
@@ -73,19 +80,14 @@ ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     " takes milliseconds, that is, unless a model scores or writes the records.",
 )
 @method_options
-@click.option("--prices", type=click.Path(path_type=Path), help="A price book (TOML) of your own.")
+@PRICES
 @click.option(
     "--window",
     type=click.IntRange(1000),
     metavar="TOKENS",
     help="The models' window, where it is not known by their name; a full one makes commits free.",
 )
-@click.option(
-    "--store",
-    default="",
-    metavar="URL",
-    help=f"The ledger: a file, or postgresql://...  [default: {STORE}, else your data folder]",
-)
+@STORE_URL
 @click.option(
     "--token",
     default="",
@@ -99,7 +101,14 @@ ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     help="Opens the pages of all tenants; --token opens each tenant's own.",
 )
 @click.option("--allow-host", "hosts", multiple=True, help="A further name of this machine.")
-@click.option("--max-body", default=64, show_default=True, type=click.IntRange(1), metavar="MB")
+@click.option(
+    "--max-body",
+    default=64,
+    show_default=True,
+    type=click.IntRange(1),
+    metavar="MB",
+    help="A larger request is refused with 413.",
+)
 @click.option(
     "--processes",
     type=click.IntRange(0, 64),
@@ -148,13 +157,15 @@ def serve(
     streamed back untouched, and whatever fails here, the request goes out as it came.
 
     \b
-    Further upstreams have names, and are reached as /u/NAME/v1/... or with the header
-    x-statecomp-upstream: NAME.  With a token, clients send x-statecomp-token, or use the address
-    http://HOST:PORT/t/TOKEN/v1.  A request with x-statecomp-bypass: 1 is passed on unread.
+    Further upstreams have names, and are reached as /u/NAME/v1/... or with the
+    header x-statecomp-upstream: NAME.  With a token, clients send
+    x-statecomp-token, or use the address http://HOST:PORT/t/TOKEN/v1.
+    A request with x-statecomp-bypass: 1 is passed on unread.
 
     \b
-    Pages need a token that says whose: /t/ADMIN_TOKEN/statecomp/ shows all tenants.  A tenant asks
-    /statecomp/own, with the token and the key its agent uses, for the address of its own pages.
+    Pages need a token that says whose: /t/ADMIN_TOKEN/statecomp/ shows all
+    tenants.  A tenant asks /statecomp/own, with the token and the key its agent
+    uses, for the address of its own pages.
 
     \b
     Examples:

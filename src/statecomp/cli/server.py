@@ -71,6 +71,7 @@ def run_server(
         http=PatientProtocol,
         log_config=None,
         access_log=False,  # paths may hold the token
+        proxy_headers=False,  # nobody here asks where a request came from
         server_header=False,  # the upstream's own headers go through
         date_header=False,
         timeout_keep_alive=KEEP_ALIVE_S,

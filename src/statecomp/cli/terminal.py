@@ -6,11 +6,12 @@ import json
 import logging
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import StringIO
 from typing import TypeVar
 
 import click
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -65,6 +66,22 @@ def show(*things: Table | str) -> None:
     click.echo("\n".join(line.rstrip() for line in text.splitlines()))
 
 
+def table_of(title: str, columns: Sequence[str], left: int = 1) -> Table:
+    """An empty table: so many columns of words on the left, then numbers."""
+    table = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for name in columns[:left]:
+        table.add_column(name, overflow="fold", min_width=min(15, 10 + len(name)))
+    for name in columns[left:]:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def bar_on(console: Console) -> Progress:
+    """A progress bar that leaves nothing behind."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    return Progress(*columns, TimeRemainingColumn(), console=console, transient=True)
+
+
 def watched(
     items: Iterable[Item], label: str, total: int, note: Callable[[], str] = str
 ) -> Iterator[Item]:
@@ -77,8 +94,7 @@ def watched(
         yield from items
         click.echo(f"{label}: {total} done{note()}", err=True)
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
+    with bar_on(console) as bar:
         task = bar.add_task(label, total=total)
         for item in items:
             yield item
@@ -93,7 +109,8 @@ class _JsonLines(logging.Formatter):
         line = {
             "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
             "level": record.levelname.lower(),
-            "event": record.getMessage(),
+            # What a library says beyond its first line is what it was given.
+            "event": (record.getMessage().splitlines() or [""])[0],
             **fields,
         }
         if record.exc_info and record.exc_info[0] is not None:
@@ -105,6 +122,7 @@ class _JsonLines(logging.Formatter):
 def log_as_json() -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(_JsonLines())
+    logging.getLogger().handlers = [handler]  # of all that is loaded: the loop, drivers, clients
     for name, level in (("statecomp", logging.INFO), ("uvicorn", logging.WARNING)):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False

@@ -14,6 +14,7 @@ from statecomp.annotation.forecasts import read_forecasts
 from statecomp.annotation.labels import read_labels
 from statecomp.cli.engine import engine_options, progress
 from statecomp.cli.files import read_chosen, write_text
+from statecomp.cli.options import JSON_FILE, PATH, RUNS, SEED, together
 from statecomp.cli.terminal import show
 from statecomp.errors import needing
 from statecomp.workers.engine import Engine
@@ -32,13 +33,13 @@ READING = "reading a language model needs more libraries: install statecomp[enco
 def shared(command: Callable[..., None]) -> Callable[..., None]:
     """What both commands ask for."""
     options = (
-        click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path)),
-        click.option("--labels", required=True, type=click.Path(path_type=Path),
+        RUNS,
+        click.option("--labels", required=True, type=PATH,
                      help="A label file, as `statecomp annotate` writes it."),
-        click.option("--more-labels", type=click.Path(path_type=Path),
+        click.option("--more-labels", type=PATH,
                      help="Runs labelled here are learned from too, and never tuned or judged on:"
                      " for labels you trust less. Where both files label a run, --labels counts."),
-        click.option("--forecasts", type=click.Path(path_type=Path),
+        click.option("--forecasts", type=PATH,
                      help="How surely each interaction was READY to a reader of the past alone;"
                      " the committee learns from these more than from the labels."),
         click.option("--representation", default="evidence", show_default=True,
@@ -53,7 +54,7 @@ def shared(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--layer", type=click.IntRange(1), help="[default: the encoder's]"),
         click.option("--readout", type=click.Choice(["last", "mean"]), default="last",
                      show_default=True, help="Of a text, its last token or the mean of all."),
-        click.option("--vectors", type=click.Path(path_type=Path), metavar="FOLDER",
+        click.option("--vectors", type=PATH, metavar="FOLDER",
                      help="Where vectors are, as `statecomp extract` writes them, and where those"
                      " that are not there are put. [default: your cache folder]"),
         click.option("--sample-checkpoints", type=click.IntRange(1),
@@ -64,7 +65,8 @@ def shared(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--learner", "learners", multiple=True, type=click.Choice(LEARNERS),
                      help="May be repeated: validation picks the best. [default: committee on"
                      " evidence, else mlp128]"),
-        click.option("--loss", type=click.Choice(LOSSES), default="bce", show_default=True),
+        click.option("--loss", type=click.Choice(LOSSES), default="bce", show_default=True,
+                     help="How networks weigh the rarer class; bce weighs all pairs alike."),
         click.option("--rare-weight", type=click.FloatRange(1.0), default=10.0, show_default=True,
                      help="How often a pair of the rarer class counts in weighted-bce."),
         click.option("--calibration", type=click.Choice(["beta", "platt", "temperature", "raw"]),
@@ -72,19 +74,18 @@ def shared(command: Callable[..., None]) -> Callable[..., None]:
                      " them, with its weights in them; the others make them probabilities."),
         click.option("--precision", type=click.FloatRange(0.5, 1.0), default=0.98,
                      show_default=True, help="Precision the threshold must reach on validation."),
-        click.option("--unsafe-cost", type=float, help="Cost of replacing what must stay; with"),
-        click.option("--miss-cost", type=float, help="the cost of keeping what could go: the"
-                     " threshold follows from both, and --precision is not used."),
-        click.option("--seed", type=int, default=0, show_default=True),
+        click.option("--unsafe-cost", type=float, help="What replacing a step costs that must"
+                     " stay; the threshold then follows from costs instead of --precision."),
+        click.option("--miss-cost", type=float, help="What keeping a step costs that could go;"
+                     " goes with --unsafe-cost."),
+        SEED,
     )  # fmt: skip
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return together(*options)(command)
 
 
 @click.command()
 @shared
-@click.option("-o", "--out", required=True, type=click.Path(path_type=Path),
+@click.option("-o", "--out", required=True, type=PATH,
               help="The folder the router goes to.")  # fmt: skip
 @engine_options
 def train(out: Path, engine: Engine, **given: Any) -> None:
@@ -118,8 +119,8 @@ def train(out: Path, engine: Engine, **given: Any) -> None:
 
 @click.command()
 @shared
-@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write all numbers.")
-@click.option("--save-folds", type=click.Path(path_type=Path), metavar="FOLDER",
+@JSON_FILE
+@click.option("--save-folds", type=PATH, metavar="FOLDER",
               help="Keep the routers of all rotations; `--strategy statecomp:scorer=folds:FOLDER`"
               " then replays each run with one that has not seen its task.")  # fmt: skip
 @engine_options
@@ -128,6 +129,12 @@ def evaluate(json_file: Path | None, save_folds: Path | None, engine: Engine, **
 
     Configuration, calibration and threshold are chosen on train and validation; the labels of the
     test runs are read last.  `settled` are the pairs with k >= i+2.
+
+    \b
+    Examples:
+      statecomp evaluate runs.jsonl --labels labels.jsonl
+      statecomp evaluate runs.jsonl --labels labels.jsonl --save-folds folds/
+      statecomp replay runs.jsonl --strategy statecomp:scorer=folds:folds/
     """
     with needing(EXTRA):
         from statecomp.router import pipeline

@@ -136,116 +136,132 @@ def _of_the_ledger(name: str) -> click.Command:
     return next(command for command in COMMANDS if command.name == name)
 
 
-VERBS: Mapping[str, Verb] = {
-    "annotate": Verb(
-        "Label every interaction of RUNS: from which checkpoint on may it be replaced?",
-        _annotate,
-    ),
-    "completion": Verb(
-        "Print the script that makes SHELL complete statecomp commands.",
-        _completion,
-    ),
-    "diff": Verb(
-        "Show what COMMIT replaced, and by what.",
-        partial(_of_the_ledger, "diff"),
-    ),
-    "doctor": Verb(
-        "Find clients and frameworks, say how each is connected and what became of its requests.",
-        _doctor,
-    ),
-    "evaluate": Verb(
-        "Cross-validate a router on labelled RUNS: five rotations, no task in two parts.",
-        _evaluate,
-    ),
-    "exam": Verb(
-        "Ask what the records of RUNS still answer about the steps they stand for.",
-        _exam,
-    ),
-    "export": Verb(
-        "Write SESSIONS as runs, ready for `statecomp annotate`; without any, all there are.",
-        partial(_of_the_ledger, "export"),
-    ),
-    "extract": Verb(
-        "Read RUNS through a frozen language model and keep the vectors, one file a run.",
-        _extract,
-    ),
-    "figures": Verb(
-        "Draw figures as SVG and PNG; needs matplotlib (statecomp[figures]).",
-        _figures,
-    ),
-    "forecast": Verb(
-        "Ask a chat how surely each past step of RUNS may be replaced, knowing the past alone.",
-        _forecast,
-    ),
-    "import": Verb(
-        "Convert other tools' recordings to runs, one a line.",
-        _import,
-    ),
-    "labels": Verb(
-        "Look at label files: how many pairs they hold, and how far two readings agree.",
-        _labels,
-    ),
-    "learn": Verb(
-        "Make a router of your own from the sessions in the ledger.",
-        _learn,
-    ),
-    "lint": Verb(
-        "Check request bodies and recorded runs against the rules of their wire protocol.",
-        _lint,
-    ),
-    "log": Verb(
-        "List the commits of SESSION, the latest first; without it, of the latest sessions.",
-        partial(_of_the_ledger, "log"),
-    ),
-    "models": Verb(
-        "List, fetch and find the frozen models that read histories (statecomp[encoder]).",
-        _models,
-    ),
-    "purge": Verb(
-        "Delete sessions with all they hold: messages, account and commits.",
-        partial(_of_the_ledger, "purge"),
-    ),
-    "recipes": Verb(
-        "List the recipes: how boldly each replaces, and what that did on recorded runs.",
-        _recipes,
-    ),
-    "replay": Verb(
-        "Replay recorded runs under one or more strategies and compare them.",
-        _replay,
-    ),
-    "routers": Verb(
-        "Which router decides: list them, use one, go back.",
-        _routers,
-    ),
-    "score": Verb(
-        "Print the router's score for every interaction of RUNS at a checkpoint, and "
-        "what pushed it.",
-        _score,
-    ),
-    "serve": Verb(
-        "Serve a proxy that shortens what agents re-send.",
-        _serve,
-    ),
-    "sessions": Verb(
-        "List the sessions in the ledger, the latest first, with what each of them "
-        "saved, or why not.",
-        partial(_of_the_ledger, "sessions"),
-    ),
-    "show": Verb(
-        "Show one COMMIT: scores, the inequality that let it through, its summary, its regrets.",
-        partial(_of_the_ledger, "show"),
-    ),
-    "strategies": Verb(
-        "List the strategies: when each acts, on what, its model calls, its tools, and its source.",
-        _strategies,
-    ),
-    "train": Verb(
-        "Train a router on labelled RUNS and write it as a bundle.",
-        _train,
-    ),
-    "undo": Verb(
-        "Take COMMIT back: from the next request on its steps are raw again, and are not "
-        "taken again.",
-        partial(_of_the_ledger, "undo"),
-    ),
+SECTIONS: Mapping[str, Mapping[str, Verb]] = {
+    "Put it before an agent": {
+        "serve": Verb(
+            "Serve a proxy that shortens what agents re-send.",
+            _serve,
+        ),
+        "doctor": Verb(
+            "Find clients and frameworks, say how each is connected and what became of its "
+            "requests.",
+            _doctor,
+        ),
+    },
+    "See what it did, and take it back": {
+        "sessions": Verb(
+            "List the sessions in the ledger, the latest first, with what each of them "
+            "saved, or why not.",
+            partial(_of_the_ledger, "sessions"),
+        ),
+        "log": Verb(
+            "List the commits of SESSION, the latest first; without it, of the latest sessions.",
+            partial(_of_the_ledger, "log"),
+        ),
+        "show": Verb(
+            "Show one COMMIT: scores, the inequality that let it through, its summary, its "
+            "regrets.",
+            partial(_of_the_ledger, "show"),
+        ),
+        "diff": Verb(
+            "Show what COMMIT replaced, and by what.",
+            partial(_of_the_ledger, "diff"),
+        ),
+        "undo": Verb(
+            "Take COMMIT back: from the next request on its steps are raw again, and are not "
+            "taken again.",
+            partial(_of_the_ledger, "undo"),
+        ),
+        "export": Verb(
+            "Write SESSIONS as runs, ready for `statecomp annotate`; without any, all there are.",
+            partial(_of_the_ledger, "export"),
+        ),
+        "purge": Verb(
+            "Delete sessions with all they hold: messages, account and commits.",
+            partial(_of_the_ledger, "purge"),
+        ),
+    },
+    "Work on recorded runs": {
+        "import": Verb(
+            "Convert other tools' recordings to runs, one a line.",
+            _import,
+        ),
+        "replay": Verb(
+            "Replay recorded runs under one or more strategies and compare them.",
+            _replay,
+        ),
+        "score": Verb(
+            "Print the router's score for every interaction of RUNS at a checkpoint, and "
+            "what pushed it.",
+            _score,
+        ),
+        "exam": Verb(
+            "Ask what the records of RUNS still answer about the steps they stand for.",
+            _exam,
+        ),
+        "lint": Verb(
+            "Check request bodies and recorded runs against the rules of their wire protocol.",
+            _lint,
+        ),
+    },
+    "Label them": {
+        "annotate": Verb(
+            "Label every interaction of RUNS: from which checkpoint on may it be replaced?",
+            _annotate,
+        ),
+        "labels": Verb(
+            "Look at label files: how many pairs they hold, and how far two readings agree.",
+            _labels,
+        ),
+        "forecast": Verb(
+            "Ask a chat how surely each past step of RUNS may be replaced, knowing the past alone.",
+            _forecast,
+        ),
+        "figures": Verb(
+            "Draw figures as SVG and PNG; needs matplotlib (statecomp[figures]).",
+            _figures,
+        ),
+    },
+    "Train a router": {
+        "learn": Verb(
+            "Make a router of your own from the sessions in the ledger.",
+            _learn,
+        ),
+        "routers": Verb(
+            "Which router decides: list them, use one, go back.",
+            _routers,
+        ),
+        "train": Verb(
+            "Train a router on labelled RUNS and write it as a bundle.",
+            _train,
+        ),
+        "evaluate": Verb(
+            "Cross-validate a router on labelled RUNS: five rotations, no task in two parts.",
+            _evaluate,
+        ),
+        "extract": Verb(
+            "Read RUNS through a frozen language model and keep the vectors, one file a run.",
+            _extract,
+        ),
+        "models": Verb(
+            "List, fetch and find the frozen models that read histories (statecomp[encoder]).",
+            _models,
+        ),
+    },
+    "Know what there is": {
+        "recipes": Verb(
+            "List the recipes: how boldly each replaces, and what that did on recorded runs.",
+            _recipes,
+        ),
+        "strategies": Verb(
+            "List the strategies: when each acts, on what, its model calls, its tools, and its "
+            "source.",
+            _strategies,
+        ),
+        "completion": Verb(
+            "Print the script that makes SHELL complete statecomp commands.",
+            _completion,
+        ),
+    },
 }
+VERBS = {name: verb for verbs in SECTIONS.values() for name, verb in verbs.items()}

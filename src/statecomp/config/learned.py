@@ -42,7 +42,7 @@ def scored_by(given: Given, router: str | None, routers: Any) -> dict[str, str |
 
 
 def must_suit(chosen: Sequence[str], mode: str) -> None:
-    """Two routers only where nothing is sent by either."""
+    """Refuses two routers unless they are only compared: one alone can decide what is sent."""
     if len(chosen) > 2:
         raise BadInput(f"is given {len(chosen)} times; two can be compared", field="--router")
     if len(chosen) == 2 and mode != "observe":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from math import inf
 
 from statecomp.checkpoint import Pins
 from statecomp.config.records import model_records
@@ -17,6 +17,7 @@ from statecomp.llm.writing.writer import USUAL_RATIO
 from statecomp.method import Method
 from statecomp.options import Options, Settings, extract_of
 from statecomp.recipes import DEFAULT, Recipe, recipe_named
+from statecomp.router.hidden.opened import Serving
 from statecomp.wire.protocol import Placement
 
 OPTIONS: Mapping[str, str] = {
@@ -96,23 +97,22 @@ def method_of(
     return method, scored
 
 
-def _serving(options: Options) -> dict[str, Any]:
-    limit_s = options.real("encode_s", 0.0)
-    return {
-        "model": options.text("encoder", ""),
-        "device": options.text("device", "auto"),
-        "dtype": options.text("dtype", ""),
-        "limit_s": limit_s or None,
-    }
+def _serving(options: Options) -> Serving:
+    return Serving(
+        model=options.text("encoder", ""),
+        device=options.text("device", "auto"),
+        dtype=options.text("dtype", ""),
+        limit_s=options.real("encode_s", 0.0) or None,
+    )
 
 
 def _recipe(options: Options) -> Recipe:
     recipe = recipe_named(options.text("recipe", DEFAULT))
-    recipe = replace(
-        recipe,
-        wariness=options.real("wariness", recipe.wariness),
-        ahead=options.real("ahead", recipe.ahead),
-    )
+    wariness = options.real("wariness", inf)
+    if wariness < inf:
+        # What was asked for is meant, whoever writes.
+        recipe = replace(recipe, wariness=wariness, written=1.0)
+    recipe = replace(recipe, ahead=options.real("ahead", recipe.ahead))
     gates = recipe.gates
     threshold = options.real("threshold", 0.0)
     longer_than = options.whole("longer_than", -1)

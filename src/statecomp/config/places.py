@@ -11,9 +11,8 @@ from statecomp.history.identity import digest
 from statecomp.history.interaction import JsonObject
 from statecomp.ledger.audit import LedgerFailed
 from statecomp.ledger.nearby import NearbyFile
-from statecomp.ledger.open import DEFAULT_LIMITS, open_ledger
+from statecomp.ledger.open import open_ledger
 from statecomp.ledger.pages import Known
-from statecomp.ledger.retention import RetentionLimits
 from statecomp.ledger.sql_ledger import SqlLedger
 from statecomp.traces.secrets import Masker
 
@@ -40,11 +39,9 @@ def store_url(given: str, environ: Mapping[str, str]) -> str:
     return given or environ.get(STORE, "") or str(data_folder(environ) / LEDGER)
 
 
-def open_store(
-    given: str, environ: Mapping[str, str], limits: RetentionLimits = DEFAULT_LIMITS
-) -> SqlLedger:
+def open_store(given: str, environ: Mapping[str, str]) -> SqlLedger:
     """The ledger a person means, with secrets masked in whatever it stores."""
-    return open_ledger(store_url(given, environ), mask=_masked, limits=limits)
+    return open_ledger(store_url(given, environ), mask=_masked)
 
 
 def nearby_of(salt: bytes, environ: Mapping[str, str]) -> Path:

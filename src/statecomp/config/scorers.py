@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from statecomp.annotation.labels import Label, LabelScorer, read_labels
 from statecomp.controller.age import AgeScorer
@@ -17,6 +16,7 @@ from statecomp.history.trajectory import Trajectory
 from statecomp.options import Options
 from statecomp.recipes import DEFAULT_ROUTER, Recipe
 from statecomp.replays.sessions import labels_of
+from statecomp.router.hidden.opened import HERE, Serving
 from statecomp.strategy import Scorer
 
 Scoring: TypeAlias = Callable[[Trajectory], Scorer]
@@ -26,11 +26,8 @@ ROUTED = ("router", "folds", "paper")
 NEEDS, FIELD = "needs more libraries: install statecomp[router]", "scorer router"
 
 
-def scoring(spec: str, serving: Mapping[str, Any] = MappingProxyType({})) -> Scoring:
-    """`router[:FOLDER]`, `paper`, `folds:FOLDER`, `age:after=3` or `labels:PATH`.
-
-    `serving` says how a router's language model is run (`router.hidden.opened.Serving`).
-    """
+def scoring(spec: str, serving: Serving = HERE) -> Scoring:
+    """`router[:FOLDER]`, `paper`, `folds:FOLDER`, `age:after=3` or `labels:PATH`."""
     name, _, rest = spec.partition(":")
     if name == "age":
         options = Options(spec, rest)
@@ -48,21 +45,19 @@ def scoring(spec: str, serving: Mapping[str, Any] = MappingProxyType({})) -> Sco
     raise BadInput(f"is {name!r}; known are {known}", field="scorer")
 
 
-def _routed(name: str, rest: str, serving: Mapping[str, Any]) -> Scoring:
+def _routed(name: str, rest: str, serving: Serving) -> Scoring:
     with needing(NEEDS, field=FIELD):
         from statecomp.router import shipped
-        from statecomp.router.hidden.opened import Serving
-    run_by = Serving(**serving)
     if name == "router":
-        return lambda run: shipped.open_scorer(rest, run_by)
+        return lambda run: shipped.open_scorer(rest, serving)
     if name == "paper":
         bundle = shipped.shipped_bundle(shipped.PAPER)
-        return lambda run: shipped.scorer_of(bundle, run_by)
+        return lambda run: shipped.scorer_of(bundle, serving)
     # For each run a router that has not seen its task.
-    return lambda run: shipped.open_scorer(shipped.unseen_router(rest, run.group), run_by)
+    return lambda run: shipped.open_scorer(shipped.unseen_router(rest, run.group), serving)
 
 
-def default_scorer(recipe: Recipe, serving: Mapping[str, Any] = MappingProxyType({})) -> str:
+def default_scorer(recipe: Recipe, serving: Serving = HERE) -> str:
     """The router of the recipe where it can be used, else the shipped one, else plain age.
 
     A warning says in one sentence what scores instead, and why.
@@ -73,8 +68,7 @@ def default_scorer(recipe: Recipe, serving: Mapping[str, Any] = MappingProxyType
         return "router"
     with needing(NEEDS, field=FIELD):
         from statecomp.router import shipped
-        from statecomp.router.hidden.opened import Serving
-    if problem := shipped.instead_of(recipe.router, Serving(**serving)):
+    if problem := shipped.instead_of(recipe.router, serving):
         warnings.warn(problem, stacklevel=2)
         return "router"
     return recipe.router

@@ -14,9 +14,13 @@ from statecomp.controller.cached_summarizer import CachedSummarizer
 from statecomp.controller.circumstances import Circumstances
 from statecomp.controller.controller import Controller
 from statecomp.history.history import History
+from statecomp.history.interaction import Interaction, Segment
 from statecomp.llm.record import Record
 from statecomp.recent import LruCache, Weighed
-from statecomp.strategy import Summarizer, View
+from statecomp.strategy import Foreseeing, Summarizer, View
+
+FORESEEN = 80_000
+"""Characters that are read ahead behind one request at most; a longer step is read when it must."""
 
 Refused: TypeAlias = Callable[[Sequence[str]], bool]
 """Whether a summary of these sources was refused before."""
@@ -46,6 +50,10 @@ class Judge(Protocol):
         """Algorithm 1; a `summarizer` stands in for the usual one."""
         ...
 
+    def foresee(self, history: History) -> None:
+        """Read what is new of a history before a record of it is asked for; nobody waits now."""
+        ...
+
 
 class Judging:
     """Judges here, asking for no summary that is known to fail."""
@@ -57,6 +65,7 @@ class Judging:
         self._written: Weighed[tuple[str, ...], Record] = Weighed(
             256, lambda record: 1000 + 2 * len(record.body)
         )
+        self._foreseen: LruCache[str, str] = LruCache(16_384)
 
     def judged(
         self,
@@ -72,3 +81,22 @@ class Judging:
         rule = self.controller.rule.stricter(refetches, replaced)
         view = replace(self.controller, summarizer=asked, rule=rule).rewrite(history, now)
         return Judgement(view, tuple(asked.answered), asked.objections)
+
+    def foresee(self, history: History) -> None:
+        writer = self.controller.summarizer
+        if not isinstance(writer, Foreseeing):
+            return
+        left = FORESEEN
+        for segment in reversed(history.segments):
+            if self._foreseen.get(segment.id) or _is_open(segment):
+                continue
+            if len(segment.text) > left:
+                continue
+            left -= len(segment.text)
+            self._foreseen.put(segment.id, segment.id)
+            writer.foresee(segment)
+
+
+def _is_open(segment: Segment) -> bool:
+    """Whether it may yet change, or may never be replaced."""
+    return isinstance(segment, Interaction) and bool(segment.locked)

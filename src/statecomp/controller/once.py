@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from statecomp.history.interaction import Interaction
 from statecomp.history.repeats import told
+from statecomp.history.windows import matches_in
 
 ONCE_TOKENS = 500
 """A longer answer is a page to look things up in, and most of it comes again."""
@@ -43,7 +44,7 @@ def shown_once(interactions: Sequence[Interaction]) -> Iterator[str]:
     """The ids of short answers that would not be given again."""
     short = [i for i in interactions if i.tokens <= ONCE_TOKENS and _answers(i)]
     for interaction in short:
-        if _SAID.search(interaction.observed) or any(
+        if next(matches_in(_SAID, interaction.observed), None) or any(
             takes(call.name, call.arguments) for call in interaction.calls
         ):
             yield interaction.id

@@ -37,7 +37,7 @@ def overview(ledger: Account) -> Json:
 
 
 def session_json(session: Session) -> Json:
-    """A session without its tenant and family, which are nobody's names."""
+    """A session without tenant and family: hashes that say nothing to a person."""
     unnamed = ("tenant", "family")
     return {name: value for name, value in asdict(session).items() if name not in unnamed}
 

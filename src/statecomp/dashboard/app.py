@@ -116,6 +116,8 @@ def _answering(endpoint: Endpoint) -> Endpoint:
         try:
             return endpoint(request)
         except LedgerFailed as error:
-            return answer(request, {"error": f"The ledger does not answer: {error}"}, status=503)
+            # Where it lies is its owner's business.
+            told = "." if request.scope.get(VIEWER) else f": {error}"
+            return answer(request, {"error": f"The ledger does not answer{told}"}, status=503)
 
     return answered

@@ -1,4 +1,4 @@
-"""Which router decides, how sure its scores are worth, and the button that changes it."""
+"""Which router decides, how good its scores turned out, and the button that changes it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,12 @@ from statecomp.learning.watch import watched
 from statecomp.ledger.audit import Ledger
 from statecomp.ledger.own import account_of
 from statecomp.proxy.security import VIEWER
+from statecomp.recent import LruCache
 
 FRESH_S = 60.0
 """Looking through all sessions takes longer than a page should."""
+VIEWERS = 64
+"""Whose looks are kept: whoever has the token can be as many tenants as there are keys."""
 PAGE_HEADERS = {
     **HEADERS,
     "content-security-policy": (
@@ -36,7 +39,9 @@ class RouterDesk:
     ledger: Ledger
     routers: Any = None
     rivals: Callable[[], Mapping[str, Any]] | None = None
-    _seen: dict[str, tuple[float, Mapping[str, Any]]] = field(default_factory=dict)
+    _seen: LruCache[str, tuple[float, Mapping[str, Any]]] = field(
+        default_factory=lambda: LruCache(VIEWERS)
+    )
     _lock: Lock = field(default_factory=Lock)
 
     def listed(self, request: Request) -> Response:
@@ -88,10 +93,10 @@ class RouterDesk:
 
     def _watch(self, viewer: str) -> Mapping[str, Any]:
         with self._lock:
-            when, known = self._seen.get(viewer, (-FRESH_S, {}))
+            when, known = self._seen.get(viewer) or (-FRESH_S, {})
             if monotonic() - when >= FRESH_S:
                 known = watched(account_of(self.ledger, viewer)).as_json()
-                self._seen[viewer] = (monotonic(), known)
+                self._seen.put(viewer, (monotonic(), known))
             return known
 
 

@@ -31,6 +31,7 @@ _STATUS_GOOD = re.compile(
     r"(?:return[_ ]?code|exit[_ ]?(?:code|status))(?: was|[:=>\s])*0\b|"
     r"success: ?true|is_?error: ?false|status_code: ?2\d\d|ran successfully"
 )
+_VIEW = re.compile(r"(?:- )?(?:the )?agents? (?:own )?(?:view|words)")
 _ARROW = re.compile(r" (?:->|→|=>) (?P<outcome>.*)\Z")
 
 
@@ -70,8 +71,8 @@ def _claim(question: ExamQuestion, line: Line) -> _Claim | None:
     """What one line says, in so many words, of how its step ended."""
     if line.heading.startswith("failure"):
         return _Claim(FAILED, f"failure causes: {line.text}")
-    if line.heading.startswith("unresolved"):
-        return None  # what is still open is no verdict on what was done
+    if line.heading.startswith("unresolved") or _VIEW.match(line.text):
+        return None  # what is open, or what the agent took to be so, is no verdict on what was done
     if _STATUS_BAD.search(line.text):
         return _Claim(FAILED, line.text)
     if _STATUS_GOOD.search(line.text):

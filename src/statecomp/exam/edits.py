@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from statecomp.exam.text import folded
+from statecomp.history.given import argument_object
 from statecomp.history.interaction import Interaction
 
 SHORTEST, LONGEST, MOST_LINES, MOST_PAIRED = 12, 140, 600, 12
@@ -68,7 +68,7 @@ def _replaced(
     member: Interaction, versions: dict[str, str], shown: Mapping[int, str]
 ) -> Iterator[tuple[str, str, str]]:
     """(path, old text, new text) of each edit of one step; remembers what was written."""
-    for arguments in _arguments(member):
+    for arguments in (argument_object(call.arguments) for call in member.calls):
         path = next((str(arguments[key]) for key in _PATHS if key in arguments), "")
         edits = arguments.get("edits")
         for edit in [arguments, *(edits if isinstance(edits, list) else ())]:
@@ -94,16 +94,6 @@ def _anew(path: str, content: str, versions: dict[str, str]) -> Iterator[tuple[s
     if path in versions and versions[path] != content:
         yield path, versions[path], content
     versions[path] = content
-
-
-def _arguments(member: Interaction) -> Iterator[Mapping[str, Any]]:
-    for call in member.calls:
-        try:
-            decoded = json.loads(call.arguments)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(decoded, dict):
-            yield decoded
 
 
 def _old_and_new(edit: Mapping[str, Any]) -> tuple[str, str] | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -52,10 +54,25 @@ WHOLE = Integrity()
 
 @dataclass(frozen=True)
 class ShownLabel:
-    """What a value belongs to and what it is called there."""
+    """What a value belongs to and what it is called there, by the words of its path.
+
+    `texts` are what the source says of each thing of its kind, and `place` which of them it is of.
+    """
 
     owner: str
     field: str
+    place: int = 0
+    texts: Sequence[str] = dataclasses.field(default=(), compare=False)
+
+    def named_in(self, line: str, value: str) -> bool:
+        """Whether it stands in a line, or something that only its owner has."""
+        if stands(self.owner, line):
+            return True
+        cells = (cell.rpartition(": ")[2].strip() for cell in _CELL.split(line))
+        return any(cell != value and telling(cell) and self._only_here(cell) for cell in cells)
+
+    def _only_here(self, cell: str) -> bool:
+        return [place for place, text in enumerate(self.texts) if cell in text] == [self.place]
 
 
 @dataclass(frozen=True)
@@ -71,11 +88,12 @@ class LabelledValues:
         for group in groups:
             if group.kind is FactKind.LOCATION:
                 continue
-            for entry in group.entries:
-                for field, value in entry.folded_values.items():
+            texts = [entry.folded_text for entry in group.entries]
+            for place, entry in enumerate(group.entries):
+                for key, value in entry.folded_values.items():
                     if telling(value):
                         told[value] += 1
-                        label = ShownLabel(entry.folded_name, folded(field.rsplit(".", 1)[-1]))
+                        label = ShownLabel(entry.folded_name, folded(key), place, texts)
                         found.setdefault(value, set()).add(label)
         text = folded(source)
         return cls(
@@ -88,14 +106,28 @@ class LabelledValues:
         for value, labels in self.labels.items():
             at = [place for place, line in enumerate(record.lines) if stands(value, line.text)]
             if at:
-                owners = {label.owner for label in labels}
-                fields = {label.field for label in labels} - {""}
-                beside = "\n".join(_beside(value, record.lines[place].text) for place in at)
-                above = "\n".join(text for place in at for text in _above(record.lines, place))
-                owned = any(stands(owner, f"{beside}\n{above}") for owner in owners)
-                labelled = owned or any(stands(field, beside) for field in fields)
+                beside = [_beside(value, record.lines[place].text) for place in at]
+                above = [text for place in at for text in _above(record.lines, place)]
+                headers = [text for text in above if " | " in text]
+                owned = any(label.named_in(x, value) for label in labels for x in (*beside, *above))
+                called = {part for label in labels for part in (label.owner, label.field)} - {""}
+                labelled = owned or any(
+                    _calls(name, value, x) for name in called for x in (*beside, *headers)
+                )
                 total += Integrity(Share(labelled, 1), Share(owned, 1))
         return total
+
+
+_CELL = re.compile(r"; | \| ")
+_PART = re.compile(r"[^\W_]{3,}")
+
+
+def _calls(name: str, value: str, line: str) -> bool:
+    """Whether a line has the name of a value, or one word of it right before the value."""
+    before = line.partition(value)[0].rstrip(" :=")[-40:].split()[-1:]
+    return stands(name.rsplit(".", 1)[-1], line) or any(
+        word in _PART.findall(name) for word in before
+    )
 
 
 def _beside(value: str, line: str) -> str:

@@ -138,12 +138,15 @@ def _candidates(question: ExamQuestion, text: str) -> set[str]:
 def _below(question: ExamQuestion, lines: Sequence[Line], place: int) -> ReaderFinding:
     """Under the owner's line, where it names no other: one value is its own, several a list."""
     head = lines[place]
+    field = question.field.rsplit(".", 1)[-1]
     if any(stands(rival, head.text) for rival in question.rivals):
         return MISSING
+    if " | " in head.text and field and not stands(field, head.text):
+        return MISSING  # a header, and below it the rows of something else of the owner's
     for below, line in enumerate(lines[place + 1 : place + 1 + BELOW]):
         other_entry = line.opens or line.heading != head.heading
-        if other_entry or line.text.startswith("{"):
-            break
+        if other_entry or line.text.startswith("{") or " -> " in line.text:
+            break  # another entry, or another call of this one
         if any(stands(rival, line.text) for rival in question.rivals):
             break
         named = bool(question.field) and stands(question.field.rsplit(".", 1)[-1], line.text)

@@ -11,8 +11,8 @@ from typing import Final
 from statecomp.errors import BadInput
 from statecomp.features.view import BASE_TOKENS, TARGET_TOKENS, VIEW_BUDGET
 
-GROWING: Final = ("once", "full")
-"""The run is read as it grows: each token once, or as much of it as the model takes."""
+GROWING: Final = ("once", "full", "cut-full")
+"""The run is read as it grows: each token once, or as much of it as the model takes, or a part."""
 CONSTRUCTIONS: Final = (*GROWING, "local", "recent2", "recent4", "capped-recent4")
 
 ROOM_FOR_TARGET: Final = 2_048
@@ -50,15 +50,18 @@ def budget_of(construction: str, context: int, scale: int = 1) -> ViewBudget:
     """The limits of a construction, for a model that reads `context` tokens.
 
     A study with little time reads a part of each: every limit is divided by `scale`, but that of
-    `full`, which is what the model takes.  The paper's view has the size it has: a model that
-    cannot read it is refused.
+    `full`, which is what the model takes; `cut-full` is the same with its window divided too, as
+    long as the views of Recent4.  The paper's view has the size it has: a model that cannot read it
+    is refused.
     """
     room = min(ROOM_FOR_TARGET, context // 4)
     target = min(TARGET_TOKENS, context // 4)
+    # All the model can read, and a quarter of it again where that is full.
+    whole = ViewBudget(window=context, overlap=context // 4)
     known = {
         "once": ViewBudget(window=min(WINDOW, context), overlap=min(OVERLAP, context // 4)),
-        # All the model can read, and a quarter of it again where that is full.
-        "full": ViewBudget(window=context, overlap=context // 4),
+        "full": whole,
+        "cut-full": whole,
         "local": ViewBudget(target=target),
         "recent2": ViewBudget(2, context - room, room),
         "recent4": ViewBudget(4, context - room, room),

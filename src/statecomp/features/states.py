@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import takewhile
 from threading import Lock
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -26,7 +26,6 @@ from statecomp.history.interaction import Interaction, Segment
 from statecomp.recent import Weighed
 
 Construction: TypeAlias = Literal["full", "local", "recent2", "recent4", "capped-recent4"]
-CONSTRUCTIONS: Final[tuple[Construction, ...]] = get_args(Construction)
 
 
 @dataclass(frozen=True, slots=True)

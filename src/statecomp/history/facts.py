@@ -18,8 +18,9 @@ from statecomp.history.text import (
 from statecomp.recent import Weighed
 
 REMEMBERED = 4096
-NAME_BYTES = 110
 """Segments whose identifiers are kept; a history is read again at every checkpoint."""
+NAME_BYTES = 110
+"""What one identifier takes in memory, about."""
 
 
 @dataclass(frozen=True, slots=True)

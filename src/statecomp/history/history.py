@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 from statecomp.history.interaction import Interaction, JsonObject, Pinned, Segment, Summary
+from statecomp.history.referrals import pointed_to
 
 
 class Span(NamedTuple):
@@ -30,6 +31,11 @@ class History:
     segments: tuple[Segment, ...]
 
     @cached_property
+    def ids(self) -> tuple[str, ...]:
+        """The names of the segments, which tell how far another history begins as this one."""
+        return tuple([segment.id for segment in self.segments])
+
+    @cached_property
     def tokens(self) -> int:
         """Tok(H): the same serialisation and tokenizer that counted each segment."""
         return sum([segment.tokens for segment in self.segments])
@@ -43,6 +49,11 @@ class History:
     def summaries(self) -> tuple[Summary, ...]:
         """The records that stand for replaced interactions, in order."""
         return tuple([s for s in self.segments if isinstance(s, Summary)])
+
+    @cached_property
+    def pointed_to(self) -> Mapping[str, str]:
+        """The interactions that later answers send the agent to, each with the reason to stay."""
+        return pointed_to(self.interactions)
 
     @cached_property
     def checkpoint(self) -> int:

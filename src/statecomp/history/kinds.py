@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 
+from statecomp.history.given import argument_object
 from statecomp.history.interaction import Call, Interaction
 
 KINDS = ("edit", "run", "search", "read")
@@ -60,11 +60,7 @@ def _kind_of_call(call: Call) -> str:
     named = _kind_of_name(call.name)
     if named in ("search", "read"):
         return named
-    try:
-        arguments = json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return named
-    given = arguments if isinstance(arguments, dict) else {}
+    given = argument_object(call.arguments)
     command = next((str(given[key]) for key in _COMMANDS if key in given), "")
     found = _kind_of_command(command)
     return named if found == "other" else found

@@ -6,18 +6,17 @@ sends the agent to the first.  The agent then has nothing if the first was repla
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 
-from statecomp.history.interaction import Call, Interaction
+from statecomp.history.given import argument_object
+from statecomp.history.interaction import Call, Interaction, Observation
 
 POINTS_BACK = "the client answered a later call by pointing to it"
 SHORT_CHARS = 400
 """An answer that points back says little else; a reminder of the client's may follow it."""
 
 _UNCHANGED = re.compile(r"\bunchanged since (?:your |the |its )?last read\b", re.IGNORECASE)
-_points_back = _UNCHANGED.search
 _PATHS = ("file_path", "path", "filePath", "filename", "file")
 
 
@@ -27,8 +26,7 @@ def pointed_to(interactions: Sequence[Interaction]) -> Mapping[str, str]:
     What counts as last is the newest reading of the same file that was answered in full: clients
     remember one reading a file.
     """
-    seen_all = (seen for interaction in interactions for seen in interaction.observations)
-    if not any(len(seen.text) <= SHORT_CHARS and _points_back(seen.text) for seen in seen_all):
+    if not any(map(_stubs, interactions)):
         return {}
     latest: dict[tuple[str, str], str] = {}
     found: dict[str, str] = {}
@@ -47,18 +45,14 @@ def pointed_to(interactions: Sequence[Interaction]) -> Mapping[str, str]:
 
 
 def _stubs(interaction: Interaction) -> list[str]:
-    return [
-        seen.call_id
-        for seen in interaction.observations
-        if len(seen.text) <= SHORT_CHARS and _points_back(seen.text)
-    ]
+    """The calls that were answered by pointing back."""
+    return [seen.call_id for seen in interaction.observations if _points_back(seen)]
+
+
+def _points_back(seen: Observation) -> bool:
+    return len(seen.text) <= SHORT_CHARS and _UNCHANGED.search(seen.text) is not None
 
 
 def _file(call: Call) -> str:
-    try:
-        given = json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return ""
-    if not isinstance(given, Mapping):
-        return ""
+    given = argument_object(call.arguments)
     return next((str(given[name]) for name in _PATHS if given.get(name)), "")

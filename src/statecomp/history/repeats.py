@@ -1,4 +1,4 @@
-"""Calls that are made again: when the answer to one is what had been known before.
+"""Calls that are made again, and whether the answer says what was known before.
 
 The same call with another answer is news: a test after a fix, a page that has changed.  With the
 same answer it is a return to what was known.  A run, such as a test or a build, asks how things
@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from statecomp.history.given import NotGiven, given
 from statecomp.history.interaction import Call, Interaction
 from statecomp.history.kinds import kind_of
 from statecomp.recent import Weighed
@@ -69,8 +70,8 @@ def told(
 def call_key(call: Call) -> tuple[str, str]:
     """Name and arguments; the order of keys and the spaces between them say nothing."""
     try:
-        return call.name, json.dumps(json.loads(call.arguments), sort_keys=True)
-    except (ValueError, RecursionError):
+        return call.name, json.dumps(given(call.arguments), sort_keys=True)
+    except NotGiven:
         return call.name, call.arguments
 
 

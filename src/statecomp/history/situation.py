@@ -10,6 +10,7 @@ from functools import cached_property
 from statecomp.history.facts import FactIndex
 from statecomp.history.history import History, Span
 from statecomp.history.interaction import Interaction, Pinned, Segment, Summary
+from statecomp.history.windows import found
 
 LATEST = 3
 """How many of the last steps say what the agent is busy with."""
@@ -56,11 +57,6 @@ class Situation:
         return tuple(segment.text for segment in users)
 
     @cached_property
-    def documents(self) -> tuple[str, ...]:
-        """The documents the user names, in the order they are named first."""
-        return tuple(dict.fromkeys(name for text in self.asked for name in documents_in(text)))
-
-    @cached_property
     def records(self) -> tuple[Summary, ...]:
         """What stands for earlier replaced steps."""
         return tuple(s for s in self._segments() if isinstance(s, Summary))
@@ -91,4 +87,4 @@ class Situation:
 
 def documents_in(text: str) -> list[str]:
     """What a text names as a document to read."""
-    return _DOCUMENT.findall(text)
+    return list(found(_DOCUMENT, text))

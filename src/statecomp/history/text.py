@@ -15,6 +15,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any, TypeAlias
 
+from statecomp.history.given import NotGiven, given
 from statecomp.history.windows import WINDOW
 from statecomp.history.windows import found as found_in
 
@@ -192,14 +193,14 @@ def words_of(text: str) -> list[str]:
     """The words of some length, in lower case, in order."""
     if text.isascii() and len(text) <= WINDOW:
         return [word for word in _runs(text.lower(), _WORDS_ALONE) if len(word) > 2]
-    return _WORD.findall(text.lower())
+    return list(found_in(_WORD, text.lower()))
 
 
 def argument_text(arguments: str) -> str:
     """A call's arguments as `key: value` lines: what the agent meant, without JSON's escapes."""
     try:
-        decoded = json.loads(arguments)
-    except (ValueError, RecursionError):
+        decoded = given(arguments)
+    except NotGiven:
         return arguments
     return "\n".join(_leaves(decoded, ""))
 

@@ -70,20 +70,27 @@ class RouterComparison:
         return {**asdict(self), "better": self.better}
 
 
+def judged_on(own: Pairs, lived: Sequence[Lived]) -> Pairs:
+    """The pairs of these sessions on which routers can be compared."""
+    held = own.of_runs(one.id for one in lived).settled()
+    if not len(held) or held.ready.all() or not held.ready.any():
+        only = "no pair" if not len(held) else "READY only" if held.ready.all() else "KEEP only"
+        problem = f"the {len(lived)} newest sessions hold {only}, so nothing can be judged on them"
+        raise BadInput(f"{problem}; use it longer")
+    return held
+
+
 def compare(
     shipped: Bundle,
     yours: Bundle,
     lived: Sequence[Lived],
-    own: Pairs,
+    held: Pairs,
     labels: Labels,
     heard: Callable[[str], None] = lambda stage: None,
     method: Method = USUAL,
 ) -> RouterComparison:
-    """`method` is how both would decide, but for the router."""
-    held = own.of_runs(one.id for one in lived).settled()
-    if not len(held) or held.ready.all() or not held.ready.any():
-        only = "nothing" if not len(held) else "READY" if held.ready.all() else "KEEP"
-        raise BadInput(f"the newest sessions hold {only} only, so nothing can be judged on them")
+    """On the pairs `held` of the sessions `lived`; `method` is how both would decide, but for the
+    router."""
     both = {SHIPPED: shipped.scores(held.x), YOURS: yours.scores(held.x)}  # (pairs,) each
     heard(f"replaying {min(len(lived), REPLAYED)} sessions with both routers")
     played = replayed({SHIPPED: shipped, YOURS: yours}, lived[-REPLAYED:], labels, method)

@@ -15,7 +15,7 @@ from statecomp.annotation.pipeline import Annotator
 from statecomp.errors import BadInput
 from statecomp.features.evidence import NAMES
 from statecomp.learning import supervision
-from statecomp.learning.compare import USUAL, RouterComparison, compare
+from statecomp.learning.compare import USUAL, RouterComparison, compare, judged_on
 from statecomp.learning.habits import Habits, habits_of
 from statecomp.learning.lessons import Lessons, lessons
 from statecomp.learning.sessions import Lived
@@ -70,19 +70,27 @@ def learn(
 ) -> Learned:
     """`lived` are in the order they happened in; `method` is how they are replayed."""
     older, newer = parted(lived)
+    _known(lived, readers.forecasts)
     shipped = open_bundle()
     heard(f"labelling {len(lived)} sessions")
     taught = lessons(lived, shipped, readers.annotator, readers.forecasts)
     own = taught.pairs.checked("the pairs of your sessions")
+    held = judged_on(own, newer)
     trusted = readers.annotator is not None
     heard(f"learning from {len(older)} sessions, to be judged on {len(newer)} newer ones")
     trial = trained(own.of_runs(one.id for one in older), learner, trusted=trusted)
-    comparison = compare(shipped, trial, newer, own, taught.labels, heard, method)
+    comparison = compare(shipped, trial, newer, held, taught.labels, heard, method)
     if comparison.better:
         heard("learning from all sessions")
         trial = trained(own, learner, trusted=trusted)
     habits = habits_of(lived)
     return Learned(trial, comparison, taught, len(lived), len(newer), habits)
+
+
+def _known(lived: Sequence[Lived], forecasts: Forecasts | None) -> None:
+    if forecasts is not None and not any(one.id in forecasts for one in lived):
+        problem = "name none of these sessions; make them of what `statecomp export` writes of them"
+        raise BadInput(problem, field="forecasts")
 
 
 def parted(lived: Sequence[Lived]) -> tuple[list[Lived], list[Lived]]:

@@ -10,7 +10,7 @@ import numpy as np
 from statecomp.annotation.dataflow import Dataflow
 from statecomp.annotation.forecasts import Forecasts
 from statecomp.annotation.labels import Label, Labels
-from statecomp.annotation.pipeline import Annotator, RuleAnnotator, annotate
+from statecomp.annotation.pipeline import Annotator, annotate
 from statecomp.annotation.records import Reading
 from statecomp.features.evidence import EvidenceReader
 from statecomp.history.history import History
@@ -25,11 +25,6 @@ CHECKPOINTS = 12
 SURE = 0.98
 """How surely what was seen counts."""
 Watch = Callable[[str], None]
-
-
-def by_rules() -> Annotator:
-    rules = Dataflow()
-    return RuleAnnotator(rules, rules)
 
 
 @dataclass(frozen=True)
@@ -60,7 +55,7 @@ def lessons(
     for one in lived:
         heard(one.id)
         said = {
-            label.number: label for label in annotate(one.reading, annotator or by_rules()).labels
+            label.number: label for label in annotate(one.reading, annotator or Dataflow()).labels
         }
         by_number = _by_number(one.outcomes)
         labels[one.id] = {n: seen(label, by_number.get(n, ())) for n, label in said.items()}

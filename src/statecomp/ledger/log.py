@@ -17,11 +17,13 @@ from typing import Any, NamedTuple
 
 from statecomp.history.identity import digest
 from statecomp.ledger import claims
-from statecomp.ledger.commits import Commit, bytes_of
+from statecomp.ledger.commits import ENTRY_BYTES, NAME_BYTES, Commit, bytes_of
 from statecomp.ledger.database import Connection, Database, Row
 from statecomp.recent import Weighed
 
 CHUNK = 500
+HISTORIES, NEWS = 1024, 8
+"""Histories of which is remembered what stands in them, and how many states may be new in one."""
 REMEMBERED_STATES = 65_536
 NOTHING_HELD: Mapping[str, str] = MappingProxyType({})
 
@@ -36,6 +38,16 @@ class StateCommits(NamedTuple):
 NOTHING_FOUND = StateCommits(0, ())
 
 
+class FoundBefore(NamedTuple):
+    """The states of a history as it was last asked for, and those that have commits."""
+
+    ids: tuple[str, ...] = ()
+    states: tuple[StateCommits, ...] = ()
+
+    def weight(self) -> int:
+        return ENTRY_BYTES + NAME_BYTES * len(self.ids)
+
+
 class LogMemory:
     """What this process has read of the log, and which states it has used since last asked."""
 
@@ -46,6 +58,8 @@ class LogMemory:
         self.states: Weighed[tuple[str, str], StateCommits] = Weighed(
             size, lambda found: bytes_of(found.commits)
         )
+        # (tenant, last state) -> a history up to there, and what was found in it.
+        self.found: Weighed[tuple[str, str], FoundBefore] = Weighed(HISTORIES, FoundBefore.weight)
         self.held: dict[str, Mapping[str, str]] = {}
         self._used: set[tuple[str, str]] = set()
 
@@ -64,11 +78,34 @@ class LogMemory:
             else:
                 # Some other step was taken meanwhile, and `decided` does not belong to it.
                 self.states.clear()
+            self.found.clear()
             self.held.clear()
             self.mark = mark
         if not same:
             self.tell_epoch(mark[1])
         return mark
+
+    def begun(self, tenant: str, ids: tuple[str, ...]) -> FoundBefore:
+        """What is known of the longest beginning of these: a history grows by a step or two."""
+        ends = [(tenant, state) for state in ids[-NEWS:]]
+        with self.lock:
+            known = self.found.get_all(ends)
+            for end in reversed(ends):
+                if end in known and known[end].ids == ids[: len(known[end].ids)]:
+                    self._used.update((tenant, one.commits[0].at) for one in known[end].states)
+                    return known[end]
+        return FoundBefore()
+
+    def keep(
+        self, mark: tuple[int, int], tenant: str, now: FoundBefore, before: FoundBefore
+    ) -> None:
+        """Remember a history as it is `now`, in the place of what it was `before`."""
+        if now.ids == before.ids:
+            return
+        with self.lock:
+            if self.mark == mark:
+                self.found.drop([(tenant, before.ids[-1])] if before.ids else [])
+                self.found.put((tenant, now.ids[-1]), now)
 
     def known(self, tenant: str, ids: Sequence[str]) -> tuple[list[StateCommits], list[str]]:
         """What is remembered of these states, and the ones that are not."""
@@ -104,17 +141,21 @@ class SqlLog:
         self._tenant = tenant
 
     def find(self, ids: Sequence[str]) -> Sequence[Commit]:
-        wanted = list(dict.fromkeys(ids))
+        wanted = tuple(dict.fromkeys(ids))
 
         def work(connection: Connection) -> list[StateCommits]:
             mark = self._memory.refresh(connection)
-            found, missing = self._memory.known(self._tenant, wanted)
+            before = self._memory.begun(self._tenant, wanted)
+            found, missing = self._memory.known(self._tenant, wanted[len(before.ids) :])
+            found += before.states
             if missing:
                 held = self._held(connection, mark)
                 news = dict.fromkeys(missing, NOTHING_FOUND)
                 news.update(live_at(connection, self._tenant, missing, held))
                 self._memory.learn(mark, self._tenant, news)
                 found += [entry for entry in news.values() if entry.commits]
+            now = FoundBefore(wanted, tuple(found))
+            self._memory.keep(mark, self._tenant, now, before)
             return found
 
         found = sorted(self._database.look(work))

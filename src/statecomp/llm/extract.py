@@ -7,21 +7,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from statecomp.errors import BadInput
-from statecomp.history.interaction import Interaction
+from statecomp.history.facts import FactIndex
+from statecomp.history.interaction import Interaction, Segment
 from statecomp.history.situation import Situation
 from statecomp.history.text import Kind
-from statecomp.llm.extracting.compose import UnitTotals
 from statecomp.llm.extracting.draft import Draft
 from statecomp.llm.extracting.elsewhere import lines_elsewhere, stands_elsewhere
 from statecomp.llm.extracting.order.foremost import beside_kin, foremost
 from statecomp.llm.extracting.order.ranking import Setting, likelihood
-from statecomp.llm.extracting.order.valued import outdated
+from statecomp.llm.extracting.order.valued import later_values, outdated
 from statecomp.llm.extracting.pieces import Form, Owner
-from statecomp.llm.extracting.reading.lasting import lasting
+from statecomp.llm.extracting.reading.lasting import lasting, overwritten
 from statecomp.llm.extracting.reading.misleading import binding, misleads
 from statecomp.llm.extracting.reading.short import whole_answers
+from statecomp.llm.extracting.showing.totals import UnitTotals
 from statecomp.llm.extracting.steps import KnownStep, Outline, outline, steps_of
-from statecomp.llm.extracting.units import Place, Unit, units_of
+from statecomp.llm.extracting.units import Place, Unit, parts_of, units_of
 from statecomp.llm.extracting.unread import unread
 from statecomp.llm.inventory import inventory, worth
 from statecomp.llm.record import Record
@@ -94,17 +95,17 @@ class ExtractiveSummarizer:
         """What was done and how it ended, step by step, then the likeliest units that fit."""
         if situation.finished:
             return self._of_finished().summarize(span, replace(situation, finished=False))
-        sizes = [self.count(member.text) for member in span]
+        sizes, characters = zip(*(self._size(member) for member in span), strict=True)
         source = sum(sizes)
-        density = source / max(1, sum(len(member.text) for member in span))
+        density = source / max(1, sum(characters))
         most, room = self._rooms(sizes)
         seen = units_of(span)
         units = lasting([unit for unit in seen if not misleads(unit)])
-        old = outdated(units, situation)
+        after = [s for s in situation.after if isinstance(s, Interaction)]
+        old = outdated(units, situation) | overwritten(units, span, after)
         units = [unit for place, unit in enumerate(units) if place not in old]
         setting = Setting.of(units, situation)
         held = lines_elsewhere(situation)
-        after = [s for s in situation.after if isinstance(s, Interaction)]
         steps = steps_of(span, after, units)
         chances = [
             0.0
@@ -149,6 +150,26 @@ class ExtractiveSummarizer:
             ]
             draft.index(names, needs, most - reserve, self.count)
         return draft.record()
+
+    def foresee(self, segment: Segment) -> None:
+        """Read a segment that may be summarised later, or stand beside what is.
+
+        What can be told of it by itself is then remembered: a record of it alone is written for
+        that, and thrown away.
+        """
+        lines_elsewhere(Situation(before=(segment,)))
+        later_values(Situation(after=(segment,)))
+        if isinstance(segment, Interaction):
+            replace(self, name_worth=0).summarize((segment,), Situation())
+            inventory((segment,), FactIndex())  # of all its names, also those a record carries
+
+    def _size(self, member: Interaction) -> tuple[int, int]:
+        """The tokens and the characters of a step, counted once."""
+        notes = parts_of(member).notes
+        if self.count not in notes:
+            notes[self.count] = self.count(member.text), len(member.text)
+        size: tuple[int, int] = notes[self.count]
+        return size
 
     def _of_finished(self) -> ExtractiveSummarizer:
         """How a task is recorded that the user has moved on from: seldom is it needed again."""

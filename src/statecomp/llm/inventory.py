@@ -50,7 +50,8 @@ def inventory(span: Sequence[Interaction], rest: FactIndex, said: str = "") -> l
             and name not in COMMON
             and name not in rest
         }
-        answer = ShownAnswer.of(member, names, fresh, around)
+        shown_there = ShownAnswer.of(member, names, fresh, around)
+        answer = shown_there.answer
         place = 0
         for rank, (name, kind) in enumerate(fresh.items()):
             # They come in the order they stand in, quotations apart: the text is read about once.
@@ -58,12 +59,11 @@ def inventory(span: Sequence[Interaction], rest: FactIndex, said: str = "") -> l
             place = ahead if ahead >= 0 else max(0, answer.text.find(name))
             if kind in _VALUES or name in said:
                 continue
-            line = around.line(answer.line(name, place))
+            seen = answer.name(name, place)
             # What output tells the agent to do is not relayed, and neither is what it names.
-            if not line.addressed:
-                key = answer.key(name, place)
-                odds = answer.odds(name, kind, rank, place, line, key)
-                found.append(Name(name, key, step, place, odds))
+            if not seen.line.addressed:
+                odds = shown_there.odds(name, kind, rank, seen)
+                found.append(Name(name, seen.key, step, place, odds))
     return found
 
 

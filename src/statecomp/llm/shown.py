@@ -13,28 +13,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
 
-from statecomp.history.facts import FactIndex, facts_of, own_words
+from statecomp.history.facts import FactIndex, facts_of
 from statecomp.history.interaction import Interaction
-from statecomp.history.kinds import failed
-from statecomp.history.text import COMMON, Kind, identifiers, words_of
-from statecomp.llm.markers import ADDRESSED, ADDRESSED_WORDS
+from statecomp.history.text import Kind
+from statecomp.llm.named import ReadAnswer, ReadLine, Seen, ShownName, look_of, read_answer
 
-NEAR = 20_000
-"""Characters in which a name is looked for again: no huge output is read once for each name."""
-
-_WORD = re.compile(r"[A-Za-z0-9]{3,}")
-_JOINT = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])")
 _DIGITS = re.compile(r"\d+")
 _LETTERS = re.compile(r"[A-Za-z]+")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 _HEX = re.compile(r"[0-9a-f]{7,}\Z")
-_KEY = re.compile(
-    r"""(?<![\w:/.=-])([A-Za-z_](?:[\w.-]| (?=\w)){0,44})["'\\]*(?:\s*:\s*|=)["'\\\[]*\Z"""
-)
-_WHOLE = re.compile(r"""[\\"']{0,3}\s*(?:[,;}\])](?!\))|\\n|\n|\Z)""")
-
 BIAS = -2.02
 WEIGHTS: Mapping[str, float] = {
     "alike": -0.13,
@@ -72,16 +60,11 @@ WEIGHTS: Mapping[str, float] = {
     "url": -0.19,
 }
 
-Seen: TypeAlias = list[tuple[str, float]]
-"""What can be seen of a name, by what that is called."""
-
 
 @dataclass(frozen=True, slots=True)
 class ShownLine:
     """A line as names stand in it: what it says to all of them alike."""
 
-    addressed: bool
-    length: float
     spoken: float
     asked: bool
     used: frozenset[str]  # names of it that the agent itself has written elsewhere
@@ -93,36 +76,27 @@ class Surroundings:
 
     rest: FactIndex
     own: frozenset[str]
-    spoken: set[str]
+    spoken: frozenset[str]
     forms: Counter[str]
-    _lines: dict[str, ShownLine]
+    _lines: dict[ReadLine, ShownLine]
 
     @classmethod
     def of(cls, span: Sequence[Interaction], rest: FactIndex) -> Surroundings:
-        spoken = {word.lower() for member in span for word in _WORD.findall(own_words(member))}
+        spoken = frozenset().union(*(read_answer(member).spoken for member in span))
         own = frozenset().union(*(facts_of(member).own for member in span))
         forms = Counter(map(form_of, own.union(rest.agent_names())))
         return cls(rest, own, spoken, forms, {})
 
-    def line(self, text: str) -> ShownLine:
-        """Read once, however many names stand in it."""
-        if (known := self._lines.get(text)) is None:
-            known = self._lines[text] = self._read(text)
+    def line(self, line: ReadLine) -> ShownLine:
+        """Asked once, however many names stand in it."""
+        if (known := self._lines.get(line)) is None:
+            used = self.rest.agent_used
+            known = self._lines[line] = ShownLine(
+                sum(map(self.spoken.__contains__, line.around)) / max(1, len(line.around)),
+                any(map(self.rest.asked, line.words)),
+                frozenset(filter(used, line.names)),
+            )
         return known
-
-    def _read(self, text: str) -> ShownLine:
-        around = [word.lower() for word in _WORD.findall(text)]
-        words = words_of(text)
-        # The words are asked first: they tell of most lines that they address nobody.
-        may = not text.isascii() or not ADDRESSED_WORDS.isdisjoint(words)
-        used = self.rest.agent_used
-        return ShownLine(
-            may and ADDRESSED.search(text) is not None,
-            math.log(max(1, len(text))),
-            sum(map(self.spoken.__contains__, around)) / max(1, len(around)),
-            any(map(self.rest.asked, words)),
-            frozenset(name for name in _named(text) if used(name) and name not in COMMON),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +142,8 @@ def form_of(name: str) -> str:
 class ShownAnswer:
     """What one step was shown, as its names stand in it."""
 
-    text: str
-    failed: bool
-    tokens: int
+    answer: ReadAnswer
+    tokens: float
     crowd: int
     shapes: Counter[str]
     series: Mapping[str, Series]
@@ -186,50 +159,25 @@ class ShownAnswer:
     ) -> ShownAnswer:
         shapes = Counter(map(_shape, fresh))
         series = _series(names, around.own, around.rest)
-        crowd = shapes.total()
-        refused = bool(crowd) and failed(member)
-        return cls(member.observed, refused, member.tokens, crowd, shapes, series, around)
+        size = math.log(member.tokens + 1)
+        return cls(read_answer(member), size, shapes.total(), shapes, series, around)
 
-    def key(self, name: str, place: int) -> str:
-        """The field that a name is the value of, if it is."""
-        before = self.text[max(0, place - 54) : place]
-        # Most names are the value of no field, and that is quickly seen.
-        if not before.rstrip(" \t\"'\\[{(").endswith((":", "=")):
-            return ""
-        match, stop = _KEY.search(before), place + len(name)
-        # A part of a value, or a call in a program, is not the value of what stands before it.
-        return match[1] if match and _WHOLE.match(self.text[stop : stop + 8]) else ""
-
-    def line(self, name: str, place: int) -> str:
-        """What stands around a name, at most the line."""
-        text = self.text
-        start = max(text.rfind("\n", max(0, place - 150), place) + 1, place - 150, 0)
-        stop = place + len(name) + 150
-        end = text.find("\n", place, stop)
-        return text[start : end if end >= 0 else stop]
-
-    def odds(
-        self, name: str, kind: Kind, rank: int, place: int, line: ShownLine, key: str
-    ) -> float:
+    def odds(self, name: str, kind: Kind, rank: int, shown: ShownName) -> float:
         """That a later step needs it, by all that can be seen of it."""
-        shown, form = self._shown(name, rank, place), self._of_its_form(name)
-        words, field = self._words(name, line), _key_features(key.lower())
-        return _odds([(kind.value, 1.0), *shown, *form, *words, *field])
-
-    def _shown(self, name: str, rank: int, place: int) -> Seen:
-        times = self.text.count(name, place, place + NEAR)
+        look = look_of(name)
+        line = self.around.line(shown.line)
         seen = [
-            ("length", math.log(len(name))),
-            ("digits", sum(map(str.isdigit, name)) / len(name)),
-            ("depth", min(name.count("/"), 6) / 3.0),
-            ("late", place / max(1, len(self.text))),
+            (kind.value, 1.0),
+            *look.seen,
+            *shown.seen,
             ("rank", rank / self.crowd),
             ("crowd", math.log(self.crowd)),
             ("alike", math.log(self.shapes[_shape(name)])),
-            ("size", math.log(self.tokens + 1)),
-            ("repeats", math.log(max(1, min(20, times)))),
+            ("size", self.tokens),
+            *self._of_its_form(name),
+            *self._words(name, look.parts, line),
         ]
-        return [*seen, ("failed", 1.0)] if self.failed else seen
+        return _odds([*seen, ("failed", 1.0)] if self.answer.failed else seen)
 
     def _of_its_form(self, name: str) -> Seen:
         form = form_of(name)
@@ -245,45 +193,15 @@ class ShownAnswer:
             seen.insert(2, ("series_next", 1.0 / ahead))
         return seen
 
-    def _words(self, name: str, line: ShownLine) -> Seen:
-        parts = _words_in(name)
+    def _words(self, name: str, parts: Sequence[str], line: ShownLine) -> Seen:
         spoken = sum(map(self.around.spoken.__contains__, parts)) / max(1, len(parts))
         return [
             ("spoken", spoken),
-            ("line", line.length),
             ("line_spoken", line.spoken),
             ("asked_any", float(line.asked)),
             ("asked_name", float(any(map(self.around.rest.asked, parts)))),
             ("kin", float(len(line.used) > (name in line.used))),
         ]
-
-
-def _words_in(name: str) -> list[str]:
-    if name.isascii() and name.isalnum() and (name.islower() or name.upper() == name):
-        return [name.lower()] if len(name) > 2 else []
-    return [part.lower() for part in _JOINT.split(name) if len(part) > 2]
-
-
-@lru_cache(maxsize=4096)
-def _named(line: str) -> tuple[str, ...]:
-    """The names of a line, which it is asked for once for each of them."""
-    return tuple(identifiers(line))
-
-
-def _key_features(key: str) -> Seen:
-    if not key:
-        return []
-    groups = (group for group, marks in _KEYS.items() if any(mark in key for mark in marks))
-    return [("keyed", 1.0), *((group, 1.0) for group in groups)]
-
-
-_KEYS = {
-    "key_id": ("id", "sha", "ref", "key"),
-    "key_url": ("url", "link", "href", "src"),
-    "key_name": ("name", "title", "label", "email"),
-    "key_path": ("path", "file", "dir"),
-    "key_time": ("time", "date", "_at", "created", "updated"),
-}
 
 
 @lru_cache(maxsize=65_536)

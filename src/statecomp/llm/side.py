@@ -6,9 +6,13 @@ reasoning tokens are part of those and never added again.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from statecomp.llm.chat import NOTHING_USED, Chat, ChatFailed, ChatUsage
+
+DEADLINE_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,21 +59,6 @@ class SideAccount:
         return heard
 
 
-@dataclass(frozen=True, slots=True)
-class Later:
-    """A side result that the agent sees only from a later request on.
-
-    Methods that work in the background (CoMem, PACE) apply a result one step after they asked for
-    it; a recording has no clock, so the step count stands for one.
-    """
-
-    text: str
-    visible_from: int
-
-    def visible(self, checkpoint: int) -> bool:
-        return checkpoint >= self.visible_from
-
-
 @dataclass(frozen=True)
 class SideChannel:
     """Asks a model on behalf of a strategy and charges the account, for useless answers too."""
@@ -77,22 +66,32 @@ class SideChannel:
     chat: Chat
     account: SideAccount
 
-    def ask(self, kind: str, system: str, prompt: str, *, max_tokens: int) -> str:
+    def ask(
+        self,
+        kind: str,
+        system: str,
+        prompt: str,
+        *,
+        max_tokens: int,
+        schema: Mapping[str, Any] | None = None,
+    ) -> str:
         try:
-            completion = self.chat.ask(system, prompt, max_tokens=max_tokens)
+            completion = self.chat.ask(
+                system, prompt, max_tokens=max_tokens, schema=schema, deadline_s=DEADLINE_S
+            )
         except ChatFailed as error:
             # Cut off or refused is billed all the same; of a lost connection nobody knows.
             if error.usage != NOTHING_USED:
                 self.account.charge(kind, error.usage)
             raise
         self.account.charge(kind, completion.usage)
-        return completion.text
+        # A lone surrogate in an answer could not be sent on.
+        return completion.text.encode("utf-8", "replace").decode("utf-8")
 
-    def ask_ahead(
-        self, kind: str, system: str, prompt: str, *, max_tokens: int, checkpoint: int
-    ) -> Later:
-        """The same, for an answer that may not be used before the next checkpoint."""
-        return Later(self.ask(kind, system, prompt, max_tokens=max_tokens), checkpoint + 1)
+
+def account_of(channel: SideChannel | None) -> SideAccount:
+    """Where the calls of a channel are charged; an account nobody charges where there is none."""
+    return channel.account if channel else SideAccount()
 
 
 def channel_of(chat: Chat | None) -> SideChannel | None:

@@ -14,6 +14,8 @@ from functools import cached_property
 from statecomp.history.facts import facts_of
 from statecomp.history.interaction import Interaction, Segment
 from statecomp.history.text import COMMON, Kind, argument_text
+from statecomp.history.windows import found as found_in
+from statecomp.history.windows import substituted
 from statecomp.llm.extracting.unwrap import COLOUR
 
 _SPACES = re.compile(r"\s+")
@@ -24,6 +26,8 @@ _WILD = re.compile(r"\.?[*+?]+|\.\.\.|\u2026")
 _CHOICE = re.compile(r"\\\{([^{}\\]{1,60})\\\}")
 LEAST_LITERAL, BETWEEN = 3, 80
 """Characters a pattern must spell, and those that one of its gaps may stand for."""
+_WORD = re.compile(r"\w+")
+_SEPARATOR = re.compile(r"(?<=\d)[,_ ](?=\d{3})")
 _NUMBER = re.compile(r"\d(?:[\d,_]*\d)?(?:\.\d+)?")
 _SCALES = {"k": 1e3, "m": 1e6, "b": 1e9}
 _SCALED = re.compile(r"(\d(?:[\d,_]*\d)?(?:\.\d+)?)([kmb])\Z", re.IGNORECASE)
@@ -77,7 +81,7 @@ class SourceText:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        return frozenset(re.findall(r"\w+", self.text))
+        return frozenset(found_in(_WORD, self.text))
 
     @cached_property
     def endings(self) -> frozenset[str]:
@@ -88,11 +92,11 @@ class SourceText:
     @cached_property
     def digits(self) -> str:
         """The text with the thousands separators gone."""
-        return re.sub(r"(?<=\d)[,_ ](?=\d{3})", "", self.text)
+        return substituted(_SEPARATOR, lambda separator: "", self.text)
 
     @cached_property
     def numbers(self) -> frozenset[float]:
-        return frozenset(map(_value, _NUMBER.findall(self.text)))
+        return frozenset(map(_value, found_in(_NUMBER, self.text)))
 
     @cached_property
     def dates(self) -> frozenset[tuple[int, int, int]]:
@@ -117,7 +121,7 @@ class SourceText:
         return "/" in bare and "://" not in bare and (self._leads_to(bare) or self._lists(bare))
 
     def _says(self, text: str) -> bool:
-        return all(word in self.words for word in re.findall(r"\w+", text))
+        return all(word in self.words for word in _WORD.findall(text))
 
     def _matches(self, wanted: str) -> bool:
         """Whether it is a pattern, and something in the text is what it spells."""

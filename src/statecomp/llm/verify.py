@@ -9,12 +9,14 @@ from dataclasses import fields, replace
 
 from statecomp.errors import SummaryFailed
 from statecomp.history.facts import FactIndex, own_words
+from statecomp.history.given import NotGiven, given
 from statecomp.history.interaction import Call, Interaction
 from statecomp.history.situation import Situation
 from statecomp.history.text import COMMON, Kind, identifiers
 from statecomp.llm.extracting.arguments import acted
 from statecomp.llm.extracting.pieces import FENCED
 from statecomp.llm.extracting.reading.noise import guesses, intends
+from statecomp.llm.extracting.units import of_step
 from statecomp.llm.record import Record
 from statecomp.llm.record import entry as quoting
 from statecomp.llm.source import SourceText
@@ -180,6 +182,7 @@ def _bare(names: Sequence[str]) -> bool:
     return any(not any(map(str.isalpha, name)) for name in names)
 
 
+@of_step
 def own_identifiers(member: Interaction) -> Mapping[str, Kind]:
     """The identifiers of the agent's own words, without those inside what it wrote elsewhere."""
     # Reasoning is left out: a record never contains thinking.
@@ -237,8 +240,8 @@ def _looks_like_code(text: str) -> bool:
 def _arguments(call: Call) -> Iterator[tuple[str, str]]:
     """(key, value) of each argument; text that is no JSON object is one argument."""
     try:
-        decoded = json.loads(call.arguments)
-    except (ValueError, RecursionError):
+        decoded = given(call.arguments)
+    except NotGiven:
         decoded = call.arguments
     if not isinstance(decoded, dict):
         yield "input", decoded if isinstance(decoded, str) else call.arguments

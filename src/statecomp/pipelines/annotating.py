@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from statecomp.annotation.asking import CONCURRENCY, WINDOW_TOKENS
 from statecomp.annotation.chat import ChatAnnotator
 from statecomp.annotation.dataflow import Dataflow
 from statecomp.annotation.journal import Journal
-from statecomp.annotation.pipeline import Annotated, RuleAnnotator
+from statecomp.annotation.pipeline import Annotated
 from statecomp.annotation.pipeline import annotate as annotate_reading
 from statecomp.annotation.records import Reading
 from statecomp.errors import BadInput, StateCompError
@@ -17,11 +18,7 @@ from statecomp.history.trajectory import Trajectory
 from statecomp.llm.chat import Chat
 from statecomp.pipelines.runs import OnBad, Runs, RunSource, held, source_of, stop
 from statecomp.workers.engine import Engine, Spared, Watch, unwatched
-from statecomp.workers.local import LocalEngine
-
-CONCURRENCY = 4
-WINDOW = 100_000
-IN_PROCESS = LocalEngine()
+from statecomp.workers.local import IN_PROCESS
 
 
 def annotate(
@@ -30,7 +27,7 @@ def annotate(
     chat: Chat | None = None,
     journal: str | Path | None = None,
     concurrency: int = CONCURRENCY,
-    window: int = WINDOW,
+    window: int = WINDOW_TOKENS,
 ) -> list[Annotated]:
     """The labels of recorded runs, with what they rest on.
 
@@ -62,8 +59,7 @@ class DataflowJob:
             reading = Reading.of(run)
         except BadInput as problem:
             raise problem.at(file=run.source) from problem
-        rules = Dataflow()
-        made = annotate_reading(reading, RuleAnnotator(rules, rules))
+        made = annotate_reading(reading, Dataflow())
         return made if self.judgments else replace(made, judgments=())
 
 

@@ -9,7 +9,7 @@ from itertools import compress
 from pathlib import Path
 from typing import Any
 
-from statecomp.annotation.labels import Labels, read_labels
+from statecomp.annotation.labels import Labels, labels_in
 from statecomp.config import Settings, strategy_factory
 from statecomp.config.folds import SameRouters, same_routers
 from statecomp.controller.prices import Prices, shipped_prices
@@ -24,11 +24,9 @@ from statecomp.replays.sessions import batches, checked, joined
 from statecomp.replays.table import StrategyRow, rows
 from statecomp.replays.timing import LabelSource
 from statecomp.tokens import TokenCounter, counter_for
-from statecomp.workers.engine import Engine
-from statecomp.workers.local import LocalEngine
-from statecomp.workers.progress import Progress, silent
+from statecomp.workers.engine import Engine, Progress, silent
+from statecomp.workers.local import IN_PROCESS
 
-IN_PROCESS = LocalEngine()
 DEFAULT = ("statecomp",)
 
 
@@ -68,10 +66,7 @@ class LabelFile:
     def of(cls, given: Labels | str | Path | None) -> LabelFile:
         if not isinstance(given, str | Path):
             return cls(given or NO_LABELS)
-        found = read_labels(Path(given))
-        if not found:
-            raise BadInput("holds no label", file=str(given))
-        return cls(found, str(given))
+        return cls(labels_in(Path(given)), str(given))
 
     @property
     def source(self) -> LabelSource | None:
@@ -158,7 +153,7 @@ class ReplayTask:
         surveys = _surveyed(source, engine, progress, on_bad)
         known = [found for found in surveys if isinstance(found, Survey)]
         if not known:
-            raise BadInput("not one run could be read as a history")
+            raise BadInput("not one run could be read as a history; `statecomp lint` says why")
         self.labelled.check(known)
         common = common_identifiers((found.group, found.names) for found in known)
         again = (run for run in source if isinstance(run, Trajectory))
@@ -205,7 +200,9 @@ class ReplayJob:
 
 def _nothing_joins(together: SameRouters) -> BadInput:
     router = " and a router that has not seen them" if together.folders else ""
-    return BadInput(f"no two of these runs share a protocol{router}, so none can be joined")
+    return BadInput(
+        f"no two of these runs share a protocol{router}, so none can be joined; leave --join out"
+    )
 
 
 def _surveyed(

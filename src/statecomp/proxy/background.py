@@ -33,6 +33,7 @@ class _Job(Generic[Result]):
     """`worth` is what it could save at most, in tokens; its session waits `since_s`."""
 
     work: Callable[[Wanted], Result]
+    after: Callable[[Result], object]
     worth: int
     asked_s: float
     since_s: float
@@ -88,10 +89,14 @@ class Background(Generic[Result]):
         *,
         worth: int = 0,
         awaited_s: float = 0.0,
+        after: Callable[[Result], object] = lambda result: None,
     ) -> Future[Result | None]:
-        """A newer state takes the place of the older; `awaited_s` is how long somebody waits."""
+        """A newer state takes the place of the older; `awaited_s` is how long somebody waits.
+
+        What is to be done `after` it keeps nobody waiting for the result; it must not fail.
+        """
         now = monotonic()
-        job = _Job(work, worth, now, now, now + (0.0 if awaited_s else MAKE_WAY_S))
+        job = _Job(work, after, worth, now, now, now + (0.0 if awaited_s else MAKE_WAY_S))
         job.awaited_until_s = now + awaited_s if awaited_s else 0.0
         with self._changed:
             dropped = self._entered(session, job, now)
@@ -191,3 +196,4 @@ class Background(Generic[Result]):
             job.future.set_exception(error)
         else:
             job.future.set_result(result)
+            job.after(result)

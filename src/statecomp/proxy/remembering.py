@@ -44,6 +44,20 @@ class _Known(NamedTuple):
     epoch: int
 
 
+def _is_as_known(
+    news: Mapping[str, Sequence[Commit]], known: Mapping[str, _Known], epoch: int
+) -> bool:
+    """Whether nothing is new: the same commits in the same order."""
+    if len(known) < len(news):
+        return False
+    held = [known[at] for at in news]
+    same = all(
+        one.epoch == epoch and one.commits == tuple(new)
+        for one, new in zip(held, news.values(), strict=True)
+    )
+    return same and held == sorted(held)
+
+
 def _names_weight(names: Sequence[str]) -> int:
     return 300 + 80 * len(names)
 
@@ -124,7 +138,7 @@ class RememberingLog:
         for commit in found:
             by_state.setdefault(commit.at, []).append(commit)
         # Also what is there no longer: an undone commit must not come back from memory.
-        gone = self._known.get_all(at for at in ids if at not in by_state)
+        gone = self._known.get_all(ids).keys() - by_state.keys()
         self._learn({**dict.fromkeys(gone, ()), **by_state})
         return found
 
@@ -134,6 +148,8 @@ class RememberingLog:
             return
         known, nearby = self._known.get_all(news), self._nearby
         epoch = nearby.epoch if nearby is not None else 0
+        if _is_as_known(news, known, epoch):
+            return
         now = {at: _Known(next(self._order), tuple(new), epoch) for at, new in news.items()}
         self._known.put_all(now)
         unsaid = {

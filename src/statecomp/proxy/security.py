@@ -61,7 +61,7 @@ class Guard:
             await _tell(send, f"/t/{view_token(viewer, self.settings.salt)}{PAGES}/\n")
             return
         if in_path and is_page(path):
-            await self._to_page(send, path, given)
+            await self._to_page(send, raw, given)
             return
         scope = {**scope, VIEWER: viewer}
         if in_path:
@@ -129,15 +129,18 @@ class Guard:
         # No name was bent where there is no name; the token does the rest.
         return bool(self.settings.token) and _is_address(name)
 
-    async def _to_page(self, send: Send, path: str, token: str) -> None:
-        """A token in the address of a page would stay in the history of the browser."""
+    async def _to_page(self, send: Send, path: bytes, token: str) -> None:
+        """A token in the address of a page would stay in the history of the browser.
+
+        The path as it was sent: what is encoded in it must not end the header.
+        """
         cookie = b"%s=%s; Path=%s; HttpOnly; SameSite=Strict" % (
             COOKIE,
             token.encode(),
             PAGES.encode(),
         )
         # A path that began with two slashes would be read as another host.
-        where = b"/" + path.encode().lstrip(b"/")
+        where = b"/" + path.lstrip(b"/")
         headers = [(b"location", where), (b"set-cookie", cookie), (b"content-length", b"0")]
         await send({"type": "http.response.start", "status": 303, "headers": headers})
         await send({"type": "http.response.body", "body": b""})

@@ -175,7 +175,7 @@ def kept_salt(folder: Path) -> bytes:
     """The salt of this data folder, made at its first use; readable by its owner only."""
     path = folder / "salt"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.exists() or not path.stat().st_size:
             _make_salt(path)
         salt = path.read_bytes()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from statecomp.controller.prices import Prices
 from statecomp.history.history import History
+from statecomp.llm.side import SideCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,17 @@ class Bill:
     @property
     def total(self) -> int:
         return self.agent + self.side
+
+    def with_side(self, calls: Sequence[SideCall]) -> Bill:
+        """The same with what was asked of models beside it."""
+        dollars = [call.dollars for call in calls if call.dollars is not None]
+        return replace(
+            self,
+            side_input=sum(call.input_tokens for call in calls),
+            side_output=sum(call.output_tokens for call in calls),
+            side_calls=len(calls),
+            side_dollars=sum(dollars) if calls and len(dollars) == len(calls) else None,
+        )
 
     def __add__(self, other: Bill) -> Bill:
         return Bill(

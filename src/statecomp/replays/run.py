@@ -10,7 +10,6 @@ from statecomp.annotation.labels import Labels
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, JsonObject
 from statecomp.history.trajectory import Trajectory
-from statecomp.llm.side import SideCall
 from statecomp.replays.accounting import Bill, common_prefix
 from statecomp.replays.safety import Dependencies, action_identifiers
 from statecomp.replays.sessions import JoinedRuns
@@ -248,21 +247,7 @@ def _beginnings(run: Trajectory) -> frozenset[int]:
 
 
 def _bill(view: View, cached: int, output: int) -> Bill:
-    return Bill(
-        input=view.history.tokens,
-        cached=cached,
-        output=output,
-        side_input=sum(call.input_tokens for call in view.side_calls),
-        side_output=sum(call.output_tokens for call in view.side_calls),
-        side_calls=len(view.side_calls),
-        side_dollars=_known(view.side_calls),
-    )
-
-
-def _known(calls: Sequence[SideCall]) -> float | None:
-    """Dollars of side calls where all of them have a price of their own."""
-    dollars = [call.dollars for call in calls if call.dollars is not None]
-    return sum(dollars) if calls and len(dollars) == len(calls) else None
+    return Bill(view.history.tokens, cached, output).with_side(view.side_calls)
 
 
 def _standing(view: View, prefix: History) -> Standing:

@@ -209,7 +209,7 @@ def _prefixed(message: JsonObject, words: str, wire: Wire) -> JsonObject:
 
 
 def _with_new_ids(messages: list[JsonObject], taken: set[str]) -> list[JsonObject]:
-    """The messages with other ids where these are taken, which is then true of all of them."""
+    """The messages with new call ids where others have theirs; all ids then count as taken."""
     own: set[str] = set()
 
     def note(name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -96,18 +95,6 @@ def hindsight_share(results: Sequence[RunReplay]) -> float:
     """What could have been dropped with no broken step had the future been known."""
     raw = sum(result.raw.total for result in results)
     return sum(result.hindsight_tokens for result in results) / raw if raw else 0.0
-
-
-def refusal_reasons(results: Sequence[RunReplay], strategy: str) -> Counter[str]:
-    """How often each kind of refusal occurred; numbers in a reason are left out."""
-    return Counter(
-        "".join("N" if c.isdigit() else c for c in refusal.reason).replace("NN", "N")
-        for result in results
-        for replay in result.replays
-        if replay.strategy == strategy
-        for step in replay.steps
-        for refusal in step.refusals
-    )
 
 
 def _row(place: int, results: Sequence[RunReplay], prices: Prices) -> StrategyRow:

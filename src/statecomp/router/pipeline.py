@@ -26,11 +26,9 @@ from statecomp.router.learners import LOSSES, learner, lesson
 from statecomp.router.pairs import Pairs
 from statecomp.router.supervision import supervised_pairs
 from statecomp.router.threshold import Aim
-from statecomp.workers.engine import Engine
-from statecomp.workers.local import LocalEngine
-from statecomp.workers.progress import Progress, silent
+from statecomp.workers.engine import Engine, Progress, silent
+from statecomp.workers.local import IN_PROCESS
 
-IN_PROCESS: Final = LocalEngine()
 MEANING: Final = "READY from the earliest checkpoint at which a short summary may stand instead"
 
 

@@ -1,0 +1,1 @@
+"""Reading recorded runs, ours and other tools', and masking the secrets in them."""

@@ -64,7 +64,7 @@ class ManyWords:
         return state
 
     def _linked(self) -> list[int]:
-        """Of each state the longest other one whose parts it ends with: where to go on from."""
+        """For each state the longest other one that it ends with: the search goes on from there."""
         elsewhere = [0] * len(self._next)
         waiting = deque(self._next[0].values())
         while waiting:
@@ -80,7 +80,7 @@ class ManyWords:
 
 
 def _apart(places: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """Places that do not overlap: what did is one place, named by the longest word in it."""
+    """Places that do not overlap: those that did become one, with the longest word's name."""
     apart: list[tuple[int, int, str]] = []
     for start, stop, word in places:
         while apart and start < apart[-1][1]:

@@ -11,7 +11,7 @@ from statecomp.annotation.forecasts import Forecasts
 from statecomp.annotation.labels import Labels
 from statecomp.annotation.records import Reading
 from statecomp.errors import BadInput
-from statecomp.features.assemble import nearest_mean
+from statecomp.features.context import nearest_mean
 from statecomp.features.evidence import NAMES, EvidenceReader
 from statecomp.router.hidden.spec import Spec
 from statecomp.router.pairs import Features, Floats, Numbers, Pairs, ready_flags

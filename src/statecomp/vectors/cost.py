@@ -40,6 +40,9 @@ def cost_of(
     budget = budget_of(construction, context, scale)
     if construction == "full":
         return Cost(sum(seen), seen[-1] if seen else 0, max(seen, default=0))
+    if construction == "cut-full":
+        cut = [min(tokens, budget.window) for tokens in seen]
+        return Cost(sum(cut), _with_restarts(seen[-1] if seen else 0, budget), max(cut, default=0))
     if construction == "once":
         read = _with_restarts(seen[-1] if seen else 0, budget)
         return Cost(read, read, min(budget.window, read))

@@ -16,8 +16,7 @@ from statecomp.vectors import blocks
 from statecomp.vectors.extract import Extraction, ExtractOne, encoder_for
 from statecomp.vectors.sample import Sample
 from statecomp.vectors.shelf import StudyCard, Vectors, load, put_card
-from statecomp.workers.engine import Engine
-from statecomp.workers.progress import Progress
+from statecomp.workers.engine import Engine, Progress
 
 
 def pairs_of(

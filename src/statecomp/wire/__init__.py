@@ -1,0 +1,1 @@
+"""The protocols of the providers: messages to histories and back, without changing what is kept."""

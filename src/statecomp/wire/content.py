@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from statecomp.history.interaction import JsonObject
@@ -27,7 +28,12 @@ def block_kinds(content: Any) -> set[str]:
 
 def text_of(content: Any) -> str:
     """The readable text of some content; media become typed references."""
-    return "\n".join(part for part in map(block_text, blocks(content)) if part)
+    return joined(map(block_text, blocks(content)))
+
+
+def joined(parts: Iterable[str]) -> str:
+    """The parts that say something, one below the other."""
+    return "\n".join(part for part in parts if part)
 
 
 def edited_content(holder: JsonObject, edit: Callable[[str], str]) -> JsonObject:
@@ -35,6 +41,11 @@ def edited_content(holder: JsonObject, edit: Callable[[str], str]) -> JsonObject
     text = text_of(holder.get("content"))
     edited = edit(text)
     return holder if edited == text else {**holder, "content": edited}
+
+
+def compact(value: Any) -> str:
+    """A value as JSON, for people: whatever JSON does not know is named."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
 def block_text(block: Any) -> str:

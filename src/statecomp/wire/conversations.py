@@ -14,11 +14,14 @@ from operator import is_
 from threading import Lock
 from typing import Any, TypeAlias
 
+from statecomp.history.history import History
 from statecomp.history.identity import canonical
 from statecomp.history.interaction import Interaction, JsonObject, Segment
 from statecomp.recent import MEMORY, MemoryBudget, now
 from statecomp.wire.assemble import Cursor
 from statecomp.wire.content import strip_markers
+
+NO_HISTORY = History(())
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +39,15 @@ class KnownConversation:
     cursors: tuple[Cursor, ...]  # in front of each segment
     tokens: int
     sizes: tuple[int, ...] = ()  # bytes of each message, about
+    history: History = NO_HISTORY  # what stands before the messages, and the segments
 
     @property
     def bytes(self) -> int:
         return sum(self.sizes)
+
+    @property
+    def preamble(self) -> tuple[Segment, ...]:
+        return self.history.segments[: len(self.history.segments) - len(self.segments)]
 
 
 NOTHING = KnownConversation((), (), (), (), (), 0)

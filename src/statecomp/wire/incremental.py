@@ -8,6 +8,7 @@ with the number of conversations.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from operator import is_
 from typing import Any
@@ -54,46 +55,60 @@ class IncrementalReader:
         )
 
     def read(self, body: Mapping[str, Any]) -> History:
-        messages = message_list(body, self._wire)
+        messages, preamble = message_list(body, self._wire), self._preamble(body)
         try:
-            known = self._extend(messages)
+            known = self._extend(messages, preamble)
         except RecursionError as error:
             raise InvalidHistory("is nested too deeply to be read", field=self._wire.key) from error
-        return History((*self._preamble(body), *_rebound(known, messages)))
+        if all(map(is_, known.messages, messages)):
+            return known.history
+        return History((*preamble, *_rebound(known, messages)))
 
-    def _preamble(self, body: Mapping[str, Any]) -> Sequence[Pinned]:
+    def _preamble(self, body: Mapping[str, Any]) -> tuple[Pinned, ...]:
         """System text outside the messages; long, and nearly always the same."""
-        return [
-            self._preambles.get((role, text))
-            or self._preambles.put(
-                (role, text), Pinned(digest(role, text), (), self._count(text), role, text)
-            )
-            for role, text in self._wire.preamble(body)
-        ]
+        return tuple(
+            [
+                self._preambles.get((role, text))
+                or self._preambles.put(
+                    (role, text), Pinned(digest(role, text), (), self._count(text), role, text)
+                )
+                for role, text in self._wire.preamble(body)
+            ]
+        )
 
-    def _extend(self, messages: Sequence[JsonObject]) -> KnownConversation:
-        """The conversation up to here, as far as it was known in the objects it was first read in.
+    def _extend(
+        self, messages: Sequence[JsonObject], preamble: tuple[Pinned, ...]
+    ) -> KnownConversation:
+        """The conversation up to here.
 
-        Later ones would be a second copy of every string.
+
+        What was known keeps the objects it was first read in: those of this request would be a
+        second copy of every string.
         """
         place = (self._name, self._opening(messages))
         base, same = nearest(self._shelf.row(place), messages, self._shelf.unchanging)
         known = base
         if base is NOTHING or not same == len(messages) == len(base.messages):
-            known = self._longer(base, settled(base, same), messages)
+            known = self._longer(base, settled(base, same), messages, preamble)
+        elif base.preamble != preamble:
+            known = replace(base, history=History((*preamble, *base.segments)))
         # A fork, or another conversation that began alike, stands beside the one it came from.
         self._shelf.put(place, known, base if same == len(base.messages) else NOTHING)
         return known
 
     def _opening(self, messages: Sequence[JsonObject]) -> str:
-        """Named once for the very objects; a wrong name finds nothing, and no wrong history."""
+        """Where to look for a conversation; worked out once for the same message objects."""
         first = tuple(messages[:OPENING])
         key = tuple(map(id, first))
         known = self._openings.get(key)
         return known[1] if known else self._openings.put(key, (first, _opening(first)))[1]
 
     def _longer(
-        self, base: KnownConversation, kept: int, messages: Sequence[JsonObject]
+        self,
+        base: KnownConversation,
+        kept: int,
+        messages: Sequence[JsonObject],
+        preamble: tuple[Pinned, ...],
     ) -> KnownConversation:
         """The first `kept` segments of what is known, and the rest read anew."""
         start = stop = base.starts[kept] if base.starts else 0
@@ -113,6 +128,7 @@ class IncrementalReader:
             tuple(cursors),
             sum(segment.tokens for segment in segments),
             (*base.sizes[:stop], *(size_of(message) for message in messages[stop:])),
+            History((*preamble, *segments)),
         )
 
 

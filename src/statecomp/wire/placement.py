@@ -47,7 +47,7 @@ def _placed(history: History, wire: Wire) -> Iterator[tuple[bool, JsonObject]]:
 
 
 def _merged(messages: Sequence[JsonObject], summaries: set[int]) -> Iterator[JsonObject]:
-    """No two user messages in a row where a summary is one of them: they become one message."""
+    """Two user messages in a row become one where one of them is a summary."""
     for speaks, run in groupby(messages, key=lambda message: message.get("role") == "user"):
         together = list(run)
         if speaks and any(id(message) in summaries for message in together):

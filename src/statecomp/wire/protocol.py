@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from statecomp.history.interaction import Call, JsonObject, Observation
-from statecomp.history.validity import Violation
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +50,18 @@ class Adapted:
 
     body: Mapping[str, Any]
     headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One broken wire rule: which rule, where it is broken, and one sentence for a person."""
+
+    rule: str
+    place: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.text} [{self.rule}]"
 
 
 Edit = Callable[[str], str]

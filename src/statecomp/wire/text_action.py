@@ -19,7 +19,7 @@ from statecomp.wire.provider import Provider
 
 @dataclass(frozen=True, slots=True)
 class TextAction(OpenAIChat):
-    """Chat messages, of which other groups belong together."""
+    """Chat messages, grouped otherwise: the user message behind an action is its result."""
 
     name: str = "text-action"
 

@@ -8,8 +8,9 @@ more of them can pass through than fit in memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
 from statecomp.errors import StateCompError
 
@@ -17,7 +18,7 @@ In = TypeVar("In")
 Out = TypeVar("Out")
 Taken = TypeVar("Taken", contravariant=True)
 Given = TypeVar("Given", covariant=True)
-Watch = Callable[[int], None]
+Watch: TypeAlias = Callable[[int], None]
 """Hears after each item how many are done."""
 
 # How often an item is tried again when its worker dies, before the work is given up.
@@ -31,7 +32,17 @@ class WorkersLost(StateCompError):
 
 
 def unwatched(done: int) -> None:
-    """Nobody looks."""
+    """A `Watch` that shows nothing."""
+
+
+Progress: TypeAlias = Callable[[str, int | None], AbstractContextManager[Watch]]
+"""Given a label and how many items there are, if that is known, hears how many are done."""
+
+
+@contextmanager
+def silent(label: str, total: int | None) -> Iterator[Watch]:
+    """A `Progress` that shows nothing."""
+    yield unwatched
 
 
 class Engine(Protocol):
@@ -56,7 +67,7 @@ class Spared(Generic[In, Out]):
 
 
 class Crew(Protocol[Taken, Given]):
-    """Workers with items before them."""
+    """Workers, and the items that were given to them."""
 
     def put(self, item: Taken) -> None: ...
 

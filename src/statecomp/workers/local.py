@@ -44,6 +44,9 @@ class LocalEngine:
             yield from in_order(crew, items, AHEAD * self.jobs, watch)
 
 
+IN_PROCESS = LocalEngine()
+
+
 def map_runs(work: Callable[[In], Out], items: Iterable[In], jobs: int = 1) -> Iterator[Out]:
     """`work` over the items, results in the order of the items whatever the number of jobs."""
     return LocalEngine(jobs).map(work, items)

@@ -99,7 +99,7 @@ def _imported() -> Any:
 
 
 def _check_reachable(ray: Any, address: str) -> None:
-    """Ray itself would knock for minutes at a door that is not there."""
+    """Says at once where nothing listens; Ray itself would try again for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not port.isdecimal():
         return  # a name such as `auto`

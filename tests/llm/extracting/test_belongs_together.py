@@ -10,9 +10,9 @@ import pytest
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
 from statecomp.llm.extract import ExtractiveSummarizer
-from statecomp.llm.extracting.compose import UnitTotals
 from statecomp.llm.extracting.cut import cut
 from statecomp.llm.extracting.pieces import Form, Piece
+from statecomp.llm.extracting.showing.totals import UnitTotals
 from statecomp.llm.extracting.units import units_of
 from statecomp.llm.verify import verify
 from tests.llm.extracting.test_plain_to_read import heads, several

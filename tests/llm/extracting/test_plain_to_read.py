@@ -127,7 +127,7 @@ def test_what_the_agent_meant_to_do_is_not_quoted(sentence: str) -> None:
 
 
 def test_what_the_agent_stated_is_quoted_as_its_words_about_what_was_before() -> None:
-    said = "This commit modified only notes.md in docs_2020."
+    said = "Commit 7f3a modified only notes.md in docs_2020."
     record = written(step(4, seen="docs_2020/notes.md"), step(5, said=said, seen=PADDING))
     (line,) = (line for line in record.body.split("\n") if said in line)
     assert "the agent's view after it: " in line

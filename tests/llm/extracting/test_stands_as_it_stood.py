@@ -9,11 +9,12 @@ import pytest
 
 from statecomp.history.interaction import Interaction, Observation
 from statecomp.history.situation import Situation
-from statecomp.llm.extracting.compose import UnitTotals, lines_of
 from statecomp.llm.extracting.cut import cut
 from statecomp.llm.extracting.ending import ending_of
 from statecomp.llm.extracting.gaps import GAP
 from statecomp.llm.extracting.reading.page import place_of
+from statecomp.llm.extracting.showing.lines import lines_of
+from statecomp.llm.extracting.showing.totals import UnitTotals
 from statecomp.llm.extracting.steps import steps_of
 from statecomp.llm.extracting.units import units_of
 from statecomp.llm.extracting.unwrap import unwrapped

@@ -74,13 +74,13 @@ def main():
 """.splitlines()
 
 
-def test_lines_of_a_function_are_as_deep_as_they_stand_in_it() -> None:
+def test_lines_of_a_function_are_as_deep_as_they_stand_in_the_file() -> None:
     first, *others = [piece.text for piece in blocks(CODE)]
     assert first.startswith("def main():\n    used")
     assert others == [
-        '    number = int(input("which? "))\n    check(number)',
-        "    if number in used:\n        exit(1)",
-        "return used",
+        '        number = int(input("which? "))\n        check(number)',
+        "        if number in used:\n            exit(1)",
+        "    return used",
     ]
 
 

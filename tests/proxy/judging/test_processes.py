@@ -7,6 +7,9 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +18,7 @@ from statecomp.controller.age import AgeScorer
 from statecomp.controller.spans import Gates
 from statecomp.errors import ScoringFailed
 from statecomp.history.history import History
+from statecomp.history.interaction import Segment
 from statecomp.ledger.audit import LedgerFailed
 from statecomp.ledger.commits import MemoryLog
 from statecomp.method import Method
@@ -22,7 +26,7 @@ from statecomp.proxy.judging import processes
 from statecomp.proxy.judging.asked import Opening
 from statecomp.proxy.judging.processes import Judges, JudgingFailed
 from statecomp.recipes import shipped_scorer
-from statecomp.testing.words import chat_of, history_of
+from statecomp.testing.words import OneLiner, chat_of, history_of
 
 BULK = "the build passed and the report lies in out/report.txt, which nobody has read yet; " * 30
 WORD = "prrrrrrrr"
@@ -79,6 +83,21 @@ def impossible() -> Method:
     raise RuntimeError("this method cannot be opened")
 
 
+class Notes(OneLiner):
+    """Writes down what it reads ahead, for another process to see."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def foresee(self, segment: Segment) -> None:
+        with self.path.open("a") as file:
+            file.write(f"{segment.id}\n")
+
+
+def noting(path: Path) -> Method:
+    return replace(EAGER, summarizer=lambda account: Notes(path))
+
+
 @contextmanager
 def judging_with(opens: Callable[[], Method], limit_s: float = 60.0) -> Iterator[Judges]:
     judging = Judges(Opening(opens, KEY), 1, limit_s=limit_s)
@@ -119,6 +138,17 @@ def test_the_shipped_method_judges_the_same_elsewhere() -> None:
         here, there = engine_of(None, Method()), engine_of(judging, Method())
         for steps in (6, 12, 24):
             assert there.prepare(run(steps)) == here.prepare(run(steps))
+
+
+def test_a_process_that_judges_reads_ahead_once_it_has_answered(tmp_path: Path) -> None:
+    path = tmp_path / "read"
+    with judging_with(partial(noting, path)) as judging:
+        there = engine_of(judging)
+        first = there.prepare(run(1))
+        # It answers one question after the other: what comes next was asked behind the reading.
+        there.prepare(run(2))
+    names = [segment.id for segment in reversed(first.history.segments)]
+    assert path.read_text().split()[: len(names)] == names
 
 
 def test_scores_alone_come_from_elsewhere_where_a_model_writes(judges: Judges) -> None:

@@ -12,16 +12,17 @@ import click
 from rich.table import Table
 
 from statecomp.annotation.forecasts import Forecasts, read_forecasts
-from statecomp.annotation.labels import read_labels
+from statecomp.annotation.labels import labels_in, read_labels
 from statecomp.cli.files import read_chosen, write_pictures, write_text
-from statecomp.cli.labels import RUNS_HELP, labels_in
+from statecomp.cli.labels import RUNS_HELP
+from statecomp.cli.lazy import PlainGroup
 from statecomp.cli.terminal import show
 from statecomp.errors import BadInput, needing
 
 EXTRA = "ablations need more libraries: install statecomp[encoder,learn]"
 
 
-@click.group()
+@click.group(cls=PlainGroup)
 def ablate() -> None:
     """Compare representations, layers and routers on folds that share no task.
 
@@ -40,8 +41,9 @@ def shared(command: Callable[..., None]) -> Callable[..., None]:
                      help="A label file, as `statecomp annotate` writes it."),
         click.option("-o", "--out", type=click.Path(path_type=Path),
                      help="A folder for the table as Markdown, LaTeX and JSON."),
-        click.option("--layer", type=click.IntRange(1), help="[default: the one with most rows]"),
-        click.option("--seed", type=int, default=0, show_default=True),
+        click.option("--layer", type=click.IntRange(1), help="Of the encoder."
+                     " [default: the one with most rows]"),
+        click.option("--seed", type=int, default=0, show_default=True, help="Of the folds."),
     )  # fmt: skip
     for option in reversed(options):
         command = option(command)

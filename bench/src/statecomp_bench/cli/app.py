@@ -12,7 +12,7 @@ from statecomp_bench.cli.verbs import VERBS
 
 @click.group(
     cls=LazyGroup,
-    verbs=VERBS,
+    sections={"Commands": VERBS},
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="statecomp-bench")
@@ -21,6 +21,12 @@ def app() -> None:
 
     What a strategy removes changes what the agent does next, so this shows what replay cannot:
     steps taken twice, rules forgotten, values used wrongly.
+
+    \b
+    Start here:
+      statecomp-bench tasks
+      statecomp-bench run --tasks web-brochure --strategy none --strategy statecomp -o bench-runs/
+      statecomp-bench table bench-runs/
     """
 
 

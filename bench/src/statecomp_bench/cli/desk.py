@@ -22,7 +22,13 @@ GRACE_S = 1
 
 @click.command("desk")
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--port", default=8485, show_default=True, type=click.IntRange(1, 65535))
+@click.option(
+    "--port",
+    default=8485,
+    show_default=True,
+    type=click.IntRange(1, 65535),
+    help="The port to listen on, loopback only.",
+)
 @click.option(
     "--wait",
     "wait_s",

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from statecomp.baselines.none import NoCompression
 from statecomp.cli.files import write_text
+from statecomp.cli.lazy import PlainGroup
 from statecomp.cli.terminal import show, warn, watched
 from statecomp.config import Settings, strategy_factory
 from statecomp.controller.prices import shipped_prices
@@ -36,7 +37,7 @@ UNPROTECTED = click.option(
 )
 
 
-@click.group("handoff")
+@click.group("handoff", cls=PlainGroup)
 def handoff_group() -> None:
     """Hand tasks over half done: who finishes them sees only what a strategy shows.
 
@@ -92,7 +93,11 @@ class PreparingHandoffs:
 )
 @click.option("--seeds", default="0", show_default=True, help="Such as 0..4 or 1,5,9.")
 @click.option(
-    "--level", type=click.Choice([str(n) for n in LEVELS]), default="2", show_default=True
+    "--level",
+    type=click.Choice([str(n) for n in LEVELS]),
+    default="2",
+    show_default=True,
+    help="How long the tasks are; 3 is the longest.",
 )
 @click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
 @UNPROTECTED
@@ -109,6 +114,10 @@ def prepare_command(
     """Run tasks to a point and put each strategy's view into FOLDER; what is there stays.
 
     FOLDER/key.jsonl says what stands behind each name, and is not for readers.
+
+    \b
+    Example:
+      statecomp-bench handoff prepare handoffs/ --tasks 'office-*' --strategy statecomp --point 0.75
     """
     chosen = tuple(dict.fromkeys(specs or ("none", "statecomp")))
     for spec in chosen:
@@ -175,6 +184,11 @@ def run_command(
     """Let a model finish every hand-off that nobody has; each is a conversation of its own.
 
     What is finished stays, so a stopped run goes on where it stopped.
+
+    \b
+    Examples:
+      statecomp-bench handoff run handoffs/ --model openai:NAME --base-url http://host:8000/v1
+      statecomp-bench handoff run handoffs/ --model scripted:reader
     """
     folder = HandoffFolder(path)
     todo = [h for h in folder.require() if folder.ending(h.name) is None]
@@ -215,7 +229,12 @@ def act_command(path: Path, name: str, tool: str, arguments: str, unprotected: b
 @click.option("--words", default="", help="What you did.")
 @click.option("--reason", default="", help="Why it is not done, where it is not.")
 def finish_command(path: Path, name: str, reader: str, words: str, reason: str) -> None:
-    """Say that hand-off NAME is done, or that you cannot go on."""
+    """Say that hand-off NAME is done, or that you cannot go on.
+
+    \b
+    Example:
+      statecomp-bench handoff finish handoffs/ 0f3b... --reader ada --words "both files are mended"
+    """
     folder = HandoffFolder(path)
     finish(folder, folder.named(name), HandoffEnding(reader, words, reason))
 
@@ -233,6 +252,10 @@ def assign_command(path: Path, most: int, command: str) -> None:
 
     No reader gets a task twice, at whatever point it is handed over.  The pages are
     FOLDER/assignments/READER.md; hand-offs that were dealt out before stay where they are.
+
+    \b
+    Example:
+      statecomp-bench handoff assign handoffs/ --most 6
     """
     folder = HandoffFolder(path)
     made = assigned(folder, most)
@@ -251,7 +274,12 @@ def assign_command(path: Path, most: int, command: str) -> None:
 @click.option("--by-point", is_flag=True, help="One table for each point of hand-over.")
 @UNPROTECTED
 def table_command(path: Path, close: bool, by_point: bool, unprotected: bool) -> None:
-    """Score what is finished, once, and print what each strategy's readers made of it."""
+    """Score what is finished, once, and print what each strategy's readers made of it.
+
+    \b
+    Example:
+      statecomp-bench handoff table handoffs/ --by-point
+    """
     show_table(HandoffFolder(path), unprotected, close=close, by_point=by_point)
 
 

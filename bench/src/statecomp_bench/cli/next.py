@@ -10,8 +10,9 @@ from pathlib import Path
 import click
 from rich.table import Table
 
+from statecomp.annotation.labels import labels_in
 from statecomp.cli.files import read_chosen
-from statecomp.cli.labels import labels_in
+from statecomp.cli.lazy import PlainGroup
 from statecomp.cli.terminal import show, warn, watched
 from statecomp.config import Settings, strategy_factory
 from statecomp.errors import BadInput, StateCompError
@@ -27,14 +28,16 @@ from statecomp_bench.nextsteps.prepare import NextStudy, prepared
 from statecomp_bench.nextsteps.table import lines, problems
 
 FOLDER = click.argument("path", metavar="FOLDER", type=click.Path(path_type=Path))
-MOST = click.option("--most", type=click.IntRange(1), default=10, show_default=True, help="Each.")
+MOST = click.option(
+    "--most", type=click.IntRange(1), default=10, show_default=True, help="Pages each gets."
+)
 MOST_ANSWER_TOKENS = 4096
 SYSTEM = "You answer with one JSON object, as you are asked to."
 BOUNDS = Bounds()
 DEFAULT_STRATEGIES = ("none", "statecomp", "periodic:every=5")
 
 
-@click.group("next")
+@click.group("next", cls=PlainGroup)
 def next_group() -> None:
     """Ask what readers would do next, at moments when something old is needed.
 
@@ -47,8 +50,8 @@ def next_group() -> None:
     Examples:
       statecomp-bench next prepare next/ --runs runs.jsonl.gz --labels labels.jsonl
       statecomp-bench next run next/ --model openai:NAME@http://host:8000/v1
-      statecomp-bench next assign next/     readers outside answer files instead
-      statecomp-bench next judge next/      pages for judges, once readers have answered
+      statecomp-bench next assign next/     # readers outside answer files instead
+      statecomp-bench next judge next/      # pages for judges, once readers have answered
       statecomp-bench next table next/
     """
 
@@ -84,11 +87,38 @@ class PreparingMoments:
     metavar="SPEC",
     help=f"May be given several times.  [default: {', '.join(DEFAULT_STRATEGIES)}]",
 )
-@click.option("--moments", "count", type=click.IntRange(1), default=40, show_default=True)
-@click.option("--age", type=click.IntRange(1), default=BOUNDS.age, show_default=True)
-@click.option("--longest", type=click.IntRange(1), default=BOUNDS.longest, show_default=True)
-@click.option("--shortest", type=click.IntRange(0), default=BOUNDS.shortest, show_default=True)
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option(
+    "--moments",
+    "count",
+    type=click.IntRange(1),
+    default=40,
+    show_default=True,
+    help="How many, one a task.",
+)
+@click.option(
+    "--age",
+    type=click.IntRange(1),
+    default=BOUNDS.age,
+    show_default=True,
+    help="How many steps ago what is needed was shown, at least.",
+)
+@click.option(
+    "--longest",
+    type=click.IntRange(1),
+    default=BOUNDS.longest,
+    show_default=True,
+    help="Tokens of the whole history, at most.",
+)
+@click.option(
+    "--shortest",
+    type=click.IntRange(0),
+    default=BOUNDS.shortest,
+    show_default=True,
+    help="Tokens of the whole history, at least.",
+)
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Of the moments that are chosen."
+)
 @click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
 def prepare_command(
     path: Path,
@@ -106,6 +136,10 @@ def prepare_command(
 
     One moment a task, domains in turn.  FOLDER/key.jsonl says what stands behind each name, and is
     not for readers.
+
+    \b
+    Example:
+      statecomp-bench next prepare next/ --runs runs.jsonl.gz --labels labels.jsonl --moments 8
     """
     chosen = tuple(dict.fromkeys(specs or DEFAULT_STRATEGIES))
     for spec in chosen:
@@ -128,7 +162,12 @@ def prepare_command(
 @click.option("--model", required=True, metavar="CHAT", help="openai:MODEL[@URL] answers.")
 @click.option("--judge", default="", metavar="CHAT", help="Who judges.  [default: the same]")
 def run_command(path: Path, model: str, judge: str) -> None:
-    """Let a model answer every open page and judge what is answered; each page is asked alone."""
+    """Let a model answer every open page and judge what is answered; each page is asked alone.
+
+    \b
+    Example:
+      statecomp-bench next run next/ --model openai:NAME@http://host:8000/v1 --judge openai:OTHER
+    """
     folder = NextFolder(path)
     reader = open_chat(model, environ=os.environ)
     judging = open_chat(judge, environ=os.environ) if judge else reader
@@ -161,6 +200,10 @@ def assign_command(path: Path, most: int) -> None:
     """Deal pages out to readers outside; no reader gets a moment twice.
 
     Instructions are FOLDER/assignments/WHO.md.
+
+    \b
+    Example:
+      statecomp-bench next assign next/ --most 5
     """
     folder = NextFolder(path)
     _write(folder, readers(folder, most), folder.page_file, folder.answer_file)
@@ -170,7 +213,12 @@ def assign_command(path: Path, most: int) -> None:
 @FOLDER
 @MOST
 def judge_command(path: Path, most: int) -> None:
-    """Make pages for judges where all readers have answered, and deal them out."""
+    """Make pages for judges where all readers have answered, and deal them out.
+
+    \b
+    Example:
+      statecomp-bench next judge next/
+    """
     folder = NextFolder(path)
     judging_pages(folder)
     _write(folder, judges(folder, most), folder.judging_file, folder.verdict_file)
@@ -195,7 +243,12 @@ def _write(
 @next_group.command("table")
 @FOLDER
 def table_command(path: Path) -> None:
-    """Print what readers made of each strategy's views, where a judge has spoken."""
+    """Print what readers made of each strategy's views, where a judge has spoken.
+
+    \b
+    Example:
+      statecomp-bench next table next/
+    """
     show_table(NextFolder(path))
 
 

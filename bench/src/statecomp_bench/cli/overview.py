@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from statecomp_bench.cli.labels import label
 from statecomp_bench.cli.sheet import TableCell, TableDocument
-from statecomp_bench.cli.sheets import NOTHING, label
+from statecomp_bench.cli.sheets import NOTHING
 from statecomp_bench.tables import MethodRow
 
 OURS = "statecomp"

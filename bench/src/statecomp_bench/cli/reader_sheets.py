@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean
 
+from statecomp_bench.cli.labels import label
 from statecomp_bench.cli.sheet import TableCell, TableDocument
-from statecomp_bench.cli.sheets import NOTHING, label
+from statecomp_bench.cli.sheets import NOTHING
 from statecomp_bench.handoffs.folder import Handoff
 from statecomp_bench.handoffs.scoring import HandoffLine, HandoffOutcome, lines
 from statecomp_bench.nextsteps.table import NextLine

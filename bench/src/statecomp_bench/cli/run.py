@@ -76,7 +76,12 @@ class Job:
 @click.command("tasks")
 @click.option("--tasks", "patterns", multiple=True, metavar="GLOB", help="Only these.")
 def list_tasks(patterns: tuple[str, ...]) -> None:
-    """List the tasks, with the length of their plans, and the sessions."""
+    """List the tasks, with the length of their plans, and the sessions.
+
+    \b
+    Example:
+      statecomp-bench tasks --tasks 'web-*'
+    """
     table = Table("task", "domain", "steps", "files", "what it asks for")
     for task in tasks_like(patterns):
         case = task.case()
@@ -102,7 +107,11 @@ def list_tasks(patterns: tuple[str, ...]) -> None:
 )
 @click.option("--seeds", default="0", show_default=True, help="Such as 0..4 or 1,5,9.")
 @click.option(
-    "--level", type=click.Choice([str(n) for n in LEVELS]), default="1", show_default=True
+    "--level",
+    type=click.Choice([str(n) for n in LEVELS]),
+    default="1",
+    show_default=True,
+    help="How long the tasks are; 3 is the longest.",
 )
 @click.option(
     "--model",
@@ -124,7 +133,12 @@ def list_tasks(patterns: tuple[str, ...]) -> None:
 @click.option("--max-steps", type=click.IntRange(1), help="Ends every run; else as the task says.")
 @click.option("--unprotected", is_flag=True, help="Run tools without a sandbox for files.")
 @click.option(
-    "-o", "folder", type=click.Path(path_type=Path), default=Path("bench-runs"), show_default=True
+    "-o",
+    "folder",
+    type=click.Path(path_type=Path),
+    default=Path("bench-runs"),
+    show_default=True,
+    help="The folder for the runs.",
 )
 def run_bench(
     patterns: tuple[str, ...],

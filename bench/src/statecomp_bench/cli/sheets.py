@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from textwrap import shorten
 
 from statecomp.config.strategies import CARDS
+from statecomp_bench.cli.labels import MODEL_RECORDS, label
 from statecomp_bench.cli.sheet import TableCell, TableDocument, ranked
 from statecomp_bench.matched import MEANINGS, without_budget
 from statecomp_bench.tables import Bench, Estimate, MethodRow, RewardChange, published
@@ -19,13 +20,6 @@ ELSEWHERE = (
     "with other acting models; not comparable with ours in absolute terms."
 )
 NOTHING = TableCell("-")
-
-
-def label(strategy: str) -> str:
-    """The method's title and the options it was given."""
-    name, _, options = strategy.partition(":")
-    title = CARDS[name].title if name in CARDS else name
-    return f"{title} ({options})" if options else title
 
 
 def main_sheet(lines: Sequence[MethodRow], bench: Bench, several: bool) -> TableDocument:
@@ -76,9 +70,21 @@ def short_sheet(lines: Sequence[MethodRow], bench: Bench, title: str) -> TableDo
         f"{lines[0].runs} runs of each; means of a run, changes against no compression over the "
         "same tasks and seeds. Again: calls made a second time. Too early: of what was replaced, "
         "what a later step took; only sessions know it.",
+        *_asked(lines),
         *_trouble(lines, bench),
     )
     return TableDocument(title, names, tuple(zip(*columns, strict=True)), notes, _ours(lines))
+
+
+def _asked(lines: Sequence[MethodRow]) -> Iterator[str]:
+    """On how many answers records by a model rest."""
+    for row in lines:
+        if MODEL_RECORDS in label(row.strategy):
+            answers = round(row.side_calls * row.runs)
+            yield (
+                f"{label(row.strategy)}: {answers} answers by large language models, counted in "
+                "tokens, and in dollars at their own price."
+            )
 
 
 def why_sheet(lines: Sequence[MethodRow], bench: Bench) -> TableDocument:

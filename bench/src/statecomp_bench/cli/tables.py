@@ -14,9 +14,9 @@ import click
 from statecomp.cli.files import write_pictures, write_text
 from statecomp.cli.terminal import warn
 from statecomp.errors import BadInput
+from statecomp_bench.cli.labels import label
 from statecomp_bench.cli.sheet import FORMS, TableDocument, written
 from statecomp_bench.cli.sheets import (
-    label,
     main_sheet,
     models_sheet,
     published_sheets,
@@ -45,7 +45,12 @@ MODELS = click.option(
 @click.command("table")
 @RESULTS
 @click.option(
-    "--format", "form", type=click.Choice(list(FORMS)), default="markdown", show_default=True
+    "--format",
+    "form",
+    type=click.Choice(list(FORMS)),
+    default="markdown",
+    show_default=True,
+    help="How the tables are written.",
 )
 @BASELINE
 @click.option("--published", is_flag=True, help="The paper's own numbers beside ours.")
@@ -111,7 +116,14 @@ def tables(
 @click.command("matched")
 @RESULTS
 @BASELINE
-@click.option("--to", "reference", default="statecomp", show_default=True, metavar="SPEC")
+@click.option(
+    "--to",
+    "reference",
+    default="statecomp",
+    show_default=True,
+    metavar="SPEC",
+    help="The strategy whose length the others are to have.",
+)
 @MODELS
 def matched_command(
     paths: tuple[Path, ...], baseline: str, reference: str, models: tuple[str, ...]

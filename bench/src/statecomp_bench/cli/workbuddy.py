@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from statecomp.cli.files import write_text
+from statecomp.cli.lazy import PlainGroup
 from statecomp.cli.ledger_open import opened
 from statecomp.cli.terminal import warn
 from statecomp.errors import BadInput
@@ -23,7 +24,7 @@ from statecomp_bench.workbuddy.tasks import EVAL40, FULL260
 JOBS = {arm: f"*-{arm}-*" for arm in ARMS}
 
 
-@click.group()
+@click.group(cls=PlainGroup)
 def workbuddy() -> None:
     """WorkBuddyBench, with and without StateComp before the model.
 
@@ -33,7 +34,13 @@ def workbuddy() -> None:
 
 
 @workbuddy.command("prepare")
-@click.option("--tasks", type=click.Choice([FULL260, EVAL40]), default=EVAL40, show_default=True)
+@click.option(
+    "--tasks",
+    type=click.Choice([FULL260, EVAL40]),
+    default=EVAL40,
+    show_default=True,
+    help="All tasks, or the forty of the paper.",
+)
 @click.option("--model", default="deepseek-v4-flash", show_default=True, help="Its backend's name.")
 @click.option("--upstream", required=True, metavar="URL", help="Where the model is served.")
 @click.option(
@@ -52,8 +59,20 @@ def workbuddy() -> None:
 )
 @click.option("--harness", default=JobPlan.harness, show_default=True, help="The agent CLI.")
 @click.option("--attempts", type=click.IntRange(1), default=1, show_default=True, help="Per task.")
-@click.option("--records", default="extract", show_default=True, metavar="SPEC")
-@click.option("-o", "folder", type=click.Path(path_type=Path, file_okay=False), required=True)
+@click.option(
+    "--records",
+    default="extract",
+    show_default=True,
+    metavar="SPEC",
+    help="Who writes records, as for `statecomp serve`.",
+)
+@click.option(
+    "-o",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="The folder to write to.",
+)
 def prepare(
     tasks: str,
     model: str,
@@ -90,8 +109,20 @@ def prepare(
 @workbuddy.command("collect")
 @click.argument("results", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--store", default="", metavar="URL", help="The ledger of the StateComp arm.")
-@click.option("--baseline", default=JOBS["baseline"], show_default=True, metavar="GLOB")
-@click.option("--statecomp", default=JOBS["statecomp"], show_default=True, metavar="GLOB")
+@click.option(
+    "--baseline",
+    default=JOBS["baseline"],
+    show_default=True,
+    metavar="GLOB",
+    help="Job folders of the arm without StateComp.",
+)
+@click.option(
+    "--statecomp",
+    default=JOBS["statecomp"],
+    show_default=True,
+    metavar="GLOB",
+    help="Job folders of the arm with it.",
+)
 @click.option("--json", "as_object", is_flag=True, help="One JSON object instead of tables.")
 def collect(results: Path, store: str, baseline: str, statecomp: str, as_object: bool) -> None:
     """Print the Full260 and Eval40 tables from the framework's folder of RESULTS.

@@ -10,7 +10,6 @@ from statecomp.annotation.labels import Labels
 from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.trajectory import Trajectory
-from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.assemble import parse
 from statecomp.wire.providers import wire_named
 from statecomp_bench.readers.views import before
@@ -42,13 +41,12 @@ def moments(
     labels: Labels,
     bounds: Bounds,
     seed: int = 0,
-    count: TokenCounter = ESTIMATE,
 ) -> list[Moment]:
     """One moment of each task, drawn from the seed; domains take turns."""
     domains: dict[str, list[Moment]] = {}
     groups: set[str] = set()
     for run in runs:
-        found = [] if (run.group or run.id) in groups else [*_of(run, labels, bounds, count)]
+        found = [] if (run.group or run.id) in groups else [*_of(run, labels, bounds)]
         if found:
             groups.add(run.group or run.id)
             chosen = Random(f"{seed}/{run.id}").choice(found)
@@ -58,7 +56,7 @@ def moments(
     return [*_in_turn([domains[name] for name in sorted(domains)])]
 
 
-def _of(run: Trajectory, labels: Labels, bounds: Bounds, count: TokenCounter) -> Iterator[Moment]:
+def _of(run: Trajectory, labels: Labels, bounds: Bounds) -> Iterator[Moment]:
     uses: dict[int, list[tuple[int, str]]] = {}
     for number, label in labels.get(run.id, {}).items():
         for veto in label.veto:
@@ -67,7 +65,7 @@ def _of(run: Trajectory, labels: Labels, bounds: Bounds, count: TokenCounter) ->
     if not uses:
         return
     try:
-        history = parse(run.messages, wire_named(run.protocol), count)
+        history = parse(run.messages, wire_named(run.protocol))
     except BadInput:
         return  # labels were set on other messages than these
     for number in sorted(uses):

@@ -27,7 +27,6 @@ MOST_OF_A_RULE = 0.6
 FEWEST_RULE_WORDS = 3
 # A form that fits everything says nothing about where a value begins and ends.
 ANYTHING = re.compile(r"\.[*+]|\[\^")
-NEW_ENTRY = re.compile(r"[-*\[]|\w[\w ]*:$")
 # Where any word would do as a value, only one that is no word is taken for it; where any two
 # words would, nothing is.
 ORDINARY, TELLING = ("with", "The", "a"), re.compile(r"[\d@/_]")

@@ -96,11 +96,6 @@ class Eye:
         self._told = lru_cache(maxsize=4096)(self._read_words)
         self._record = lru_cache(maxsize=4096)(self._read_record)
 
-    @property
-    def quotable(self) -> frozenset[str]:
-        """Steps that a summary which quotes calls would show."""
-        return frozenset(self._calls)
-
     def look(self, messages: Sequence[JsonObject]) -> PlanSight:
         sight = PlanSight()
         own: dict[str, Call] = {}  # calls of the environment's tools

@@ -6,6 +6,7 @@ Needs matplotlib; nothing else imports this module.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from statistics import fmean
 from typing import Any
 
@@ -22,6 +23,9 @@ from statecomp_bench.study.curves import MEASURES, Curve, Curves, RouterStudy
 
 WIDE = (9.6, 4.4)
 BINS = 40
+SHOWN = (0.02, 0.998)
+"""Scores from here to there; what lies outside stands in the last bins."""
+TICKS = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98, 0.995)
 THIN = 0.8
 REFERENCE: dict[str, Any] = {"color": "#444444", "linestyle": ":", "linewidth": 1.4}
 NAMES = {"platt": "Platt"}
@@ -47,50 +51,59 @@ def score_distributions(study: RouterStudy) -> Figure:
     """How scores of KEEP and of READY pairs lie; each class has area one."""
     figure = Figure(figsize=(8.4, 4.6), layout="constrained")
     axes = figure.add_subplot()
-    edges = [place / BINS for place in range(BINS + 1)]
+    edges = _even(BINS + 1)  # (edges,)
+    places = np.clip(_stretched(study.scores), edges[0], edges[-1])  # (pairs,)
     classes = (("KEEP", ~study.ready, LOOKS[1]), ("READY", study.ready, LOOKS[0]))
     for name, rows, (colour, _, line) in classes:
+        hist = partial(axes.hist, places[rows], edges.tolist(), density=True, color=colour)
+        hist(histtype="stepfilled", alpha=0.25)
         label = f"{name} ({int(rows.sum()):,} pairs)"
-        axes.hist(
-            study.scores[rows], edges, density=True, histtype="stepfilled", alpha=0.25, color=colour
-        )
-        axes.hist(
-            study.scores[rows],
-            edges,
-            density=True,
-            histtype="step",
-            color=colour,
-            linestyle=line,
-            linewidth=1.8,
-            label=label,
-        )
-    axes.set(title="Router scores by label", xlabel="calibrated score", ylabel="density")
-    axes.set_xlim(0, 1)
+        hist(histtype="step", linestyle=line, linewidth=1.8, label=label)
+    axes.set(title="Router scores by label", ylabel="density")
+    _score_axis(axes, "calibrated score")
     figure.legend(loc="outside lower center", ncols=2)
     return figure
 
 
 def precision_coverage(study: RouterStudy) -> Figure:
     """Precision and coverage against the threshold, thin lines for folds, with the 98 % line."""
-    figure = Figure(figsize=(8.4, 4.6), layout="constrained")
-    axes = figure.add_subplot()
+    figure = Figure(figsize=WIDE, layout="constrained")
+    left, right = figure.subplots(1, 2)
     (blue, _, solid), (orange, _, dashed) = LOOKS[:2]
-    grid = np.linspace(0, 1, 201)[:-1]  # (thresholds,)
-    for fold in range(int(study.fold.max(initial=-1)) + 1):
-        rows = study.fold == fold
+    at = _even(201)  # (thresholds,)
+    grid = 1.0 / (1.0 + np.exp(-at))  # (thresholds,)
+    every = np.ones(len(study.scores), np.bool_)  # (pairs,)
+    folds = [study.fold == fold for fold in range(int(study.fold.max(initial=-1)) + 1)]
+    for rows, width, strength in (*((fold, THIN, 0.45) for fold in folds), (every, 2.0, 1.0)):
         precision, coverage = _selected(study.scores[rows], study.ready[rows], grid)
-        axes.plot(grid, precision, solid, color=blue, linewidth=THIN, alpha=0.45)
-        axes.plot(grid, coverage, dashed, color=orange, linewidth=THIN, alpha=0.45)
-    precision, coverage = _selected(study.scores, study.ready, grid)
-    axes.plot(grid, precision, solid, color=blue, label="precision")
-    axes.plot(grid, coverage, dashed, color=orange, label="coverage")
-    axes.axhline(TARGET_PRECISION, **REFERENCE, label="98 % precision")
-    axes.set(title="Held-out precision and coverage", xlabel="threshold", xlim=(0, 1))
-    axes.set_ylabel("share")
-    axes.set_ylim(0, 1.02)
-    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
-    figure.legend(loc="outside lower center", ncols=3)
+        how: dict[str, Any] = {"linewidth": width, "alpha": strength}
+        left.plot(at, precision, solid, color=blue, **how)
+        right.plot(at, coverage, dashed, color=orange, **how)
+    left.axhline(TARGET_PRECISION, **REFERENCE, label="98 % precision")
+    left.set(title="Held-out precision and coverage", ylabel="READY share of what is taken")
+    left.legend(loc="lower right")
+    right.set(ylabel="share of all READY and KEEP that is taken", ylim=(0, 1.02))
+    for axes in (left, right):
+        _score_axis(axes, "threshold")
+        axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     return figure
+
+
+def _stretched(scores: Floats) -> Floats:
+    """Log-odds: what matters happens close to one, where a plain axis shows nothing."""
+    inside = np.clip(scores, 1e-6, 1 - 1e-6)
+    odds: Floats = np.log(inside / (1.0 - inside))
+    return odds
+
+
+def _even(count: int) -> Floats:
+    low, high = _stretched(np.array(SHOWN))
+    return np.linspace(low, high, count)
+
+
+def _score_axis(axes: Axes, name: str) -> None:
+    axes.set_xticks(_stretched(np.array(TICKS)), [f"{tick:g}" for tick in TICKS])
+    axes.set(xlabel=f"{name} (evenly in log-odds)", xlim=(*_stretched(np.array(SHOWN)),))
 
 
 def _selected(scores: Floats, ready: Flags, grid: Floats) -> tuple[Floats, Floats]:
@@ -133,6 +146,8 @@ def training_and_length(study: RouterStudy) -> Figure:
     _folds(right, study.lengths)
     left.set(title="Training data and run length", xlabel="share of the training runs")
     left.set_ylabel("on pairs with k ≥ i+2")
+    lowest = min(value for curves in (study.fractions, study.lengths) for value in _all(curves))
+    left.set_ylim(max(0.0, np.floor(10 * lowest) / 10), 1.0)
     right.set(xlabel="run length (thirds of the runs)")
     handles, labels = left.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4)
@@ -151,7 +166,12 @@ def _folds(axes: Axes, curves: Curves) -> None:
             curves.at, means, line, color=colour, marker=marker, label=f"{name}, mean of folds"
         )
     axes.set_xticks(curves.at, curves.places)
-    axes.set_ylim(0, 1.02)
+
+
+def _all(curves: Curves) -> list[float]:
+    """Every value of every curve, and one where there are none."""
+    lines = [fold for measure in MEASURES for fold in curves.folds[measure]]
+    return [value for line in lines for value in line if value is not None] or [1.0]
 
 
 def _numbers(curve: Curve) -> list[float]:

@@ -59,10 +59,14 @@ def representation_table(
     study, card = _study(folders, runs, labels, layer, readout, seed, forecasts)
     folds = rotations(_catalogue(study.any), seed=seed)
     rows = representations.judge_representations(study, folds, progress, kept, chosen)
-    caption = f"{_of_pairs(study.any, labels)} {_of_card(card)} {PROTOCOL} {COSTS}"
+    caption = f"{_of_pairs(study.any, labels)} {_of_card(card)} {PROTOCOL} {GAPS} {COSTS}"
     return StudyTable("Representations", caption, tuple(rows))
 
 
+GAPS = (
+    "AUROC − a row: how far a row is ahead of that one on all test pairs together, and where 95 % "
+    "of the differences lie when tasks are drawn anew; bold where chance does not explain it."
+)
 COSTS = (
     "Tokens a run: what the construction reads over all checkpoints and targets of an average "
     "run, each input apart; read and seconds here: what this sample took, shared parts read once. "
@@ -104,10 +108,13 @@ def share_table(
     readout: str = "last",
     seed: int = 0,
     progress: Progress = quiet,
+    forecasts: Forecasts | None = None,
 ) -> StudyTable:
-    """The paper's own row, the cheapest and evidence, by training share and by run length."""
-    study, card = _study(folders, runs, labels, layer, readout, seed)
-    entries = [entry for entry in study.entries() if entry.name in representations.AGAINST]
+    """The paper's own row, the cheapest, evidence and the shipped recipe, by training share and by
+    run length."""
+    study, card = _study(folders, runs, labels, layer, readout, seed, forecasts)
+    shown = (*representations.AGAINST, representations.SHIPPED_ROW)
+    entries = [entry for entry in study.entries() if entry.name in shown]
     rows = shares.judge_shares(entries, seed, progress)
     caption = f"AUROC. {_of_pairs(study.any, labels)} {_of_card(card)} {PROTOCOL}"
     return StudyTable("Training data and run length", caption, tuple(rows))
@@ -151,7 +158,7 @@ def router_table(
     inputs = routers.Inputs(plain, with_top, [replace(entry, notes={}) for entry in others])
     rows = routers.judge_routers(inputs, folds, SMALL, seed, progress, kept)
     what = f"{construction} and evidence" if evidence else construction
-    caption = f"{_of_pairs(vectors, labels)} {what}; {_of_card(card)} {PROTOCOL} {PAPER_PR}"
+    caption = f"{_of_pairs(vectors, labels)} {what}; {_of_card(card)} {PROTOCOL} {GAPS} {PAPER_PR}"
     return StudyTable(f"Routers on {what}", caption, tuple(rows))
 
 
@@ -185,7 +192,7 @@ def evidence_router_table(
     inputs = routers.Inputs(pairs, pairs, [shipped])
     rows = routers.judge_routers(inputs, folds, batch, seed, progress, kept)
     note = "Evidence has no vectors to average, so Top4 rows read evidence alone."
-    caption = f"{_of_pairs(vectors, labels)} Evidence features; {sample}. {note} {PROTOCOL}"
+    caption = f"{_of_pairs(vectors, labels)} Evidence features; {sample}. {note} {PROTOCOL} {GAPS}"
     return StudyTable("Routers on evidence", f"{caption} {PAPER_PR}", tuple(rows))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
+from statecomp.history.given import NotGiven, given
 from statecomp.history.interaction import Call
 from statecomp.llm.extracting.decode import Json, decoded
 from statecomp.llm.extracting.pieces import FENCED, one_line
@@ -13,8 +14,8 @@ from statecomp.llm.extracting.pieces import FENCED, one_line
 def arguments_of(call: Call) -> dict[str, object]:
     """The arguments by name; text that is no JSON object is one argument."""
     try:
-        found = json.loads(call.arguments)
-    except (ValueError, RecursionError):
+        found = given(call.arguments)
+    except NotGiven:
         found = call.arguments
     return found if isinstance(found, dict) else {"input": found}
 

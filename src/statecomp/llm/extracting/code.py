@@ -57,44 +57,41 @@ def is_line_of_code(line: str) -> bool:
     return len(line) < WIDEST and bool(_ASSIGNS.match(line))
 
 
+_CLOSES = re.compile(r"\s*[)}\]]+[;,]?\s*\Z")
+
+
 def blocks(lines: Sequence[str], title: str = "") -> Iterator[Piece]:
-    """Runs of lines between blank lines and definitions, each owned by the definition it is in."""
-    owner, margin, body = Owner(title), -1, 0
+    """Runs of lines between blank lines and definitions, each owned by the definition it is in.
+
+    All keep their margin: how deep a line stands is what it is of.
+    """
+    base = min((_margin(line) for line in lines if line.strip()), default=0)
+    owner, margin = Owner(title), -1
     held: list[str] = []
     for line in lines:
         defines = len(line) < WIDEST and _DEFINES.match(line)
         full = len(held) >= BLOCK_LINES or sum(map(len, held)) > BLOCK_CHARS
-        if held and (defines or full or not line.strip()):
-            yield from _block(held, owner, body)
+        if held and (defines or (full and not _CLOSES.match(line)) or not line.strip()):
+            yield from _block(held, owner, base)
             held = []
         if defines:
             owner, margin = Owner(f"{title} in `{line.strip()}`".strip()), _margin(line)
-            body = 0
         elif not held and line.strip() and _margin(line) <= margin and line.strip()[0] not in "})]":
-            owner, margin, body = Owner(title), -1, 0
+            owner, margin = Owner(title), -1
         if line.strip():
             held.append(line.rstrip())
-            body = body or (0 if defines else _margin(line))
-    yield from _block(held, owner, body)
+    yield from _block(held, owner, base)
 
 
-def _block(held: Sequence[str], owner: Owner, body: int) -> Iterator[Piece]:
-    """A run of lines; `body` is how deep those begin that stand in the same definition."""
-    text = "\n".join(held)
+def _block(held: Sequence[str], owner: Owner, base: int) -> Iterator[Piece]:
+    text = "\n".join(line[base:][:WIDEST] for line in held)
     if not wordless(text):
-        inside = not owner.label.endswith(f"in `{held[0].strip()}`") if held else True
-        owned = inside and bool(owner.label)
-        # What stands deeper than the definition's first line is a part of something there.
-        margin = min(body or WIDEST, *map(_margin, held)) if owned else min(map(_margin, held))
-        yield Piece(_dedented(held, margin), Form.CODE, owner if owned else None)
+        inside = not owner.label.endswith(f"in `{held[0].strip()}`")
+        yield Piece(text, Form.CODE, owner if inside and owner.label else None)
 
 
 def _margin(line: str) -> int:
     return len(line) - len(line.lstrip())
-
-
-def _dedented(lines: Sequence[str], margin: int) -> str:
-    return "\n".join(line[margin:][:WIDEST] for line in lines)
 
 
 def is_diff(lines: Sequence[str]) -> bool:

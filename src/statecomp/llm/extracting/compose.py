@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import groupby
-from typing import TypeAlias
 
-from statecomp.llm.extracting.gaps import GAP, begins_late, parted, spoken
-from statecomp.llm.extracting.listing.columns import EACH
-from statecomp.llm.extracting.pieces import Form, Owner
+from statecomp.llm.extracting.gaps import spoken
+from statecomp.llm.extracting.pieces import Owner
+from statecomp.llm.extracting.showing.lines import lines_of
+from statecomp.llm.extracting.showing.totals import UnitTotals
 from statecomp.llm.extracting.steps import Outline
 from statecomp.llm.extracting.units import Place, Unit
 from statecomp.llm.record import Record, entry
@@ -20,72 +17,32 @@ _HEADS = {"constraints": ": output says:"}
 WROTE, WROTE_AFTER = "the agent's view before it: ", "the agent's view after it: "
 """What the agent said came before its call: it is about the step until then, and stands below it
 where that is in the record.  It is a view: nobody has checked it."""
-CONCLUDED = "the agent, before it: "
 PART, WHOLE = "; from its output:", "; its output:"
 OUTPUT_PART, SENT_PART = "from their output:", "from what it sent:"
-COUNTED = (Form.ROW, Form.RULE, Form.LINE)
-"""Forms of which a reader should know how many more there were."""
 
 
-UNSAID = 2
-"""How many times longer than all its units an answer is of which they do not say everything."""
+class TellsUnits:
+    """The lines of some units of a step, written once: most stay while a record is filled."""
 
+    def __init__(self, totals: UnitTotals) -> None:
+        self.totals = totals
+        self._known: dict[tuple[int, ...], list[str]] = {}
 
-@dataclass(frozen=True, slots=True)
-class UnitTotals:
-    """How many units there were: a part must not look whole.
-
-    Lines and rows of an owner, fields of an owner, and all that a step answered; `whole` are the
-    answers that are shown as they are, or not at all.
-    """
-
-    below: Mapping[Owner | None, int]
-    fields: Mapping[Owner | None, int]
-    answered: Mapping[int, int]
-    whole: Mapping[int, Sequence[str]] = field(default_factory=dict)
-
-    @classmethod
-    def of(
-        cls,
-        units: Sequence[Unit],
-        lengths: Sequence[int] = (),
-        whole: Mapping[int, Sequence[str]] | None = None,
-    ) -> UnitTotals:
-        """The totals; `lengths` are those of the answers, of which units may say a part only."""
-        told = [unit for unit in units if unit.form is not Form.LIST]
-        answered = Counter(unit.step for unit in told if unit.place is Place.OBSERVED)
-        said = Counter[int]()
-        for unit in told:
-            if unit.place is Place.OBSERVED:
-                said[unit.step] += len(unit.text)
-        for step, length in enumerate(lengths):
-            if length > UNSAID * said[step]:
-                answered[step] += 1
-        pieces = Counter((unit.step, unit.answer) for unit in units if unit.place is Place.OBSERVED)
-        for unit in told:
-            # Something was left out before anybody could choose it.
-            if unit.place is Place.OBSERVED and unit.count > pieces[unit.step, unit.answer]:
-                answered[unit.step] += 1
-        return cls(
-            Counter(u.owner for u in told if u.form is not Form.FIELD and not is_shared(u)),
-            Counter(unit.owner for unit in told if unit.form is Form.FIELD),
-            answered,
-            whole or {},
-        )
-
-
-def is_shared(unit: Unit) -> bool:
-    """Whether it is what all rows of a table have in common, and no row."""
-    return unit.form is Form.ROW and unit.text.startswith(EACH)
+    def lines(self, units: Sequence[Unit]) -> list[str]:
+        name = tuple(map(id, units))
+        if (known := self._known.get(name)) is None:
+            known = self._known[name] = list(_told(units, self.totals))
+        return known.copy()
 
 
 def composed(
     outline: Outline,
     chosen: Sequence[tuple[Unit, str]],
     numbers: Sequence[int],
-    totals: UnitTotals,
+    tells: TellsUnits,
 ) -> Record:
     """Each step's line with its units below, and other units under their headings."""
+    totals = tells.totals
     by_heading: dict[str, dict[int, list[Unit]]] = {}
     remarks: dict[int, list[Unit]] = {}
     for unit, heading in chosen:
@@ -94,12 +51,12 @@ def composed(
         else:
             by_heading.setdefault(heading, {}).setdefault(unit.step, []).append(unit)
     steps_units = by_heading.pop("facts", {})
-    facts = {place: list(_told(units, totals)) for place, units in steps_units.items()}
+    facts = {place: tells.lines(units) for place, units in steps_units.items()}
     lines = dict(outline.lines)
     for place, units in steps_units.items():
         if _each_answered(lines.get(place, "")):
             sent = [unit for unit in units if unit.place is not Place.OBSERVED]
-            facts[place] = list(_told(sent, totals))
+            facts[place] = tells.lines(sent)
     for place, said in remarks.items():
         head = WROTE_AFTER if place else WROTE
         facts.setdefault(max(0, place - 1), []).extend(f"{head}{run}" for run in spoken(said))
@@ -169,112 +126,6 @@ def _told(units: Sequence[Unit], totals: UnitTotals) -> Iterator[str]:
 
 def _indented(lines: Sequence[str]) -> Iterator[str]:
     return (f"  {line}" for line in lines)
-
-
-def lines_of(units: Sequence[Unit], totals: UnitTotals) -> Iterator[str]:
-    """The lines that show these units of one step; what the agent said is marked as its own."""
-    said = [unit for unit in units if unit.place is Place.SAID]
-    yield from (f"{CONCLUDED}{run}" for run in spoken(said))
-    groups: dict[Group, list[Unit]] = {}
-    for place, unit in enumerate(units):
-        if unit.place is Place.SAID:
-            continue
-        # Units without an owner stand alone; those of one owner, and code, stand together.
-        alone = not unit.owner and unit.form is not Form.CODE
-        key = (unit.owner, place if alone else -1, unit.form is Form.FIELD)
-        groups.setdefault(key, []).append(unit)
-    bare, named = _called(groups)
-    yield from bare
-    before: Unit | None = None
-    ends = False
-    for key, group in groups.items():
-        if key in named:
-            continue
-        owner, _, fields = key
-        if not owner and (
-            parted(before, group[0])
-            if before
-            else begins_late(group[0], next(iter(groups.values()))[0])
-        ):
-            yield GAP
-        before = None if owner else group[-1]
-        ends = bool(before and before.form is Form.LINE and before.index < before.count - 1)
-        label = owner.label if owner else ""
-        rows = sum(1 for unit in group if not is_shared(unit))
-        left = (totals.fields if fields else totals.below).get(owner, 0) - rows
-        if fields and all(unit.text != label.rpartition("; ")[2] for unit in group):
-            left -= 1  # the label is a field of its own
-        yield from _fields(label, group, left > 0) if fields else _below(label, group, left > 0)
-        if not fields and owner and left > 0 and group[0].form in COUNTED:
-            yield f"  (and {left} more)"
-    if ends:
-        yield GAP  # a list must not end as if that were all
-
-
-Group: TypeAlias = tuple[Owner | None, int, bool]
-
-
-def _called(groups: Mapping[Group, Sequence[Unit]]) -> tuple[list[str], set[Group]]:
-    """Things of which nothing but the name is shown, on one line, and which groups these are."""
-    names: dict[str, list[str]] = {}
-    found: dict[str, list[Group]] = {}
-    for key, group in groups.items():
-        owner, _, fields = key
-        name, colon, value = (owner.label if owner else "").rpartition("; ")[2].partition(": ")
-        if fields and colon and all(unit.text == f"{name}: {value}" for unit in group):
-            before = owner.label.removesuffix(f"{name}: {value}") if owner else ""
-            names.setdefault(f"{before}{name}", []).append(value)
-            found.setdefault(f"{before}{name}", []).append(key)
-    several = {name: values for name, values in names.items() if len(values) > 2}
-    lines = [f"{name}: {', '.join(values)}" for name, values in several.items()]
-    return lines, {key for name in several for key in found[name]}
-
-
-def _fields(label: str, units: Sequence[Unit], part: bool) -> Iterator[str]:
-    """The fields of one object on one line, behind what tells the object from others."""
-    known = label.split("; ") if label else []
-    texts = [unit.text for unit in units if unit.text not in known]
-    if units[0].place is Place.CALL:
-        yield from dict.fromkeys(texts)
-        return
-    yield "; ".join((*known, *_merged(texts), *(("...",) if part else ())))
-
-
-def _merged(texts: Sequence[str]) -> Iterator[str]:
-    """Runs of one list under its name said once."""
-    for key, run in groupby(texts, key=_key_of):
-        first, *others = run
-        values = (text.removeprefix(f"{key}: ") for text in others)
-        yield ", ".join((first, *values)) if key else "; ".join((first, *others))
-
-
-def _key_of(text: str) -> str:
-    key, colon, _ = text.partition(": ")
-    return key if colon else ""
-
-
-def _below(label: str, units: Sequence[Unit], part: bool) -> Iterator[str]:
-    """The units of a table, a section or a function below its label.
-
-    One of several does not stand behind the label: "43 found: a.txt" would be a claim.
-    """
-    form = units[0].form
-    if label and form in (Form.LINE, Form.RULE) and len(units) == 1 and not part:
-        yield f"{label.rstrip(':')}: {units[0].text}"
-        return
-    margin = ""
-    if label:
-        yield label
-        margin = "  "
-    before = units[0]
-    for unit in units:
-        if parted(before, unit):
-            yield f"{margin}{GAP}"
-        before = unit
-        for line in filter(str.strip, unit.text.split("\n")):
-            yield f"{margin}{line.rstrip()}"
-    if form is Form.CODE and before.index < before.count - 1:
-        yield f"{margin}{GAP}"
 
 
 def label_cost(unit: Unit, opened: Mapping[tuple[int, Owner], bool]) -> int:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate
+from math import ceil
+from operator import neg
+from typing import Any
 
 from statecomp.history.text import words_of
-from statecomp.llm.extracting.compose import UnitTotals, composed, label_cost
+from statecomp.llm.extracting.compose import TellsUnits, composed, label_cost
 from statecomp.llm.extracting.headings import headings_of
 from statecomp.llm.extracting.pieces import Form, Owner
+from statecomp.llm.extracting.showing.totals import UnitTotals
 from statecomp.llm.extracting.steps import Outline
 from statecomp.llm.extracting.units import Place, Unit
 from statecomp.llm.inventory import Name, listing_cost, rows_of, worth
@@ -66,22 +72,31 @@ class Draft:
     ) -> None:
         self.outline = outline
         self._units = units
+        # How deep lines stand costs next to nothing.
+        self._lengths = [
+            sum(len(line.lstrip()) for line in unit.text.split("\n"))
+            if unit.form is Form.CODE
+            else len(unit.text)
+            for unit in units
+        ]
         self._numbers = numbers
         self._density = density
         self._headings = headings_of(units)
         self._totals = totals
+        self._tells = TellsUnits(totals)
         self._chosen: list[int] = []
         self._names: list[Name] = []
         self._opened: dict[tuple[int, Owner], bool] = {}
         self._together = _together(units, totals)
-        self._written: tuple[object, Record] = (None, Record())
+        self._written: dict[object, Record] = {}
+        self._counted: dict[object, int] = {}
 
     def cost(self, place: int) -> float:
         return sum(map(self._cost, self._with(place)))
 
     def _cost(self, place: int) -> float:
-        unit = self._units[place]
-        return (len(unit.text) + label_cost(unit, self._opened)) * self._density + 1.0
+        label = label_cost(self._units[place], self._opened)
+        return (self._lengths[place] + label) * self._density + 1.0
 
     def _fitting(self, place: int, left: float) -> float:
         """What a unit costs; an answer that does not fit as a whole is cut after all."""
@@ -91,6 +106,7 @@ class Draft:
             step = self._units[place].step
             whole = {kept: text for kept, text in self._totals.whole.items() if kept != step}
             self._totals = replace(self._totals, whole=whole)
+            self._tells = TellsUnits(self._totals)
         return self.cost(place)
 
     def _with(self, place: int) -> Sequence[int]:
@@ -113,7 +129,7 @@ class Draft:
         """
         body = self.record().body
         said = set(words_of(body))
-        left = float(room - count(body))
+        left = float(room - self.tokens(count))
         texts = {self._units[place].text for place in self._chosen}
         for only_new in (True, False):
             for place in order:
@@ -136,17 +152,51 @@ class Draft:
             if heading == "constraints" and unit.step in steps and place not in self._chosen:
                 rules.setdefault(unit.step, []).append(place)
         for missing in rules.values():
-            left = room - count(self.record().body)
+            left = room - self.tokens(count)
             if sum(map(self.cost, missing)) <= left:
                 for place in missing:
                     self._take(place)
 
     def shorten(self, room: int, count: Callable[[str], int]) -> None:
-        """Give up the last units where their labels made the record too long."""
-        while self._names and count(self.record().body) > room:
-            del self._names[-max(1, len(self._names) // 50) :]
-        while self._chosen and count(self.record().body) > room:
-            del self._chosen[-max(1, len(self._chosen) // 50) :]
+        """Give up the last names, and then the last units, where labels made it too long."""
+        names, chosen = reversed(self._names.copy()), reversed(self._chosen.copy())
+        self._give_up(self._names, map(_cost_of_name, names), room, count)
+        self._give_up(self._chosen, map(self._cost, chosen), room, count)
+
+    def _give_up(
+        self,
+        taken: list[Any],
+        costs: Iterator[float],  # of the last first
+        room: int,
+        count: Callable[[str], int],
+    ) -> None:
+        """Keep so many of what was taken as fit: nearly as many as their costs say.
+
+        Composing and counting a record takes long, so it is tried where it is about to fit only.
+        """
+        over = self.tokens(count) - room
+        if not taken or over <= 0:
+            return
+        every, lengths = list(taken), _lengths(len(taken))
+        freed = accumulate(costs)
+        spare = next((n for n, tokens in enumerate(freed, 1) if tokens >= over), len(every))
+        # With the first many of them it is too long, with the second many it is not.
+        long, short = 0, len(lengths) - 1
+        place = bisect_left(lengths, spare - len(every), key=neg)
+        while short - long > 1:
+            place = min(max(place, long + 1), short - 1)
+            taken[:] = every[: lengths[place]]
+            left = self.tokens(count) - room
+            long, short = (place, short) if left > 0 else (long, place)
+            place = ceil(place * over / max(1, over - left))
+        taken[:] = every[: lengths[short]]
+
+    def tokens(self, count: Callable[[str], int]) -> int:
+        """What is chosen so far, counted again only after something changed."""
+        state = self._state()
+        if (known := self._counted.get(state)) is None:
+            known = self._counted[state] = count(self.record().body)
+        return known
 
     def index(
         self,
@@ -161,7 +211,7 @@ class Draft:
         listed under the step that showed it.
         """
         body = self.record().body
-        left = float(room - count(body))
+        left = float(room - self.tokens(count))
         listed: set[tuple[int, str]] = set()
         for _, place, name in self._wanted([n for n in names if n.text not in body], needs):
             cost = self._fitting(place, left) if name is None else listing_cost(name, listed)
@@ -206,10 +256,13 @@ class Draft:
 
     def record(self) -> Record:
         """What is chosen so far; written again only after something changed."""
-        state = (tuple(self._chosen), tuple(self._names))
-        if self._written[0] != state:
-            self._written = (state, self._composed())
-        return self._written[1]
+        state = self._state()
+        if (known := self._written.get(state)) is None:
+            known = self._written[state] = self._composed()
+        return known
+
+    def _state(self) -> object:
+        return tuple(self._chosen), tuple(self._names), self._tells
 
     def _whole_rules(self) -> set[int]:
         """The chosen units, without rules of which only some are: a part of them binds nobody."""
@@ -231,7 +284,7 @@ class Draft:
             (self._units[place], self._headings[place] if place in whole else "facts")
             for place in sorted(self._chosen)
         ]
-        record = composed(self.outline, units, self._numbers, self._totals)
+        record = composed(self.outline, units, self._numbers, self._tells)
         if not self._names:
             return record
         by_step: dict[int, list[Name]] = {}
@@ -242,6 +295,19 @@ class Draft:
             for step, names in by_step.items()
         )
         return replace(record, locations=(*record.locations, *shown))
+
+
+def _lengths(count: int) -> list[int]:
+    """How many there are after each time that a fiftieth, or one, is given up."""
+    lengths = [count]
+    while count:
+        count -= max(1, count // 50)
+        lengths.append(count)
+    return lengths
+
+
+def _cost_of_name(name: Name) -> float:
+    return listing_cost(name, {(name.step, name.key)})
 
 
 def named_in(units: Sequence[Unit]) -> tuple[set[tuple[int, str]], dict[str, int]]:

@@ -12,7 +12,7 @@ from statecomp.llm.extracting.code import is_code
 from statecomp.llm.extracting.decode import Json, decoded
 from statecomp.llm.extracting.pieces import one_line
 from statecomp.llm.extracting.reading.noise import orders, telling, unprompted
-from statecomp.llm.extracting.units import parts_of
+from statecomp.llm.extracting.units import of_step, parts_of
 from statecomp.llm.extracting.unwrap import Payload
 
 CAUSE_CHARS = 240
@@ -83,7 +83,8 @@ _COMPARES = re.compile(r"(?:\A|[;&|\n]|: )\s*(?:diff|cmp|[ef]?grep|rg)\s[^;&|\n]
 _TROUBLE = re.compile(r"^(?:diff|cmp|[ef]?grep|rg): ", re.MULTILINE)
 
 
-def endings_of(member: Interaction) -> list[Ending]:
+@of_step
+def endings_of(member: Interaction) -> Sequence[Ending]:
     """The ending of each answer of a step."""
     payloads = parts_of(member).payloads
     if len(payloads) == 1 and _answers_by_status(member, payloads[0]):
@@ -98,6 +99,7 @@ def _answers_by_status(member: Interaction, payload: Payload) -> bool:
     return asks and payload.ended is False and not _TROUBLE.search(payload.text)
 
 
+@of_step
 def ending_of(member: Interaction) -> Ending:
     """How a step ended: it failed where one of its calls did."""
     each = endings_of(member)

@@ -13,7 +13,7 @@ GAP = "..."
 
 def begins_late(unit: Unit, first: Unit) -> bool:
     """Whether it is the first of what is shown, and others stood before it."""
-    return unit is first and unit.form is Form.LINE and unit.index > 0
+    return unit is first and unit.form in (Form.LINE, Form.CODE) and unit.index > 0
 
 
 def parted(before: Unit, unit: Unit) -> bool:

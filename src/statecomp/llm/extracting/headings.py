@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from statecomp.history.text import COMMON, Kind, words_of
 from statecomp.llm.extracting.pieces import Form, Owner
-from statecomp.llm.extracting.units import Place, Unit
+from statecomp.llm.extracting.units import Place, Unit, alone
 from statecomp.llm.markers import CONCLUSION, CONSTRAINT, INTENT, OPEN
 
 _HEDGED = re.compile(
@@ -38,9 +38,9 @@ def headings_of(units: Sequence[Unit]) -> list[str]:
                 shown.setdefault(name, unit.step)
     told = _words_shown(units)
     doubts = [
-        (unit.step, unit.index, set(words_of(unit.text)), unit.names)
+        (unit.step, unit.index, _words(unit), unit.names)
         for unit in units
-        if unit.place is Place.SAID and _DOUBTS.search(unit.text)
+        if unit.place is Place.SAID and _doubts(unit)
     ]
     rules = _rule_owners(units)
     sent: dict[int, str] = {}
@@ -67,8 +67,9 @@ def _words_shown(units: Sequence[Unit]) -> dict[str, int]:
     told: dict[str, int] = {}
     for unit in units:
         if unit.place is Place.OBSERVED:
-            for word in words_of(f"{unit.label} {unit.text}"):
-                told.setdefault(word, unit.step)
+            step = unit.step
+            for word in _words_shown_by(unit):
+                told.setdefault(word, step)
     return told
 
 
@@ -85,32 +86,62 @@ def _rule_owners(units: Sequence[Unit]) -> set[tuple[int, Owner | None]]:
     for unit in units:
         page = unit.label.startswith("Page state")  # what it shows is no rule of anybody
         if unit.form is Form.RULE and unit.place is Place.OBSERVED and not page:
-            binds = CONSTRAINT.search(unit.text) is not None
-            told.setdefault((unit.step, unit.owner), []).append(binds)
+            told.setdefault((unit.step, unit.owner), []).append(_binds(unit))
     return {key for key, binds in told.items() if sum(binds) >= max(1, RULES * len(binds))}
 
 
 def _said(
     unit: Unit,
     shown: Mapping[str, int],
-    doubts: Sequence[tuple[int, int, set[str], Mapping[str, Kind]]],
+    doubts: Sequence[tuple[int, int, frozenset[str], Mapping[str, Kind]]],
     last: bool,
 ) -> str:
     """What the agent said is confirmed where it repeats what was shown and nothing doubts it.
 
     What it left open is open only where it said nothing since.
     """
-    text = unit.text
-    if OPEN.search(text):
+    if _leaves_open(unit):
         return "unresolved" if last else "facts"
-    if not CONCLUSION.search(text) or INTENT.search(text) or _HEDGED.search(text):
+    if not _concludes(unit):
         return "facts"
     names = [name for name in unit.names if name not in COMMON]
     if not names or any(shown.get(name, unit.step + 1) > unit.step for name in names):
         return "facts"
-    words = set(words_of(text))
+    words = _words(unit)
     for step, index, others, named in doubts:
         later = (step, index) > (unit.step, unit.index)
         if later and (len(words & others) >= SHARED or any(name in named for name in names)):
             return "facts"
     return "conclusions"
+
+
+@alone
+def _words(unit: Unit) -> frozenset[str]:
+    return frozenset(words_of(unit.text))
+
+
+@alone
+def _words_shown_by(unit: Unit) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(words_of(f"{unit.label} {unit.text}")))
+
+
+@alone
+def _doubts(unit: Unit) -> bool:
+    return _DOUBTS.search(unit.text) is not None
+
+
+@alone
+def _binds(unit: Unit) -> bool:
+    return CONSTRAINT.search(unit.text) is not None
+
+
+@alone
+def _leaves_open(unit: Unit) -> bool:
+    return OPEN.search(unit.text) is not None
+
+
+@alone
+def _concludes(unit: Unit) -> bool:
+    text = unit.text
+    hedged = INTENT.search(text) or _HEDGED.search(text)
+    return CONCLUSION.search(text) is not None and not hedged

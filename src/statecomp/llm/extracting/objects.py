@@ -28,6 +28,7 @@ from statecomp.llm.extracting.reading.naming import (
 )
 
 DEEPEST = 40
+GOES_ON = "..."
 MANY = 6
 LIST_CHARS = 120
 """A list of values is cut into runs of about this length, each with the name of the list."""
@@ -163,7 +164,7 @@ class _ObjectReader:
         for value in filter(None, map(one_line, values)):
             if run and length + len(value) > LIST_CHARS:
                 yield Piece(_field(key, ", ".join(run)), Form.FIELD, owner)
-                run, length = [], 0
+                run, length = [GOES_ON], 0  # the rest of a list must not look like its beginning
             run.append(value)
             length += len(value) + 2
         if run:

@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypeAlias
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from operator import itemgetter
 
-from statecomp.llm.extracting.listing.columns import EACH, Path, cells_of, kind_of, table_of
+from statecomp.llm.extracting.listing.blocks import (
+    EMPTY_KEY,
+    ENDS_IN_DATA,
+    KEY_VALUE,
+    NUMBERED,
+    Block,
+    Data,
+    Placed,
+    counted_blocks,
+    fields_end,
+    tabled,
+    undressed,
+)
+from statecomp.llm.extracting.listing.columns import Path, cells_of, table_of
 from statecomp.llm.extracting.listing.tables import is_row, rows, table_end
 from statecomp.llm.extracting.pieces import (
     LONGEST,
@@ -15,15 +29,16 @@ from statecomp.llm.extracting.pieces import (
     Piece,
     fitted,
     one_line,
-    shortened,
     wordless,
 )
 from statecomp.llm.extracting.reading.layout import (
     ITEM,
     Scope,
+    capitals,
     chained,
     fence_end,
     fenced,
+    found_in,
     is_program,
     margin_of,
     opened,
@@ -32,43 +47,41 @@ from statecomp.llm.extracting.reading.layout import (
     wide,
     width_of,
 )
-from statecomp.llm.extracting.reading.naming import CALLED, LONGEST_NAME, listed
 
 _HEADING = re.compile(
     r"\s*(?:#{1,6}\s+\S|={2,} .* ={2,}\s*\Z|\*\*[^*]{2,80}\*\*:?\s*\Z|</?h\d|\$ \S)"
 )
 _TITLE = re.compile(r"\s*(?!.*: .*:)[\w(][^.!?;]{2,78}:\s*\Z")
 _UNDERLINE = re.compile(r"\s*(?:={3,}|-{3,}|~{3,})\s*\Z")
-_KEY_VALUE = re.compile(
-    r"\s*(?!Line \d+:)[*_]{0,2}[A-Za-z][\w .()/&'-]{0,40}[*_]{0,2}:[*_]{0,2}\s+\S"
-)
-_EMPTY_KEY = re.compile(
-    r"\s*[\w\"'][\w .\"'-]{0,40}:\s*(?:null|\"\"|''|None|\[\]|\{\}|n/a)?,?\s*\Z"
-)
-_NUMBERED = re.compile(r"\A\s*(?:\d{1,4}[.)]|[-*•])\s+(?=\S)")
-_SENDERS = frozenset({"from", "to", "cc", "sender", "date"})
 _FENCE = re.compile(r"\s*(?:```\w*|</?[a-zA-Z_]+>|[-=*_#~.\s]+)\s*\Z")
 _ENDS = re.compile(r"[.!?:;|>\]})\"。！？：；]\s*\Z")
-_SAID_TWICE = re.compile(r"\[([^\s\[\]]{4,400})\]\(\1\)")
-_BOLD_KEY = re.compile(r"\*\*([^*:\n]{1,40}):\*\*")
 _DOCUMENT = re.compile(r"^\s{0,3}#{1,6} \S", re.MULTILINE)
 WRAPPED, WRAPPED_PLAIN = 55, 72
 """A line this long that does not end a sentence goes on in the next: in a document, elsewhere."""
 
 
-Block: TypeAlias = tuple[Sequence[str], Owner | None]
-"""Lines of `Key: value`, and the heading they stand below."""
-Data = Callable[[str, str], Sequence[Piece]]
-"""The pieces of a value that is data, under the name it has; none where it is no data."""
-
-
 def pieces_of(lines: Sequence[str], data: Data) -> Iterator[Piece]:
-    """The lines by what they are: rows of tables, list items, blocks of `key: value`, sentences."""
+    """The lines by what they are: rows of tables, list items, blocks of `key: value`, sentences.
+
+    They come in the order they stood in, though blocks of one kind are first seen together.
+    """
     document = any(_DOCUMENT.match(line) for line in lines)
+    blocks: list[Block] = []
+    told = [*_read(lines, data, document, blocks), *counted_blocks(blocks)]
+    if document:
+        told.append((len(lines), _sections(lines)))
+    told += tabled(blocks, data)
+    return chain.from_iterable(pieces for _, pieces in sorted(told, key=itemgetter(0)))
+
+
+def _read(
+    lines: Sequence[str], data: Data, document: bool, blocks: list[Block]
+) -> Iterator[Placed]:
+    """All that is told line by line, each with its place; `blocks` takes those of fields."""
     owner: Owner | None = None
     scopes: list[Scope] = []
+    high = capitals(lines)
     place = 0
-    blocks: list[Block] = []
     outer: dict[int, str] = {}
     while place < len(lines):
         line = lines[place]
@@ -78,40 +91,46 @@ def pieces_of(lines: Sequence[str], data: Data) -> Iterator[Piece]:
                 owner = None
             place += 1
             continue
-        while scopes and margin_of(line) <= scopes[-1].end:
+        while scopes and scopes[-1].ends(line):
             owner = scopes.pop().before  # what stood deeper below its title has ended
         if (stop := fence_end(lines, place)) > place:
-            yield from fenced(lines[place + 1 : stop - 1], owner)
+            yield place, fenced(lines[place + 1 : stop - 1], owner)
             place = stop
             continue
         stop = table_end(lines, place)
         if stop > place:
-            yield from rows(lines[place:stop], owner.label if owner else "")
+            yield place, rows(lines[place:stop], owner)
             place = stop
-        elif line.lstrip()[0] in "{[" and (inner := data("", line.strip())):
-            yield from inner
+        elif inner := _inside(line, data):
+            yield place, inner
             place += 1
-        elif _is_heading(lines, place) or opens(lines, place):
+        elif place in high or _is_heading(lines, place) or opens(lines, place):
             held = opened(scopes, lines, place)
             owner = scopes[len(held)].before if len(held) < len(scopes) else owner
             scopes = scoped(held, lines, place, owner)
             owner = Owner(chained(owner if held else None, _below_outer(line, outer)))
-            if any(map(str.isdigit, _NUMBERED.sub("", line))):
+            if ": " in line or any(map(str.isdigit, NUMBERED.sub("", line))):
                 # "Found 3 rows:" is news itself, whatever stands below it.
-                yield Piece(owner.label, Form.LINE)
+                yield place, (Piece(owner.label, Form.LINE),)
             place += 1
-        elif (stop := _fields_end(lines, place)) > place + 1:
-            first = _NUMBERED.sub("", lines[place])
-            blocks.append(((first, *lines[place + 1 : stop]), owner))
+        elif (stop := fields_end(lines, place)) > place + 1:
+            first = NUMBERED.sub("", lines[place])
+            blocks.append((place, (first, *lines[place + 1 : stop]), owner))
             place = stop
         else:
             stop = _item_end(lines, place, WRAPPED if document else WRAPPED_PLAIN)
-            yield from _told(lines[place:stop], owner, document)
+            yield place, _told(lines[place:stop], owner, document)
             place = stop
-    yield from _blocks(blocks)
-    if document:
-        yield from _sections(lines)
-    yield from _tabled(blocks, data)
+
+
+def _inside(line: str, data: Data) -> Sequence[Piece]:
+    """The pieces of a line that is data, or ends in more data than a sentence holds."""
+    text = line.strip()
+    if text[0] in "{[":
+        return data("", text)
+    if len(text) > LONGEST and (found := ENDS_IN_DATA.match(text)):
+        return data(found[1], found[2])
+    return ()
 
 
 def _sections(lines: Sequence[str]) -> Iterator[Piece]:
@@ -124,9 +143,9 @@ def _sections(lines: Sequence[str]) -> Iterator[Piece]:
             current = {known: cells for known, cells in current.items() if known < level}
             current[level] = {("title",): one_line(line).strip("#=* ")}
             things.setdefault(level, []).append(current[level])
-        elif len(line) < LONGEST and _KEY_VALUE.match(line):
+        elif len(line) < LONGEST and KEY_VALUE.match(line):
             for cells in current.values():
-                for path, value in cells_of([_undressed(line)]).items():
+                for path, value in cells_of([undressed(line)]).items():
                     cells.setdefault(path, value)
     for level in sorted(things):
         if table := table_of(things[level], " ".join):
@@ -154,43 +173,6 @@ TOP = 1
 """The level of a document's own title, which need not stand before each of its parts."""
 
 
-def _tabled(blocks: Sequence[Block], data: Data) -> Iterator[Piece]:
-    """Blocks of one kind below one heading as rows; what no row says as the fields of each."""
-    kinds: dict[tuple[Owner | None, str], list[Sequence[str]]] = {}
-    for lines, owner in blocks:
-        kinds.setdefault((owner, lines[0].partition(":")[0].strip()), []).append(lines)
-    told: dict[tuple[Owner | None, str], frozenset[Path]] = {}
-    for (owner, key), group in kinds.items():
-        told_lines = [[_undressed(line) for line in lines] for lines in group]
-        if table := table_of([cells_of(lines) for lines in told_lines], " ".join):
-            told[owner, key] = table.told
-            header = Owner(f"{owner.label} {table.header}" if owner else table.header)
-            shared = (f"{EACH}{table.shared}",) if table.shared else ()
-            yield from (Piece(row, Form.ROW, header) for row in (*shared, *table.rows))
-    for lines, owner in blocks:
-        known = told.get((owner, lines[0].partition(":")[0].strip()), frozenset())
-        yield from _fields(lines, owner, data, known)
-
-
-def _blocks(blocks: Sequence[Block]) -> Iterator[Piece]:
-    """How many blocks of fields there are of the first one's kind, and what they are called."""
-    pairs = [[_pair(line) for line in lines] for lines, _ in blocks]
-    keys = [key for key, _ in pairs[0]] if pairs else []
-    named = next((key for key in keys if key.lower() in CALLED), keys[0] if keys else "")
-    if named.lower() in _SENDERS:
-        return  # who sent a message tells it from no other
-    alike = (dict(each) for each in pairs if each[0][0] == keys[0])
-    names = [each[named] for each in alike if named in each]
-    text = listed([{"name": shortened(name, LONGEST_NAME)} for name in names])
-    if len(names) > 1 and text and kind_of(named) in ("name", "id", "address"):
-        yield Piece(text.replace(" listed:", f" listed by {named}:", 1), Form.LIST)
-
-
-def _pair(line: str) -> tuple[str, str]:
-    key, _, value = _undressed(one_line(line)).partition(": ")
-    return key.strip("*_ "), value
-
-
 def _is_heading(lines: Sequence[str], place: int) -> bool:
     line = lines[place]
     if len(line) > 100:
@@ -201,7 +183,7 @@ def _is_heading(lines: Sequence[str], place: int) -> bool:
     if _UNDERLINE.match(following) and len(line.strip()) > 2 and not wordless(line):
         return True
     deeper = margin_of(following) > margin_of(line)
-    if place and _KEY_VALUE.match(lines[place - 1]) and not deeper:
+    if place and KEY_VALUE.match(lines[place - 1]) and not deeper:
         return False  # one of several keys, and it has no value
     # `Results:` names what is below it, if something is; `else:` does not.
     titled = _TITLE.match(line) and not is_program(line)
@@ -217,45 +199,6 @@ def _goes_below(lines: Sequence[str], gap: int) -> bool:
     return bool(_TITLE.match(above) or ITEM.match(below) or below[:1] in " \t")
 
 
-def _fields_end(lines: Sequence[str], start: int) -> int:
-    margin, stop = margin_of(lines[start]), start
-    if (item := _NUMBERED.match(lines[start])) and start + 1 < len(lines):
-        # The first field of a thing may stand behind its number, the others below it.
-        deeper = margin_of(lines[start + 1]) > margin
-        if not deeper or not _KEY_VALUE.match(lines[start][item.end() :]):
-            return start
-        margin, stop = margin_of(lines[start + 1]), start + 1
-    while (
-        stop < len(lines)
-        and len(lines[stop]) < 400
-        and _KEY_VALUE.match(lines[stop])
-        and margin_of(lines[stop]) == margin
-        and not opens(lines, stop)
-    ):
-        stop += 1
-    return stop
-
-
-def _fields(
-    lines: Sequence[str], outer: Owner | None, data: Data, known: frozenset[Path]
-) -> Iterator[Piece]:
-    """A block of `Key: value` lines is one thing: its first line says which."""
-    told: list[str] = []
-    for line in (_undressed(one_line(line)) for line in lines if not _EMPTY_KEY.match(line)):
-        key, _, value = line.partition(": ")
-        inner = data(f"{told[0]}; {key}" if told else key, value) if value[:1] in "{[" else ()
-        yield from inner
-        if not inner:
-            told.append(line)
-    if not told:
-        return
-    label = told[0] if len(told[0]) <= 200 else ""
-    owner = Owner("; ".join(part for part in (outer.label if outer else "", label) if part))
-    for line in told:
-        if (line.partition(": ")[0].strip("*_ "),) not in known:
-            yield Piece(line, Form.FIELD, owner)
-
-
 def _item_end(lines: Sequence[str], start: int, width: int) -> int:
     """A list item or a wrapped sentence with the lines it goes on in."""
     stop = start + 1
@@ -264,26 +207,32 @@ def _item_end(lines: Sequence[str], start: int, width: int) -> int:
     while stop < len(lines) and lines[stop].strip() and not ITEM.match(lines[stop]):
         deeper = item and margin_of(lines[stop]) > margin
         before = lines[stop - 1].rstrip()
-        wrapped = width_of(before) >= width and not _ENDS.search(before[-3:]) and not is_row(before)
-        if len(before) > 400 or not (deeper or (wrapped and _goes_on(lines[stop]))):
+        if len(before) > 400 or found_in(lines[stop]):
+            break
+        if not deeper and not _goes_on(before, lines[stop], width):
             break
         stop += 1
     return stop
 
 
-def _goes_on(line: str) -> bool:
+def _goes_on(before: str, line: str, width: int) -> bool:
+    """Whether a sentence goes on in the next line; its last word or two may stand alone there."""
     first = line.lstrip()[:1]
-    return first.islower() or first.isdigit() or first in "(\"'€$" or wide(first)
+    begins = first.islower() or first.isdigit() or first in "(\"'€$" or wide(first)
+    if not begins or _ENDS.search(before[-3:]) or is_row(before):
+        return False
+    short = len(line.split()) <= TAIL_WORDS and ":" not in line
+    tail = short and len(before.split()) >= SENTENCE_WORDS
+    return width_of(before) >= (width // 2 if tail else width)
 
 
-def _undressed(text: str) -> str:
-    """Without a link that is written twice, and without bold marks around a key."""
-    return _BOLD_KEY.sub(r"\1:", _SAID_TWICE.sub(r"\1", text))
+TAIL_WORDS, SENTENCE_WORDS = 2, 6
 
 
 def _told(lines: Sequence[str], owner: Owner | None, document: bool) -> Iterator[Piece]:
-    text = _undressed(one_line(" ".join(lines)))
-    if wordless(text) or _FENCE.match(text) or _EMPTY_KEY.match(text):
+    text = undressed(one_line(" ".join(lines)))
+    empty = EMPTY_KEY.match(text) and not ITEM.match(text)
+    if wordless(text) or _FENCE.match(text) or empty:
         return
     form = Form.RULE if document or (owner and ITEM.match(lines[0])) else Form.LINE
     before = ""

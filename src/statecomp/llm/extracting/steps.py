@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import NamedTuple
 
 from statecomp.history.interaction import Interaction
 from statecomp.llm.extracting.ending import Ending, ending_of
@@ -19,10 +20,10 @@ from statecomp.llm.extracting.reading.actions import (
     calls_of,
 )
 from statecomp.llm.extracting.reading.calls import same
-from statecomp.llm.extracting.reading.page import place_of
+from statecomp.llm.extracting.reading.page import acted_on, place_of
 from statecomp.llm.extracting.reading.results import results_of
 from statecomp.llm.extracting.reading.size import length_of, size_of, words_of_answer
-from statecomp.llm.extracting.units import Unit, parts_of
+from statecomp.llm.extracting.units import Unit, of_step, parts_of
 from statecomp.llm.record import Record
 
 _DIGITS = re.compile(r"\d+")
@@ -84,10 +85,11 @@ def steps_of(
     endings = [ending_of(member) for member in span]
     actions = list(actions_of(span))
     answers = [parts_of(member).payloads for member in span]
-    lengths = [length_of(answer) for answer in answers]
+    sizes = [_size_of(member) for member in span]
+    lengths = [size.length for size in sizes]
     results = results_of(units, lengths)
     shown_at = [
-        [place_of(payload.text, action.text) for payload in answer]
+        [where for payload in answer for where in _pages(payload.text, action.text)]
         for answer, action in zip(answers, actions, strict=True)
     ]
     return [
@@ -96,11 +98,11 @@ def steps_of(
             kind=_kind(member),
             action=actions[place].text,
             ending=endings[place],
-            size=size_of(answers[place]),
+            size=sizes[place].told,
             length=lengths[place],
-            words=words_of_answer(answers[place][0]) if len(answers[place]) == 1 else "",
+            words=sizes[place].words,
             results=tuple(filter(None, (*shown_at[place], *results.get(place, ())))),
-            below=tuple(calls_of(member)),
+            below=calls_of(member),
             head=actions[place].head,
             grouped=actions[place].grouped,
             version=actions[place].version,
@@ -108,6 +110,29 @@ def steps_of(
         )
         for place, member in enumerate(span)
     ]
+
+
+class _Size(NamedTuple):
+    """How much a step was answered, in words and in characters, and the words of a short answer."""
+
+    told: str
+    length: int
+    words: str
+
+
+@of_step
+def _size_of(member: Interaction) -> _Size:
+    answer = parts_of(member).payloads
+    words = words_of_answer(answer[0]) if len(answer) == 1 else ""
+    return _Size(size_of(answer), length_of(answer), words)
+
+
+def _pages(text: str, action: str) -> Iterator[str]:
+    """Which page an answer shows, first with what came of the actions on it."""
+    where = place_of(text, action)
+    if acted := acted_on(text):
+        yield "; ".join(filter(None, (acted, where)))
+    yield where
 
 
 def _success(place: int, known: Sequence[Interaction], endings: Sequence[Ending]) -> int:

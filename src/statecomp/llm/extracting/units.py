@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import wraps
+from typing import Any, TypeVar
 
 from statecomp.history.interaction import Call, Interaction
 from statecomp.history.text import Kind, identifiers
@@ -35,7 +37,7 @@ from statecomp.llm.extracting.pieces import (
 from statecomp.llm.extracting.unwrap import Payload, unwrapped
 from statecomp.recent import Weighed
 
-REMEMBERED = 1024
+REMEMBERED = 4096
 """Interactions whose units are kept: a span that waits is looked at again with every step."""
 ARGUMENT = 200
 """Characters of an argument that is a value; a longer one is a text, a program or a file."""
@@ -54,7 +56,8 @@ class Place(StrEnum):
 class Unit:
     """A piece in its place; `index` of `count` pieces there; `step` is its place in the span.
 
-    `answer` is the place of the call it answers among those of the step.
+    `answer` is the place of the call it answers among those of the step; `notes` hold what was
+    found out about the piece alone, see `alone`.
     """
 
     text: str
@@ -66,10 +69,38 @@ class Unit:
     count: int
     names: Mapping[str, Kind]
     answer: int = 0
+    notes: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def label(self) -> str:
         return self.owner.label if self.owner else ""
+
+
+Known = TypeVar("Known")
+
+
+def alone(read: Callable[[Unit], Known]) -> Callable[[Unit], Known]:
+    """What can be told of a unit by itself, in whatever span it comes: read once for its piece."""
+    name = f"{read.__module__}.{read.__name__}"
+
+    @wraps(read)
+    def known(unit: Unit) -> Known:
+        notes = unit.notes
+        if name not in notes:
+            notes[name] = read(unit)
+        found: Known = notes[name]
+        return found
+
+    return known
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPiece:
+    """A piece with the names in it, and what was found out about it since."""
+
+    piece: Piece
+    names: Mapping[str, Kind]
+    notes: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +108,14 @@ class Parts:
     """One interaction, unwrapped and cut."""
 
     payloads: tuple[Payload, ...]
-    pieces: tuple[tuple[Place, tuple[tuple[Piece, Mapping[str, Kind]], ...]], ...]
+    pieces: tuple[tuple[Place, tuple[NamedPiece, ...]], ...]
+    notes: dict[object, Any] = field(default_factory=dict)
 
 
 def _weight(parts: Parts) -> int:
-    """Bytes it takes, about."""
+    """Bytes it takes, about, with all that may be found out about it: measured on recorded runs."""
     texts = sum(len(payload.body) for payload in parts.payloads)
-    return 1000 + 2 * texts + 400 * sum(len(pieces) for _, pieces in parts.pieces)
+    return 1000 + 14 * texts + 1100 * sum(len(pieces) for _, pieces in parts.pieces)
 
 
 _memory: Weighed[tuple[str, int], Parts] = Weighed(REMEMBERED, _weight)
@@ -95,14 +127,40 @@ def parts_of(member: Interaction) -> Parts:
     return _memory.get(key) or _memory.put(key, _read(member))
 
 
+def of_step(read: Callable[[Interaction], Known]) -> Callable[[Interaction], Known]:
+    """What can be told of an interaction by itself, read once and kept with its parts."""
+    name = f"{read.__module__}.{read.__name__}"
+
+    @wraps(read)
+    def known(member: Interaction) -> Known:
+        notes = parts_of(member).notes
+        if name not in notes:
+            notes[name] = read(member)
+        found: Known = notes[name]
+        return found
+
+    return known
+
+
 def units_of(span: Sequence[Interaction]) -> list[Unit]:
     """Every unit of the span, in order."""
     return [
-        Unit(piece.text, piece.form, piece.owner, step, place, index, len(group), names, answer)
+        Unit(
+            named.piece.text,
+            named.piece.form,
+            named.piece.owner,
+            step,
+            place,
+            index,
+            len(group),
+            named.names,
+            answer,
+            named.notes,
+        )
         for step, member in enumerate(span)
         for (place, group), answer in zip(parts_of(member).pieces, answers_of(member), strict=True)
-        for index, (piece, names) in enumerate(group)
-        if piece.text  # an empty one stands for what was left out
+        for index, named in enumerate(group)
+        if named.piece.text  # an empty one stands for what was left out
     ]
 
 
@@ -122,19 +180,48 @@ def _read(member: Interaction) -> Parts:
     groups = (
         (Place.SAID, list(_spoken(said))),
         (Place.CALL, [*written, *(p for c in member.calls for p in _sent(c))]),
-        *((Place.OBSERVED, cut(payload.body)) for payload in payloads),
+        *((Place.OBSERVED, list(_once(cut(payload.body)))) for payload in payloads),
     )
     named = (
-        (place, tuple((piece, identifiers(piece.text)) for piece in pieces))
+        (place, tuple(NamedPiece(piece, identifiers(piece.text)) for piece in pieces))
         for place, pieces in groups
     )
     return Parts(payloads, tuple(named))
 
 
+def _once(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """The pieces of an answer without those of a block that it says a second time.
+
+    Of two copies each would be shown in part, and what is of which nobody could tell.
+    """
+    first: dict[tuple[Form, str, str], Owner | None] = {}
+    again = False
+    for piece in pieces:
+        label = piece.owner.label.rpartition("; ")[2] if piece.owner else ""
+        owner = first.setdefault((piece.form, piece.text, label), piece.owner)
+        copied = owner is not piece.owner and piece.form in _COPIED
+        again = copied and (again or len(piece.text) >= COPIED)
+        yield Piece("", Form.LINE) if again else piece
+
+
+_COPIED = (Form.LINE, Form.RULE, Form.ROW, Form.FIELD)
+COPIED = 16
+"""Characters of a piece by which a copy is known; behind it shorter ones are copies too."""
 _MARKUP = re.compile(r"</?(?:observation|thinking|thought|action|plan|reflection)>")
 """What some agents put around their sentences."""
 
 
+_LITERAL = re.compile(r"\s*(?:#{1,6}\s|(?:(['\"]).*\1|[\[({].*[\])}])[\])},;]*\s*\Z)")
+"""A heading, or a value of a program: no sentence."""
+_TYPED = re.compile(
+    r"\s*(?:[\w.@~/-]{1,40}[$>] |>>> |In \[\d|(?:from [\w.]+ )?import \w|"
+    r"(?:assert|return|print)\b[ (])"
+)
+"""What the agent wrote as if a terminal had shown it, or as a line of a program."""
+_HANGS = re.compile(
+    r"\b(?:a|an|the|as|of|to|is|are|was|were|with|for|and|or|by|in|on|at|from|that|than)\W*\Z",
+    re.IGNORECASE,
+)
 _ITEM = re.compile(r"\s*(?:\d{1,3}[.)]|[-*•])\s")
 _DATA = ("[{", "{'", '{"')
 """What data begins with that some clients put into the words of the agent."""
@@ -147,15 +234,22 @@ def _spoken(text: str) -> Iterator[Piece]:
         if (
             line.lstrip()[:2] in _DATA
             or is_line_of_code(line)
+            or _LITERAL.match(line)
+            or _TYPED.match(line)
             or (_ITEM.match(line) and len(line.split()) < ITEM_WORDS)
         ):
+            yield Piece("", Form.LINE)  # what stood around it is no one thought
             continue
         for sentence in sentences(one_line(line)):
-            # Half a sentence is not what the agent said.
-            if len(sentence) <= LONGEST and len(sentence.split()) > 2 and not wordless(sentence):
+            if len(sentence.split()) > 2 and not (wordless(sentence) or _half(sentence)):
                 yield Piece(sentence, Form.LINE)
             else:
                 yield Piece("", Form.LINE)
+
+
+def _half(sentence: str) -> bool:
+    """Whether it is too long to be told whole, or breaks off: half is not what the agent said."""
+    return len(sentence) > LONGEST or sentence.count('"') % 2 > 0 or bool(_HANGS.search(sentence))
 
 
 def _written(said: str) -> Iterator[Piece]:

@@ -10,7 +10,7 @@ from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
 from statecomp.history.text import Kind, identifiers
 from statecomp.llm.extracting.reading.actions import action_of
-from statecomp.llm.extracting.units import parts_of
+from statecomp.llm.extracting.units import of_step, parts_of
 
 SHOWN = 8
 LISTED = 40
@@ -38,6 +38,7 @@ def unread(span: Sequence[Interaction], situation: Situation) -> tuple[str, ...]
     return tuple(entries)
 
 
+@of_step
 def _listed(member: Interaction) -> list[str]:
     action = action_of(member)
     # Data names files for other reasons: those that a commit removed, those that hold a match.

@@ -86,7 +86,7 @@ class Biller:
             for history, same in zip((raw, shown), unchanged, strict=True)
         ]
         cached.last_s, cached.outside = exchange.when_s, outside
-        cached.raw, cached.sent = _prefix(raw), _prefix(shown)
+        cached.raw, cached.sent = raw.ids, shown.ids
         side = view.side_calls if view else ()
         records = side_dollars(side, prices)
         return bills[0], bills[1] + records, records
@@ -108,14 +108,11 @@ def _caches(exchange: Exchange, cached: Cached, expected: int) -> bool:
     return exchange.caching or cached.seen
 
 
-def _prefix(history: History) -> Prefix:
-    return tuple([segment.id for segment in history.segments])
-
-
 def _common(before: Prefix, history: History) -> int:
     """Tokens of what a history begins with as the one before it did: nearly always all of that."""
-    now = _prefix(history)
-    same = len(before)
+    now, same = history.ids, len(before)
+    if now == before:
+        return history.tokens
     if now[:same] != before:
         pairs = enumerate(zip(before, now, strict=False))
         same = next((n for n, (old, new) in pairs if old != new), min(same, len(now)))

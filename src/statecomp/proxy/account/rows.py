@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from statecomp.history.history import History
@@ -11,6 +12,8 @@ from statecomp.ledger.audit import Cell, Entry, Session, Totals
 from statecomp.ledger.commits import Commit
 from statecomp.proxy.account.exchange import Exchange
 from statecomp.strategy import View
+
+_cell = lru_cache(maxsize=8192)(Cell)  # nearly all of them were in the request before
 
 
 def decided(exchange: Exchange) -> View | None:
@@ -75,7 +78,7 @@ def grid_of(raw: History, shown: History, scores: Mapping[str, float]) -> tuple[
     # A list at once: this is done for every interaction of every request.
     return tuple(
         [
-            Cell(
+            _cell(
                 i.number,
                 "summarised" if i.id in gone else "locked" if i.locked else "kept",
                 scores.get(i.id),

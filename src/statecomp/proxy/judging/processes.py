@@ -241,6 +241,9 @@ class _JudgedAway:
         view = replace(found.judgement.view, history=History(order))
         return replace(found.judgement, view=view)
 
+    def foresee(self, history: History) -> None:
+        """The process that judges does it by itself, once it has answered."""
+
 
 @dataclass(frozen=True)
 class _ScoredAway:

@@ -74,6 +74,15 @@ class Worker:
             told = str(error) if isinstance(error, StateCompError) else type(error).__name__
             found = Failed(told)
         self._pipe.send(AnsweredState(found, MEMORY.bytes))
+        if isinstance(found, SentJudgement):
+            self._foresee(question)
+
+    def _foresee(self, question: StateQuestion) -> None:
+        """Read what is new while nobody waits for this process."""
+        names = [(question.engine, name) for name in question.names]
+        known = self._segments.get_all(names)
+        history = History(tuple(known[name][0] for name in names if name in known))
+        self._engine(question.engine).foresee(history)
 
     def _found(self, question: StateQuestion) -> SentJudgement | dict[str, float] | Failed:
         history = self._history(question)

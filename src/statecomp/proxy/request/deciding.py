@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from threading import Event
 from time import time
 
+from statecomp.compressor import StateComp
 from statecomp.controller.circumstances import Circumstances
 from statecomp.controller.prices import PriceBook
 from statecomp.proxy.background import Background, Wanted
@@ -135,7 +137,14 @@ class Decider:
             work,
             worth=request.checkpoint.sent_tokens,
             awaited_s=awaited_s,
+            after=self._foresee(engine),
         )
+
+    def _foresee(self, engine: StateComp) -> Callable[[View], None]:
+        """What is new is read behind its request; not where a model writes the records."""
+        if self._writers is not None:
+            return lambda view: None
+        return lambda view: engine.foresee(view.history)
 
     def _caller(self, request: ReadRequest, arrived: Arrived) -> Caller | None:
         """Where to ask for records, if the client's own upstream writes them."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from statecomp.features.assemble import nearest_mean
+from statecomp.features.context import nearest_mean
 from statecomp.features.evidence import EvidenceReader
 from statecomp.history.history import History
 from statecomp.router.hidden.opened import HERE, Serving, shared

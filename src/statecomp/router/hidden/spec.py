@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from statecomp.errors import BadInput
-from statecomp.features.assemble import columns
 from statecomp.features.constructions import CONSTRUCTIONS, ViewBudget
 
 EVIDENCE: Final = "evidence"
@@ -82,7 +81,11 @@ class Spec:
         if not self.encoder:
             return ()
         blocks = ("candidate", "current", *(("context",) if self.nearest else ()))
-        return (*((STATE,) if self.recurrent else ()), *columns(blocks, self.encoder.width))
+        places = range(self.encoder.width)
+        return (
+            *((STATE,) if self.recurrent else ()),
+            *(f"{block}.{place}" for block in blocks for place in places),
+        )
 
     def __str__(self) -> str:
         beside = "+evidence" if self.hidden and self.evidence else ""

@@ -32,7 +32,7 @@ class Meter:
         self._cached: LruCache[str, bool] = LruCache(PREFIXES)
 
     def read(self, head: Any, messages: Sequence[Any]) -> Spent:
-        """A request all of which goes to the cache, as providers do that charge no writing."""
+        """Usage where a provider caches every request whole and charges nothing for writing."""
         total = cached = 0
         for place, prefix in enumerate(chain(head, list(messages))):
             known = self._tokens.get(prefix)

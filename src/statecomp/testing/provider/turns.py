@@ -74,9 +74,9 @@ def next_step(call_ids: Iterable[str]) -> int:
     return max((int(match[1]) + 1 for match in found if match), default=0)
 
 
-def drill(steps: int, *, parallel_every: int = 5) -> tuple[Turn, ...]:
+def drill(steps: int) -> tuple[Turn, ...]:
     """`steps` turns that each look at one thing, sometimes at three at once, then a report."""
-    turns = [_look(step, 3 if step % parallel_every == 2 else 1) for step in range(steps)]
+    turns = [_look(step, 3 if step % 5 == 2 else 1) for step in range(steps)]
     return (*turns, Turn(said=f"All {steps} steps are done."))
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from statecomp.history.interaction import Call, JsonObject, Observation
-from statecomp.wire.content import block_text, blocks, text_of
+from statecomp.wire.content import block_text, blocks, compact, text_of
 
 SERVER_CALLS = ("server_tool_use", "mcp_tool_use")
 # Text in these tags is written by the agent's own harness, beside the results it sends back.
@@ -47,7 +46,7 @@ def caller_of(block: JsonObject) -> str:
 
 
 def call_of(block: JsonObject) -> Call:
-    name, arguments = str(block.get("name", "")), _compact(block.get("input"))
+    name, arguments = str(block.get("name", "")), compact(block.get("input"))
     return Call(str(block.get("id", "")), name, arguments)
 
 
@@ -90,7 +89,7 @@ def loads_tools(block: JsonObject) -> bool:
 def _server_text(content: Any) -> str:
     if all(kind_of(part) == "text" for part in blocks(content)):
         return text_of(content)
-    return _compact(_readable(content))
+    return compact(_readable(content))
 
 
 def _readable(value: Any) -> Any:
@@ -104,7 +103,3 @@ def _readable(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_readable(item) for item in value]
     return value
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)

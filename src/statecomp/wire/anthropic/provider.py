@@ -43,7 +43,7 @@ _ERRORS = Errors(
 
 
 def _usage(found: Mapping[str, Any]) -> Usage | None:
-    """Without a word on the cache it reads as Responses does, whose turn comes later."""
+    """None where nothing is said of a cache: Responses, asked later, reads such counts alike."""
     if not any(name in found for name in _CACHE_COUNTS):
         return None
     cached, written = (counted(found, name) for name in _CACHE_COUNTS)

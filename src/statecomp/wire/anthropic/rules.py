@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from statecomp.history.interaction import JsonObject
-from statecomp.history.validity import Violation
 from statecomp.wire.anthropic.blocks import SERVER_CALLS, entries, is_server_result, kind_of
 from statecomp.wire.anthropic.thinking import THINKING
 from statecomp.wire.content import blocks, markers
+from statecomp.wire.protocol import Violation
 
 ROLES = ("user", "assistant", "system")
 MAX_MARKERS = 4

@@ -10,7 +10,6 @@ from typing import Any
 
 from statecomp.errors import InvalidHistory
 from statecomp.history.interaction import JsonObject
-from statecomp.history.validity import Violation
 from statecomp.wire.anthropic.blocks import (
     SERVER_CALLS,
     call_ids,
@@ -39,10 +38,11 @@ from statecomp.wire.content import (
     block_text,
     blocks,
     edited_content,
+    joined,
     strip_markers,
     text_of,
 )
-from statecomp.wire.protocol import Adapted, Edit, Group, Placement
+from statecomp.wire.protocol import Adapted, Edit, Group, Placement, Violation
 
 USER_KINDS = ("text", "image", "document", "search_result")
 SYSTEM_KINDS = ("mid_conv_system", "tool_addition", "tool_removal")
@@ -146,8 +146,8 @@ def interaction(turn: Sequence[JsonObject], locked: str) -> Group:
     return Group(
         messages=tuple(turn),
         essence=[identity(message) for message in turn],
-        reasoning=_joined(map(thought_in, own)),
-        said=_joined(block_text(block) for block in own if kind_of(block) == "text"),
+        reasoning=joined(map(thought_in, own)),
+        said=joined(block_text(block) for block in own if kind_of(block) == "text"),
         calls=tuple(call_of(b) for b in own if kind_of(b) in ("tool_use", *SERVER_CALLS)),
         observations=(
             *(observation_of(block) for block in own if is_server_result(block)),
@@ -232,7 +232,3 @@ def _edited(message: JsonObject, edit: Edit) -> JsonObject:
     if all(new is old for new, old in zip(content, before, strict=True)):
         return message
     return {**message, "content": content}
-
-
-def _joined(parts: Iterable[str]) -> str:
-    return "\n".join(part for part in parts if part)

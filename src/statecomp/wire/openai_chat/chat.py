@@ -15,6 +15,14 @@ OPENAI_URL = "https://api.openai.com/v1"
 PUBLIC_HOSTS = ("api.openai.com", "api.anthropic.com")
 
 
+def bearing(chat: HttpChat, path: str) -> tuple[str, dict[str, str]]:
+    """An address of OpenAI's, and the headers with the key."""
+    headers = {"content-type": "application/json"}
+    if chat.api_key:
+        headers["authorization"] = f"Bearer {chat.api_key}"
+    return f"{chat.base_url.rstrip('/')}{path}", headers
+
+
 @dataclass(frozen=True, slots=True)
 class CompletionsChat(HttpChat):
     """POST {base_url}/chat/completions, as OpenAI and most local servers speak it."""
@@ -22,10 +30,7 @@ class CompletionsChat(HttpChat):
     base_url: str = OPENAI_URL
 
     def _address(self) -> tuple[str, dict[str, str]]:
-        headers = {"content-type": "application/json"}
-        if self.api_key:
-            headers["authorization"] = f"Bearer {self.api_key}"
-        return f"{self.base_url.rstrip('/')}/chat/completions", headers
+        return bearing(self, "/chat/completions")
 
     def _body(
         self, system: str, prompt: str, max_tokens: int, schema: Mapping[str, Any] | None

@@ -9,10 +9,9 @@ from typing import Any
 
 from statecomp.errors import InvalidHistory
 from statecomp.history.interaction import Call, JsonObject, Observation
-from statecomp.history.validity import Violation
-from statecomp.wire.content import edited_content, strip_markers, text_of
+from statecomp.wire.content import edited_content, joined, strip_markers, text_of
 from statecomp.wire.openai_chat.written import written
-from statecomp.wire.protocol import Adapted, Edit, Group, Placement
+from statecomp.wire.protocol import Adapted, Edit, Group, Placement, Violation
 
 PINNED_ROLES = ("system", "developer", "user")
 RESULT_ROLES = ("tool", "function")
@@ -189,7 +188,7 @@ def reasoning_of(message: JsonObject) -> str:
 
 def said_by(message: JsonObject) -> str:
     spoken = text_of(message.get("content"))
-    return "\n".join(part for part in (spoken, str(message.get("refusal") or "")) if part)
+    return joined((spoken, str(message.get("refusal") or "")))
 
 
 def pairing_violations(messages: Sequence[JsonObject]) -> Iterator[Violation]:

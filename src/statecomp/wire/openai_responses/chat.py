@@ -9,7 +9,7 @@ from typing import Any
 from statecomp.llm.chat import ChatUsage, Completion
 from statecomp.llm.http import HttpChat
 from statecomp.llm.replies import CALLED, REFUSED, Json, mapping, number, string, whole
-from statecomp.wire.openai_chat.chat import OPENAI_URL
+from statecomp.wire.openai_chat.chat import OPENAI_URL, bearing
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +19,7 @@ class ResponsesChat(HttpChat):
     base_url: str = OPENAI_URL
 
     def _address(self) -> tuple[str, dict[str, str]]:
-        headers = {"content-type": "application/json"}
-        if self.api_key:
-            headers["authorization"] = f"Bearer {self.api_key}"
-        return f"{self.base_url.rstrip('/')}/responses", headers
+        return bearing(self, "/responses")
 
     def _body(
         self, system: str, prompt: str, max_tokens: int, schema: Mapping[str, Any] | None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
 from statecomp.history.interaction import Call, JsonObject, Observation
-from statecomp.wire.content import strip_markers, text_of
+from statecomp.wire.content import compact, strip_markers, text_of
 
 PINNED_ROLES = ("system", "developer", "user")
 # Written by the client: never part of what the model did.
@@ -151,6 +150,4 @@ def _part_text(part: Any) -> str:
 
 
 def _as_text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    return value if isinstance(value, str) else compact(value)

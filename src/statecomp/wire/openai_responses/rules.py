@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from statecomp.history.interaction import JsonObject
-from statecomp.history.validity import Violation
 from statecomp.wire.openai_responses.items import (
     Maker,
     answers,
@@ -16,6 +15,7 @@ from statecomp.wire.openai_responses.items import (
     maker_of,
     needs_output,
 )
+from statecomp.wire.protocol import Violation
 
 
 def violations(items: Sequence[JsonObject]) -> Iterator[Violation]:

@@ -8,8 +8,7 @@ from typing import Any
 
 from statecomp.errors import InvalidHistory
 from statecomp.history.interaction import JsonObject
-from statecomp.history.validity import Violation
-from statecomp.wire.content import text_of
+from statecomp.wire.content import joined, text_of
 from statecomp.wire.openai_responses.items import (
     Maker,
     answers,
@@ -28,7 +27,7 @@ from statecomp.wire.openai_responses.items import (
     output_text,
 )
 from statecomp.wire.openai_responses.rules import violations
-from statecomp.wire.protocol import Adapted, Edit, Group, Placement
+from statecomp.wire.protocol import Adapted, Edit, Group, Placement, Violation
 
 ELSEWHERE = (
     "the history lives on the server ({} is set), so this request holds only its newest part"
@@ -183,8 +182,8 @@ def interaction(turn: Sequence[JsonObject], waiting: Sequence[JsonObject]) -> Gr
     return Group(
         messages=tuple(turn),
         essence=[identity(item) for item in turn if not is_reasoning(item)],
-        reasoning=_joined(_thought(item) for item in made if is_reasoning(item)),
-        said=_joined(text_of(i.get("content")) for i in made if kind_of(i) == "message"),
+        reasoning=joined(_thought(item) for item in made if is_reasoning(item)),
+        said=joined(text_of(i.get("content")) for i in made if kind_of(i) == "message"),
         calls=tuple(call_of(item) for item in made if _is_call(item)),
         observations=tuple(
             observation_of(item)
@@ -218,7 +217,7 @@ def _is_call(item: JsonObject) -> bool:
 
 
 def _thought(item: JsonObject) -> str:
-    return _joined((text_of(item.get("summary")), text_of(item.get("content"))))
+    return joined((text_of(item.get("summary")), text_of(item.get("content"))))
 
 
 def _edited(item: JsonObject, edit: Edit) -> JsonObject:
@@ -236,7 +235,3 @@ def _edited(item: JsonObject, edit: Edit) -> JsonObject:
     if isinstance(output, str) or kind in ("function_call_output", "custom_tool_call_output"):
         return {**item, "output": edited}
     return item
-
-
-def _joined(parts: Iterable[str]) -> str:
-    return "\n".join(part for part in parts if part)

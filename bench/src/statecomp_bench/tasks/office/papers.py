@@ -43,11 +43,9 @@ def put(template: str, **names: str) -> str:
     return template
 
 
-def table_text(
-    columns: Sequence[str], rows: Iterable[Sequence[object]], delimiter: str = ","
-) -> str:
+def table_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     out = io.StringIO()
-    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(rows)
     return out.getvalue()

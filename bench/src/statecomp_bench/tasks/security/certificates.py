@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from random import Random
 from statistics import mean
@@ -19,7 +19,6 @@ from statecomp_bench.task import Artefacts, Case, Score, Task, grade, part, shar
 from statecomp_bench.tasks.invented import hexadecimal, joined, people
 from statecomp_bench.tasks.security.estate import hosts, revisions, swap, table
 
-TODAY = date(2025, 6, 2)
 DAY = "%b %d %H:%M:%S %Y GMT"
 ZONES = ("edge", "office", "plant")
 COLUMNS = ("serial", "issuer", "ends", "bits", "state")

@@ -32,10 +32,10 @@ def boxes(rng: Random, count: int) -> list[str]:
     return lines
 
 
-def document(title: str, lines: Iterable[str], root: str = "<html>") -> str:
+def document(title: str, lines: Iterable[str]) -> str:
     body = "\n".join(lines)
     head = f'<meta charset="utf-8">\n<title>{title}</title>'
-    return f"<!doctype html>\n{root}\n<head>\n{head}\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+    return f"<!doctype html>\n<html>\n<head>\n{head}\n</head>\n<body>\n{body}\n</body>\n</html>\n"
 
 
 def guide(package: str) -> str:

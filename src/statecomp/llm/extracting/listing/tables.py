@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from statecomp.llm.extracting.pieces import Form, Owner, Piece, one_line, wordless
+from statecomp.llm.extracting.reading.layout import found_in
 
 FEWEST = 3
 """A header and two rows: fewer lines with the same marks are chance."""
@@ -47,6 +48,8 @@ _MARKS: Sequence[Callable[[str], int]] = (_bars, _tabs, _commas, _gaps)
 
 def table_end(lines: Sequence[str], start: int) -> int:
     """Where the table that begins at `start` ends; `start` itself where none does."""
+    if found_in(lines[start]):
+        return start
     for marks in _MARKS:
         wanted = marks(lines[start])
         if not wanted:
@@ -93,14 +96,15 @@ def _is_rule(line: str) -> bool:
     return bool(line.strip()) and bool(_RULE.match(line))
 
 
-def rows(lines: Sequence[str], title: str = "") -> Iterator[Piece]:
+def rows(lines: Sequence[str], title: Owner | None = None) -> Iterator[Piece]:
     """The rows of a table, each whole, owned by its header; `title` is what stands above it."""
     telling = [one_line(line) for line in lines if not _is_rule(line) and not wordless(line)]
     header, *others = telling or [""]
     if _is_header(header, others):
-        owner = Owner(f"{title} {header}".strip())
+        owner = Owner(f"{title.label} {header}" if title else header)
     else:
-        owner, others = Owner(title), telling
+        # Without a header they are lines of the section like others.
+        owner, others = title or Owner(""), telling
     for row in others:
         yield Piece(row, Form.ROW, owner)
 

@@ -60,7 +60,8 @@ def _cells(value: Json, path: Path, depth: int) -> Iterator[tuple[Path, str]]:
         return
     text = _in_a_cell(value)
     if text:
-        yield path, text[:READ]
+        # What is cut must not end as if that were all of it.
+        yield path, text if len(text) <= READ else f"{text[:READ].rpartition(' ')[0]} ..."
 
 
 def _in_a_cell(value: Json) -> str:

@@ -13,15 +13,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from statecomp.history.facts import FactIndex, facts_of
 from statecomp.history.situation import Situation
 from statecomp.history.text import COMMON, Kind
 from statecomp.llm.extracting.listing.columns import kind_of
 from statecomp.llm.extracting.order.weights import WEIGHTS
-from statecomp.llm.extracting.order.worded import Seen, marked, markers_of, spoken_in, template
+from statecomp.llm.extracting.order.worded import Seen, markers_of, spoken_in, template
 from statecomp.llm.extracting.pieces import Form, Owner
-from statecomp.llm.extracting.units import Place, Unit
+from statecomp.llm.extracting.units import Place, Unit, alone
 
 LABEL = 60
 """Characters of what may be a label."""
@@ -77,16 +78,14 @@ def _taken_up(unit: Unit, last_use: Mapping[str, int], rest: FactIndex) -> bool:
 
 def features(unit: Unit, setting: Setting) -> Seen:
     """What can be seen of a unit, by name."""
-    return [*markers_of(_whose(unit), unit.text), *_placed(unit, setting)]
+    return [*_alone(unit), *_situated(unit, setting)]
 
 
-def _placed(unit: Unit, setting: Setting) -> Seen:
-    """What depends on where it stands, and on what stands around it.
-
-    One list is handed on and filled: every unit of a long span comes through here.
-    """
+def _alone(unit: Unit) -> Seen:
+    """What is the same in every span that the unit comes in."""
     text = unit.text
     seen: Seen = [
+        *markers_of(_whose(unit), text),
         (_PLACES[unit.place], 1.0),
         (_FORMS[unit.form], 1.0),
         ("length", math.log1p(len(text)) - 4.0),
@@ -95,17 +94,34 @@ def _placed(unit: Unit, setting: Setting) -> Seen:
         seen.append(("brief", 1.0))
     elif len(text) > 120:
         seen.append(("long", 1.0))
-    seen.append(("repeats", math.log(setting.seen[text])))
-    names = _OBSERVED if unit.place is Place.OBSERVED else _OWN
+    names = _names_of(unit)
     _position(unit, names, seen)
-    _names(unit, setting, seen)
-    _words(unit, setting, names, seen)
     _keys(unit, seen)
+    if not spoken_in(text):
+        seen.append((names["wordless"], 1.0))
     if unit.owner:
         seen.append(("owned", 1.0))
-        seen.append(("kin_owner", min(setting.kept[unit.owner], 3) / 3.0))
         if unit.form is Form.FIELD and text in unit.label:
             seen.append(("is_label", 1.0))
+    return seen
+
+
+@alone
+def _score_alone(unit: Unit) -> float:
+    return sum(WEIGHTS.get(name, 0.0) * value for name, value in _alone(unit))
+
+
+def _situated(unit: Unit, setting: Setting) -> Seen:
+    """What depends on what stands around it.
+
+    One list is handed on and filled: every unit of a long span comes through here.
+    """
+    seen: Seen = [("repeats", math.log(setting.seen[unit.text]))]
+    _names(unit, setting, seen)
+    if wording := _wording(unit):
+        _words(unit, wording, setting, seen)
+    if unit.owner:
+        seen.append(("kin_owner", min(setting.kept[unit.owner], 3) / 3.0))
     return seen
 
 
@@ -142,22 +158,44 @@ _OBSERVED = {name: f"obs_{name}" for name in _NAMES.split()}
 _OWN = {name: f"own_{name}" for name in _NAMES.split()}
 
 
-def _words(unit: Unit, setting: Setting, names: Mapping[str, str], seen: Seen) -> None:
+def _names_of(unit: Unit) -> Mapping[str, str]:
+    return _OBSERVED if unit.place is Place.OBSERVED else _OWN
+
+
+class Wording(NamedTuple):
+    """The words of a unit, of what may be its label, and of its owner's; and its template."""
+
+    words: tuple[str, ...]
+    key: tuple[str, ...]
+    label: tuple[str, ...]
+    template: str
+
+
+@alone
+def _wording(unit: Unit) -> Wording | None:
     words = spoken_in(unit.text)
     if not words:
-        seen.append((names["wordless"], 1.0))
-        return
+        return None
+    label, colon, value = unit.text.partition(": ")
+    key = spoken_in(label) if colon and value and len(label) <= LABEL else ()
+    return Wording(words, key, spoken_in(unit.label) if unit.owner else (), template(unit.text))
+
+
+def _words(unit: Unit, wording: Wording, setting: Setting, seen: Seen) -> None:
+    words, names = wording.words, _names_of(unit)
     told, spoken, latest = setting.rest.asked_words, setting.rest.spoken_words, setting.latest
     share = 1.0 / len(words)
     common = setting.common
     if names is _OBSERVED:
-        seen.append(("kin", min(setting.kin[template(unit.text)], 3) / 3.0))
+        seen.append(("kin", min(setting.kin[wording.template], 3) / 3.0))
     asked = [word for word in words if word in told]
     seen.append((names["asked"], len(asked) * share))
     if asked and min(map(common.__getitem__, asked)) <= RARE:
         seen.append((names["asked_rare"], 1.0))
-    seen.append((names["key_asked"], _asked_for(unit.text, setting.rest)))
-    if unit.owner and not told.isdisjoint(spoken_in(unit.label)):
+    if all(map(told.__contains__, wording.key)):
+        # Surer with two words of what may be its label in the user's own words.
+        seen.append((names["key_asked"], min(len(wording.key), 2) / 2.0))
+    if not told.isdisjoint(wording.label):
         seen.append((names["label_asked"], 1.0))
     seen.append((names["spoken"], sum(map(spoken.__contains__, words)) * share))
     seen.append((names["latest"], sum(map(latest.__contains__, words)) * share))
@@ -172,13 +210,6 @@ def _words(unit: Unit, setting: Setting, names: Mapping[str, str], seen: Seen) -
         rarity += 1.0 / times
     seen.append((names["rare"], rarity * share))
     seen.append((names["rarest"], 1.0 / min(often)))
-
-
-def _asked_for(text: str, rest: FactIndex) -> float:
-    """Whether it is a value under a label in the user's own words; surer with two words of it."""
-    label, colon, value = text.partition(": ")
-    words = spoken_in(label) if colon and value and len(label) <= LABEL else ()
-    return min(len(words), 2) / 2.0 if all(map(rest.asked, words)) else 0.0
 
 
 def _position(unit: Unit, names: Mapping[str, str], seen: Seen) -> None:
@@ -217,8 +248,8 @@ def _names(unit: Unit, setting: Setting, seen: Seen) -> None:
 
 def likelihood(unit: Unit, setting: Setting) -> float:
     """How likely, against the other units of its span, a later step needs this one."""
-    score = marked(_whose(unit), unit.text)
+    score = _score_alone(unit)
     weight = WEIGHTS.get
-    for name, value in _placed(unit, setting):
+    for name, value in _situated(unit, setting):
         score += weight(name, 0.0) * value
     return math.exp(max(-30.0, min(30.0, score)))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statecomp.history.interaction import Interaction, Segment
 from statecomp.history.situation import Situation
 from statecomp.llm.extracting.pieces import Form
-from statecomp.llm.extracting.units import Place, Unit
+from statecomp.llm.extracting.units import Place, Unit, alone
 from statecomp.recent import Weighed
 
 WORDS = 3
@@ -31,6 +31,7 @@ def later_values(situation: Situation) -> dict[str, str]:
     return _merged(situation.after)
 
 
+@alone
 def label_of(unit: Unit) -> tuple[str, str] | None:
     """The label of a unit and its value; a row's is its first cell, below its header."""
     if unit.form is Form.ROW:
@@ -53,12 +54,17 @@ def outdated(units: Sequence[Unit], situation: Situation) -> frozenset[int]:
             newest[pair[0]] = unit.step, pair[1]
     found = set()
     for place, unit in enumerate(units):
-        for label, value in _values(unit.text) if unit.place is Place.SAID else ():
+        for label, value in _values_said(unit) if unit.place is Place.SAID else ():
             step, last = newest.get(label, (-1, value))
             since = after.get(label, last if step >= unit.step else value)
             if since != value:
                 found.add(place)
     return frozenset(found)
+
+
+@alone
+def _values_said(unit: Unit) -> list[tuple[str, str]]:
+    return list(_values(unit.text))
 
 
 def _merged(segments: Iterable[Segment]) -> dict[str, str]:

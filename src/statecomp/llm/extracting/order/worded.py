@@ -10,7 +10,6 @@ from typing import TypeAlias
 
 from statecomp.history.text import words_of
 from statecomp.llm import markers
-from statecomp.llm.extracting.order.weights import WEIGHTS
 
 REMEMBERED = 16_384
 """Lines whose words and markers are known."""
@@ -106,9 +105,3 @@ def _shapes(text: str, digit_count: int) -> Iterator[str]:
         yield "stamp"
     if not text.islower() and markers.CAPITALS.search(text):
         yield "capitals"
-
-
-@lru_cache(maxsize=REMEMBERED)
-def marked(own: str, text: str) -> float:
-    """Read once: a span that waits is looked at again with every step it grows by."""
-    return sum(WEIGHTS.get(name, 0.0) * value for name, value in markers_of(own, text))

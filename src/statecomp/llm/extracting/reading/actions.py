@@ -30,7 +30,7 @@ from statecomp.llm.extracting.reading.calls import (
     likeness,
 )
 from statecomp.llm.extracting.reading.size import size_of, words_of_answer
-from statecomp.llm.extracting.units import parts_of
+from statecomp.llm.extracting.units import of_step, parts_of
 from statecomp.llm.extracting.unwrap import Payload
 
 LONGEST_LINE, SHORTEST_LINE = 300, 36
@@ -111,8 +111,13 @@ def _action(span: Sequence[Interaction], place: int) -> Action:
     return Action(action)
 
 
-def calls_of(member: Interaction) -> Iterator[str]:
+@of_step
+def calls_of(member: Interaction) -> tuple[str, ...]:
     """Each call of several with its own outcome."""
+    return tuple(_calls_of(member))
+
+
+def _calls_of(member: Interaction) -> Iterator[str]:
     if len(member.calls) < 2 or len(member.calls) != len(member.observations):
         return
     answers = {
@@ -146,6 +151,7 @@ def _ended(ending: Ending, payload: Payload) -> str:
     return f"ok, {size_of([payload])}" if ending.well else size_of([payload])
 
 
+@of_step
 def action_of(member: Interaction) -> str:
     """The calls as they were sent, or the command in the assistant's text."""
     if member.calls:

@@ -18,17 +18,44 @@ SHORT_BLOCK = 8
 ITEM = re.compile(r"\s*(?:[-*•+]|\d{1,3}[.)])\s+\S")
 
 _FENCE = re.compile(r"\s*```\w*\s*\Z")
+_FOUND = re.compile(r"[\w.-]{0,100}/[\w./+-]{1,200}:(?=\d|\s|\W)(?!//)")
+_CAPITALS = re.compile(r"\s*[A-Z][A-Z &/,'()-]{4,60}\Z")
 _PROGRAM = re.compile(
     r"\s*(?:else|try|finally|do|(?:if|elif|for|while|def|class|except|with|case)\b.*):\s*\Z"
 )
 
 
 class Scope(NamedTuple):
-    """The margin at or before which a title has ended, its own, and the owner that holds again."""
+    """The margin at or before which a title has ended, its own, and the owner that holds again.
+
+    One that is `listed` is of a list as deep as itself, and has ended where no item follows.
+    """
 
     end: int
     title: int
     before: Owner | None
+    listed: bool = False
+
+    def ends(self, line: str) -> bool:
+        margin = margin_of(line)
+        return margin <= self.end or (self.listed and margin <= self.title and not ITEM.match(line))
+
+
+def found_in(line: str) -> bool:
+    """Whether a line is what a search found in a file: it stands for itself, whatever follows."""
+    return ":" in line and "/" in line and _FOUND.match(line) is not None
+
+
+def capitals(lines: Sequence[str]) -> frozenset[int]:
+    """Where lines in capitals stand above others, if there are several: headings without a mark."""
+    high = [place for place, line in enumerate(lines) if line.isupper() and _CAPITALS.match(line)]
+    known = frozenset(high)
+    titles = frozenset(
+        place
+        for place in high
+        if place + 1 < len(lines) and lines[place + 1].strip() and place + 1 not in known
+    )
+    return titles if len(titles) > 1 else frozenset()
 
 
 def is_program(line: str) -> bool:
@@ -79,6 +106,8 @@ def opens(lines: Sequence[str], place: int) -> bool:
     line, below = lines[place].rstrip(), lines[place + 1] if place + 1 < len(lines) else ""
     if len(line) > WIDEST or not below.strip() or margin_of(below) < margin_of(line) + 2:
         return False
+    if wordless(line):
+        return False  # a bracket names nothing
     if ITEM.match(line):
         return bool(ITEM.match(below))
     return line[-1] not in ".,;!?|" and not is_program(line)
@@ -101,7 +130,10 @@ def scoped(
     below = next((line for line in lines[place + 1 : place + 3] if line.strip()), "")
     if margin_of(below) > margin:
         return [*scopes, Scope(margin, margin, owner)]
-    return [*scopes, Scope(margin - 1, margin, owner)] if line.endswith(":") else []
+    if not line.endswith(":"):
+        return []
+    listed = bool(ITEM.match(below)) and not ITEM.match(line)
+    return [*scopes, Scope(margin - 1, margin, owner, listed)]
 
 
 def chained(inside: Owner | None, title: str) -> str:

@@ -10,11 +10,12 @@ from statecomp.llm.extracting.order.worded import spoken_in
 from statecomp.llm.extracting.pieces import Form
 from statecomp.llm.extracting.reading.noise import guesses, intends, orders, passing, points_back
 from statecomp.llm.extracting.steps import KnownStep
-from statecomp.llm.extracting.units import Place, Unit
+from statecomp.llm.extracting.units import Place, Unit, alone
 from statecomp.llm.markers import ADDRESSED, ADDRESSED_WORDS, OPEN
 from statecomp.llm.record import framelike
 
 
+@alone
 def misleads(unit: Unit) -> bool:
     """Whether it gives its reader orders, or looks like the frame of the record it would be in."""
     text = unit.text

@@ -34,7 +34,7 @@ _ELEMENT = re.compile(
 )
 _FURNITURE = (
     # Which page it is, the step's own line says.
-    r"\s*[-*]? ?(?:Page URL|Page Title|Current (?:page )?(?:url|title)): \S|"
+    r"\s*Action result: |\s*[-*]? ?(?:Page URL|Page Title|Current (?:page )?(?:url|title)): \S|"
     r"\s*\[Tabs?(?:Info|Data)\([^()]*\)\]\s*\Z|"
     r"\s*\* (?:Current (?:date and time|step): |Available tabs:\s*\Z)|"
     r"\s*\[(?:Start|End) of page\]\s*\Z"
@@ -75,7 +75,7 @@ _MARKS = (
     "Reading package lists", "Building dependency tree", "Reading state information",
     'File "', "lines total)]",
     "End of matches for ", "[ref=", "Page URL: ", "Page Title: ", "Current ", "[Tab",
-    "Available tabs:", " of page]",
+    "Available tabs:", " of page]", "Action result: ",
 )  # fmt: skip
 _CLOCK = re.compile(r"\[\d\d:\d\d[<,]")
 _MARKED = re.compile(r"\[\d+\]\s?<|Current step: ")
@@ -168,7 +168,7 @@ _IMPERATIVE = re.compile(
     rf"\W*(?:\d+[.)]\s+)?(?:\*\*[^*\n]{{1,60}}\*\*:?\s)?\W*(?:{'|'.join(_VERBS.split())})\s",
     re.IGNORECASE,
 )
-_PLEASE = re.compile(r"\bplease\b|\A\W*usage:", re.IGNORECASE)
+_PLEASE = re.compile(r"\bplease\b|\byou (?:must|should|have to)\b|\A\W*usage:", re.IGNORECASE)
 _MEANT = re.compile(
     r"\b(?:let me|let'?s|let us|(?:I|we)(?:'ll| will| need to| should| must| want to|"
     r" can (?:now|run|try|use)|"
@@ -220,7 +220,7 @@ def passing(text: str) -> bool:
 
 _GUESS = re.compile(
     r"\b(?:maybe|perhaps|possibly|probably|likely|might|should|seems?|appears?|wonder|suspect|guess|"
-    r"I think|I believe|can be used)\b|\?\W*\Z",
+    r"I think|I believe|can be used|hints?|attempts? to|or similar|something like)\b|\?\W*\Z",
     re.IGNORECASE,
 )
 """What the agent took to be so without having seen it: the steps since have shown better."""
@@ -232,9 +232,7 @@ def guesses(text: str) -> bool:
 
 
 _POINTS_BACK = re.compile(
-    r"\W*(?:(?:it|its|they|their|he|she|such|both|here|the (?:former|latter))\b|"
-    r"(?:this|these|that|those) (?:is|are|was|were|has|have|had|means?|could|can|would|will|may|"
-    r"\w+(?:s|ed)\b(?= (?:that|the|a|an|how|why|us|me|to)\b)))",
+    r"\W*(?:it|its|they|their|he|she|such|both|here|the (?:former|latter)|this|these|that|those)\b",
     re.IGNORECASE,
 )
 

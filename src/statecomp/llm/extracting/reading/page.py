@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from statecomp.llm.extracting.pieces import one_line, wordless
+from statecomp.llm.extracting.pieces import one_line, shortened, wordless
 
 MARKS = 5
 """Marked elements that make a page."""
@@ -34,12 +34,30 @@ def elements(lines: Sequence[str]) -> Iterator[str]:
 
     Its mark holds for the next click only, and is left out.
     """
-    told = list(_elements(lines))
+    told = list(_labelled(list(_elements(lines))))
     for place, line in enumerate(told):
         inside = told[place + 1 : place + 1 + FIRST]
         # What holds others is told by them.
         if not any(len(part) > 3 and part in line and part != line for part in inside):
             yield line
+
+
+def _labelled(told: Sequence[str]) -> Iterator[str]:
+    """The elements, a label with what stands behind it: of a flat page it holds for no more."""
+    label = ""
+    for line in told:
+        if label and line.strip():
+            yield f"{label} {line.strip()}"
+            label = ""
+        elif _LABEL.match(line):
+            label = line.strip()
+        else:
+            yield line
+    if label:
+        yield label
+
+
+_LABEL = re.compile(r"[A-Z][\w ,-]{2,60}:\s*\Z")
 
 
 def _elements(lines: Sequence[str]) -> Iterator[str]:
@@ -105,6 +123,16 @@ def _worded(element: str) -> str:
     link = _LEADS.search(element)
     whole = words and link and not link[1].endswith(("...", "…"))
     return f"{words}, link: {link[1]}" if link and whole else words
+
+
+_ACTED = re.compile(r"^Action result: \W*(.*?)[\s:]*$", re.M)
+ACTED = 160
+"""Characters of what came of the actions on a page."""
+
+
+def acted_on(text: str) -> str:
+    """What came of the actions on a page: of several in one call some may not have been done."""
+    return shortened("; ".join(dict.fromkeys(filter(None, _ACTED.findall(text)))), ACTED)
 
 
 _AT = re.compile(r"^[-* ]{0,3}(?:Page URL|Current (?:page )?url|URL): (\S+)\s*$", re.I | re.M)

@@ -9,7 +9,7 @@ from statecomp.history.interaction import Interaction
 from statecomp.llm.extracting.reading.misleading import addresses
 from statecomp.llm.extracting.reading.noise import orders, telling
 from statecomp.llm.extracting.reading.page import is_page
-from statecomp.llm.extracting.units import parts_of
+from statecomp.llm.extracting.units import of_step, parts_of
 from statecomp.llm.extracting.unwrap import Payload
 from statecomp.llm.record import framelike
 
@@ -23,11 +23,16 @@ def whole_answers(span: Sequence[Interaction]) -> Mapping[int, list[str]]:
     """The lines of the short answers, by the places of their steps; none that gives orders."""
     found = {}
     for step, member in enumerate(span):
-        payloads = parts_of(member).payloads
-        lines = _shown(payloads[0]) if len(payloads) == 1 else []
+        lines = _lines(member)
         if 0 < len(lines) <= LINES and sum(map(len, lines)) <= CHARS:
             found[step] = lines
     return found
+
+
+@of_step
+def _lines(member: Interaction) -> list[str]:
+    payloads = parts_of(member).payloads
+    return _shown(payloads[0]) if len(payloads) == 1 else []
 
 
 def _shown(payload: Payload) -> list[str]:

@@ -16,6 +16,8 @@ WORDS, LINES = 200, 3
 WIDE = 200
 """Characters of a line on average, from which on lines say little of the length."""
 
+COUNTS, COUNTED = 8, 40
+"""Lines of an answer that is counts alone, and characters of each: they are what it came to."""
 CUT, ENDS = "cut by the tool", 400
 """What is said of an answer that its tool cut, and where in it that tool tells so."""
 _CUT = re.compile(
@@ -31,12 +33,20 @@ def words_of_answer(payload: Payload) -> str:
     lines = [line for line in payload.text.split("\n") if line.strip()]
     if len(lines) > LINES and len(payload.text) <= WORDS and not any(map(_spaced, lines)):
         return ", ".join(map(str.strip, lines))  # a listing of names
+    if LINES < len(lines) <= COUNTS and all(map(_counts, lines)):
+        return "; ".join(map(one_line, lines))
     if payload.window or not 0 < len(lines) <= LINES or len(payload.text) > 2 * WORDS:
         return payload.note
     if any(map(framelike, lines)):
         return ""
     told = unprompted(one_line("; ".join(map(one_line, lines))))
     return told if len(told) <= WORDS else ""
+
+
+def _counts(line: str) -> bool:
+    """Whether it is a number with what there are so many of."""
+    words = line.split()
+    return len(line.strip()) <= COUNTED and len(words) < 4 and any(map(str.isdigit, words))
 
 
 def _spaced(line: str) -> bool:

@@ -20,6 +20,8 @@ NARROWEST, FOLDED = 79, 2
 FEWEST = 4
 """Numbered lines that make a listing where the tool does not say that it is one."""
 
+WHOLE_FILE = "a file of"
+"""What a listing is called that shows all of a file."""
 _OPENED = re.compile(r"\s*\[File: .{1,400} \((\d{1,9}) lines total\)\]\s*\Z")
 _BELOW = re.compile(r"\s*\((\d{1,9}) more lines below\)\s*\Z")
 _GUTTER = re.compile(r"\A\s*(\d{1,7})(?:\t|  |: ?| ?[|→] ?|$)")
@@ -45,7 +47,7 @@ class Listing:
     def window(self) -> str:
         """Which lines of how many; nothing where nobody says how many there are."""
         if self.total and self.first <= 1 and self.total <= self.last:
-            return f"a file of {self.total} line{'' if self.total == 1 else 's'}"
+            return f"{WHOLE_FILE} {self.total} line{'' if self.total == 1 else 's'}"
         if not self.last or (self.first <= 1 and not self.total):
             return ""
         known = f" of {self.total}" if self.total else ""

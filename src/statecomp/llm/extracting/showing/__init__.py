@@ -1,0 +1,1 @@
+"""Units as lines of a record, and how many there were."""
