@@ -27,7 +27,7 @@ _GAP = r"(?:\s|\\[nrt])*"
 _NUMBER = r"(?:\d{1,6}(?:[\t→:|]|\\t|\\u2192)\s?)?"  # tools that show files number their lines
 _PEM_NAME = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _PEM_HEAD = rf"(?:{_NUMBER}[A-Z][A-Za-z-]{{1,20}}: [^\n\\]{{0,200}}(?=[\n\\]){_GAP})*"
-# Of no more lines than a key of 64K bits has: looking for the end of one stops everybody.
+# Of ten times the lines of the longest key in use: looking for the end of one stops everybody.
 _PEM_LINE = rf"{_NUMBER}[A-Za-z0-9+/=]{{20,65536}}+{_GAP}"
 _PEM_BODY = rf"(?:{_PEM_LINE}){{1,2000}}(?:{_NUMBER}[A-Za-z0-9+/=]{{1,76}}+)?"
 _WORD = r"[A-Za-z0-9_-]"
