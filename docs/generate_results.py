@@ -195,8 +195,8 @@ decision is worth; for that see the replays in the [lab log](lab-log.md)."""
 CONCLUSION = """\
 1. Of the paper's claims that more training runs help holds here; that bounded views of the recent
    past suffice holds only at equal length: in a window as long as Recent4's Full Context is level
-   with Recent2, Recent4 and, by the mean, Capped Recent4 + Hybrid (+0.005, -0.025 to +0.032), and
-   in one eight times as long it is ahead of the latter beyond chance (+0.030 by the mean, +0.059 by
+   with Recent2, Recent4 and Capped Recent4 + Hybrid (by the mean +0.005, -0.025 to +0.032), and in
+   one eight times as long it is ahead of the latter beyond chance (+0.030 by the mean, +0.059 by
    the last token).
 2. That Hybrid is the best way to aggregate does not hold (level with none at both readouts, behind
    the GRU by the last token), nor that hidden states carry what decides: the best of the ten is
