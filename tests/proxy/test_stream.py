@@ -142,7 +142,10 @@ def test_an_upstream_that_says_nothing_is_a_timeout_of_the_proxy() -> None:
 
 
 def test_a_connection_the_upstream_has_left_is_replaced_by_a_new_one() -> None:
-    """Upstreams close idle connections at any moment, also while a request is on its way."""
+    """Upstreams close idle connections at any moment, also while a request is on its way.
+
+    A question that changes nothing is then asked again; what may have been taken is not.
+    """
     reply = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"
 
     def once_each(listening: socket.socket) -> None:
@@ -156,7 +159,7 @@ def test_a_connection_the_upstream_has_left_is_replaced_by_a_new_one() -> None:
         Thread(target=once_each, args=(listening,), daemon=True).start()
         with running(url=f"http://127.0.0.1:{listening.getsockname()[1]}", mode="off") as proxy:
             for _ in range(2):
-                answer = proxy.client.post("/v1/messages", content=b"{}", headers=KEY)
+                answer = proxy.client.get("/v1/models", headers=KEY)
                 assert (answer.status_code, answer.content) == (200, b"{}")
 
 
