@@ -95,8 +95,8 @@ RECIPES: Mapping[str, Recipe] = {
             router="paper",
             extract=ExtractiveSummarizer(name_worth=10_000),
             # Both with the evidence router: the paper's own commits next to nothing (its card).
-            runs=Measured(tokens=-0.341, dollars=-0.065, premature=0.243, broken=0.0095),
-            sessions=Measured(tokens=-0.577, dollars=-0.363, premature=0.246, broken=0.0097),
+            runs=Measured(tokens=-0.34, dollars=-0.065, premature=0.243, broken=0.0082),
+            sessions=Measured(tokens=-0.576, dollars=-0.362, premature=0.246, broken=0.0071),
             again=(10, 12),
         ),
         Recipe(
@@ -104,8 +104,8 @@ RECIPES: Mapping[str, Recipe] = {
             about="replaces little before its time; for work that cannot be done twice",
             wariness=3.0,
             extract=ExtractiveSummarizer(budget=0.12, dense=1000, name_worth=20_000),
-            runs=Measured(tokens=-0.298, dollars=-0.057, premature=0.049, broken=0.0022),
-            sessions=Measured(tokens=-0.591, dollars=-0.348, premature=0.04, broken=0.0021),
+            runs=Measured(tokens=-0.299, dollars=-0.058, premature=0.049, broken=0.0017),
+            sessions=Measured(tokens=-0.592, dollars=-0.349, premature=0.038, broken=0.0017),
             again=(1, 6),
         ),
         Recipe(
@@ -115,8 +115,8 @@ RECIPES: Mapping[str, Recipe] = {
             # An agent came back for less of what a model's record stands for (lab log, 2026-11-18).
             written=0.5,
             ahead=4.0,
-            runs=Measured(tokens=-0.456, dollars=-0.122, premature=0.166, broken=0.0056),
-            sessions=Measured(tokens=-0.667, dollars=-0.415, premature=0.141, broken=0.0038),
+            runs=Measured(tokens=-0.455, dollars=-0.121, premature=0.166, broken=0.003),
+            sessions=Measured(tokens=-0.667, dollars=-0.414, premature=0.142, broken=0.0029),
             again=(5, 12),
         ),
         Recipe(
@@ -124,8 +124,8 @@ RECIPES: Mapping[str, Recipe] = {
             about="replaces most of what is old; for work in which everything can be read again",
             wariness=0.3,
             extract=ExtractiveSummarizer(budget=0.04, name_worth=5_000),
-            runs=Measured(tokens=-0.626, dollars=-0.221, premature=0.4, broken=0.0203),
-            sessions=Measured(tokens=-0.752, dollars=-0.497, premature=0.344, broken=0.0147),
+            runs=Measured(tokens=-0.627, dollars=-0.221, premature=0.395, broken=0.0173),
+            sessions=Measured(tokens=-0.75, dollars=-0.496, premature=0.34, broken=0.0122),
             again=(6, 12),
         ),
     )
