@@ -61,7 +61,7 @@ def renamed(
 
 def read_ahead(segments: Sequence[Segment]) -> None:
     for segment in segments:
-        SUMMARIZER.foresee(segment)
+        SUMMARIZER.read_ahead(segment)
 
 
 def timed(work: Callable[[], object]) -> float:

@@ -137,7 +137,7 @@ class StateComp(Strategy):
             if not decide:
                 return self._rendered(body, raw, *self._standing(raw))
             view, applied = self._decided(raw, now)
-            self.foresee(view.history)
+            self.read_ahead(view.history)
             return self._rendered(
                 body, raw, *self._as_sent(raw, self._with_side_calls(view), applied)
             )
@@ -231,14 +231,14 @@ class StateComp(Strategy):
         view, _ = self._decisions.decide(raw, now, wanted, summarizer)
         return self._with_side_calls(view)
 
-    def foresee(self, history: History) -> None:
+    def read_ahead(self, history: History) -> None:
         """Read what is new of a history, so that a later decision about it is quicker.
 
         `checkpoint` that decides does this by itself; whoever calls `prepare` may do it when nobody
         waits.
         """
         with suppress(Exception):  # whatever is wrong, whoever asks for a record is told
-            self.judge.foresee(history)
+            self.judge.read_ahead(history)
 
     def _with_side_calls(self, view: View) -> View:
         """The view with the model calls made for it, and the remarks of whoever made them."""

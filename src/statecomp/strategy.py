@@ -40,10 +40,10 @@ class Summarizer(Protocol):
 
 
 @runtime_checkable
-class Foreseeing(Protocol):
+class ReadsAhead(Protocol):
     """A summariser that is quicker about what it has read before."""
 
-    def foresee(self, segment: Segment) -> None:
+    def read_ahead(self, segment: Segment) -> None:
         """Read a segment when it is new: it may be summarised later, or stand beside what is."""
         ...
 

@@ -17,7 +17,7 @@ from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Segment
 from statecomp.llm.record import Record
 from statecomp.recent import LruCache, Weighed
-from statecomp.strategy import Foreseeing, Summarizer, View
+from statecomp.strategy import ReadsAhead, Summarizer, View
 
 FORESEEN = 80_000
 """Characters that are read ahead behind one request at most; a longer step is read when it must."""
@@ -50,7 +50,7 @@ class Judge(Protocol):
         """Algorithm 1; a `summarizer` stands in for the usual one."""
         ...
 
-    def foresee(self, history: History) -> None:
+    def read_ahead(self, history: History) -> None:
         """Read what is new of a history before a record of it is asked for; nobody waits now."""
         ...
 
@@ -82,9 +82,9 @@ class Judging:
         view = replace(self.controller, summarizer=asked, rule=rule).rewrite(history, now)
         return Judgement(view, tuple(asked.answered), asked.objections)
 
-    def foresee(self, history: History) -> None:
+    def read_ahead(self, history: History) -> None:
         writer = self.controller.summarizer
-        if not isinstance(writer, Foreseeing):
+        if not isinstance(writer, ReadsAhead):
             return
         left = FORESEEN
         for segment in reversed(history.segments):
@@ -94,7 +94,7 @@ class Judging:
                 continue
             left -= len(segment.text)
             self._foreseen.put(segment.id, segment.id)
-            writer.foresee(segment)
+            writer.read_ahead(segment)
 
 
 def _is_open(segment: Segment) -> bool:

@@ -151,7 +151,7 @@ class ExtractiveSummarizer:
             draft.index(names, needs, most - reserve, self.count)
         return draft.record()
 
-    def foresee(self, segment: Segment) -> None:
+    def read_ahead(self, segment: Segment) -> None:
         """Read a segment that may be summarised later, or stand beside what is.
 
         What can be told of it by itself is then remembered: a record of it alone is written for

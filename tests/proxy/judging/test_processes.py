@@ -89,7 +89,7 @@ class Notes(OneLiner):
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def foresee(self, segment: Segment) -> None:
+    def read_ahead(self, segment: Segment) -> None:
         with self.path.open("a") as file:
             file.write(f"{segment.id}\n")
 

@@ -241,7 +241,7 @@ class _JudgedAway:
         view = replace(found.judgement.view, history=History(order))
         return replace(found.judgement, view=view)
 
-    def foresee(self, history: History) -> None:
+    def read_ahead(self, history: History) -> None:
         """The process that judges does it by itself, once it has answered."""
 
 

@@ -75,14 +75,14 @@ class Worker:
             found = Failed(told)
         self._pipe.send(AnsweredState(found, MEMORY.bytes))
         if isinstance(found, SentJudgement):
-            self._foresee(question)
+            self._read_ahead(question)
 
-    def _foresee(self, question: StateQuestion) -> None:
+    def _read_ahead(self, question: StateQuestion) -> None:
         """Read what is new while nobody waits for this process."""
         names = [(question.engine, name) for name in question.names]
         known = self._segments.get_all(names)
         history = History(tuple(known[name][0] for name in names if name in known))
-        self._engine(question.engine).foresee(history)
+        self._engine(question.engine).read_ahead(history)
 
     def _found(self, question: StateQuestion) -> SentJudgement | dict[str, float] | Failed:
         history = self._history(question)

@@ -137,14 +137,14 @@ class Decider:
             work,
             worth=request.checkpoint.sent_tokens,
             awaited_s=awaited_s,
-            after=self._foresee(engine),
+            after=self._read_ahead(engine),
         )
 
-    def _foresee(self, engine: StateComp) -> Callable[[View], None]:
+    def _read_ahead(self, engine: StateComp) -> Callable[[View], None]:
         """What is new is read behind its request; not where a model writes the records."""
         if self._writers is not None:
             return lambda view: None
-        return lambda view: engine.foresee(view.history)
+        return lambda view: engine.read_ahead(view.history)
 
     def _caller(self, request: ReadRequest, arrived: Arrived) -> Caller | None:
         """Where to ask for records, if the client's own upstream writes them."""

@@ -56,9 +56,9 @@ def test_what_was_read_ahead_is_not_read_again_when_its_record_is_written(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     extract, span = ExtractiveSummarizer(), span_of("ahead")
-    extract.foresee(ASKED)
+    extract.read_ahead(ASKED)
     for member in span:
-        extract.foresee(member)
+        extract.read_ahead(member)
     cut = counted(monkeypatch, units, "_read")
     lines = counted(monkeypatch, named.ReadLine, "of")
     marks = counted(monkeypatch, ranking, "markers_of")
@@ -80,7 +80,7 @@ def test_a_step_read_ahead_is_counted_once_by_each_counter() -> None:
     span = span_of("counted")
     extract = ExtractiveSummarizer(count=count)
     for member in span:
-        extract.foresee(member)
+        extract.read_ahead(member)
     texts = {member.text for member in span}
     assert texts <= set(counts)
     counts.clear()

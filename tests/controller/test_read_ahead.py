@@ -26,7 +26,7 @@ class Reader(OneLiner):
     read: list[str] = field(default_factory=list)
     threads: set[str] = field(default_factory=set)
 
-    def foresee(self, segment: Segment) -> None:
+    def read_ahead(self, segment: Segment) -> None:
         kind = f"{segment.number}" if isinstance(segment, Interaction) else type(segment).__name__
         self.read.append(kind)
         self.threads.add(current_thread().name)
@@ -80,7 +80,7 @@ def test_who_prepares_reads_ahead_when_told_to() -> None:
     comp = engine(reader)
     view = comp.prepare(history_of("pkk"))
     assert reader.read == []
-    comp.foresee(view.history)
+    comp.read_ahead(view.history)
     assert reader.read == ["2", "1", "Pinned"]
 
 
