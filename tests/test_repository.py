@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.specifiers import SpecifierSet
 
 import statecomp
 import statecomp_bench
@@ -92,3 +94,11 @@ def test_the_changelog_is_by_version_and_the_latest_is_this_one() -> None:
 
 def test_the_files_that_are_tested_first_are_there() -> None:
     assert [name for name in LONGEST if not (ROOT / name).is_file()] == []
+
+
+def test_every_pin_can_be_had_by_the_python_of_debian() -> None:
+    """A pinned release for a later Python stops `make` in its first minute there."""
+    pins = re.findall(r"^([\w-]+)==", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
+    wanted = {name: metadata(name)["Requires-Python"] or "" for name in pins}
+    assert wanted
+    assert [name for name in wanted if not SpecifierSet(wanted[name]).contains("3.11.2")] == []
