@@ -27,8 +27,6 @@ from statecomp.controller.prices import shipped_prices
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
 from statecomp.ledger.open import open_ledger
-from statecomp.llm.extract import ExtractiveSummarizer
-from statecomp.llm.record import Record
 from statecomp.method import Method
 from statecomp.proxy.account.accountant import Accountant
 from statecomp.proxy.account.exchange import Exchange
@@ -36,6 +34,8 @@ from statecomp.proxy.metrics import Metrics
 from statecomp.proxy.settings import ProxySettings
 from statecomp.proxy.tenants import TenantCompressors
 from statecomp.recipes import recipe_named
+from statecomp.records.extract import ExtractiveSummarizer
+from statecomp.records.record import Record
 from statecomp.strategy import View
 from statecomp.traces.secrets import Masker
 

@@ -12,8 +12,8 @@ from collections import Counter
 
 from benchmarks.must_keep_recall import RUNS
 from statecomp.errors import BadInput
-from statecomp.llm.extracting.ending import reads_failed
-from statecomp.llm.extracting.units import parts_of
+from statecomp.records.extracting.ending import reads_failed
+from statecomp.records.extracting.units import parts_of
 from statecomp.traces.jsonl import read_runs
 from statecomp.wire.assemble import parse
 from statecomp.wire.providers import wire_named

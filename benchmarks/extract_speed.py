@@ -24,7 +24,7 @@ from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Interaction, Segment
 from statecomp.history.situation import Situation
 from statecomp.history.text import identifiers
-from statecomp.llm.extract import ExtractiveSummarizer
+from statecomp.records.extract import ExtractiveSummarizer
 
 SMALLEST, LARGEST, UNIT = 15_000, 26_000, 20_000
 SUMMARIZER = ExtractiveSummarizer()

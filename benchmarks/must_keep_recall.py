@@ -28,8 +28,8 @@ from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Segment, Summary
 from statecomp.history.situation import Situation
-from statecomp.llm.extract import ExtractiveSummarizer
-from statecomp.llm.verify import verify
+from statecomp.records.extract import ExtractiveSummarizer
+from statecomp.records.verify import verify
 from statecomp.traces.jsonl import read_runs
 from statecomp.wire.assemble import parse
 from statecomp.wire.providers import wire_named

@@ -38,12 +38,12 @@ from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
 from statecomp.history.trajectory import Trajectory
 from statecomp.llm.answer import json_object
-from statecomp.llm.extract import ExtractiveSummarizer
-from statecomp.llm.record import Record
-from statecomp.llm.writing.answer import KEEP_CHANCE
-from statecomp.llm.writing.question import question
-from statecomp.llm.writing.summarize import prompt
 from statecomp.recipes import recipe_named
+from statecomp.records.extract import ExtractiveSummarizer
+from statecomp.records.record import Record
+from statecomp.records.writing.answer import KEEP_CHANCE
+from statecomp.records.writing.question import question
+from statecomp.records.writing.summarize import prompt
 from statecomp.replays.run import checkpoints
 from statecomp.replays.timing import SETTLED
 from statecomp.traces.jsonl import read_runs

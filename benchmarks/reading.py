@@ -35,8 +35,8 @@ from statecomp.exam.writers import RecordWriter
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Pinned
 from statecomp.history.trajectory import Trajectory
-from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.transcript import transcript
+from statecomp.records.extract import ExtractiveSummarizer
 from statecomp.tokens import ESTIMATE
 from statecomp.traces.jsonl import read_runs
 

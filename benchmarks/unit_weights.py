@@ -1,4 +1,4 @@
-"""Fits how likely a later step needs a unit (`statecomp.llm.extracting.order.weights`).
+"""Fits how likely a later step needs a unit (`statecomp.records.extracting.order.weights`).
 
 At two checkpoints of every recorded run the steps older than two are a span, as a rule would take
 them.  What is wanted of it: the identifiers that later actions use and that nothing else in sight
@@ -7,7 +7,7 @@ holds (each later step counts once, however many it uses), and the strings that 
 its mass on those that hold what is wanted.  Fitted on the `tuned` half of the groups
 (must_keep_recall.py splits them); prints the mean log likelihood on both halves and the weights.
 
-    python -m benchmarks.unit_weights > src/statecomp/llm/extracting/weights.py
+    python -m benchmarks.unit_weights > src/statecomp/records/extracting/weights.py
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
-from statecomp.llm.extracting.order.ranking import Setting, features
-from statecomp.llm.extracting.units import Unit, units_of
+from statecomp.records.extracting.order.ranking import Setting, features
+from statecomp.records.extracting.units import Unit, units_of
 from statecomp.replays.run import used_identifiers
 from statecomp.replays.safety import Dependencies, common_identifiers
 from statecomp.traces.jsonl import read_runs

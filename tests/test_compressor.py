@@ -28,8 +28,8 @@ from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
 from statecomp.ledger.commits import Commit, MemoryLog
 from statecomp.llm.chat import ChatFailed
-from statecomp.llm.record import Record
 from statecomp.recipes import recipe_named
+from statecomp.records.record import Record
 from statecomp.testing.words import BULK, OneLiner, WordScorer, chat_of, history_of, shape
 from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp.wire.protocol import Placement

@@ -23,9 +23,11 @@ LAYERS = [
     ["method"],
     ["compressor"],
     ["checkpoint", "decisions"],
-    ["recipes", "records", "explain", "options", "baselines"],
+    ["recipes", "writers", "explain", "options", "baselines"],
     ["controller", "annotation", "router", "traces", "workers", "vectors"],
-    ["features", "llm", "wire", "ledger", "strategy"],
+    ["features", "ledger", "strategy"],
+    ["records"],
+    ["llm", "wire"],
     ["history", "tokens"],
     ["errors", "recent"],
 ]

@@ -15,7 +15,7 @@ from statecomp.controller.spans import Gates
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
 from statecomp.ledger.commits import MemoryLog
-from statecomp.llm.record import Record
+from statecomp.records.record import Record
 from statecomp.testing.words import OneLiner, WordScorer, chat_of, shape
 
 

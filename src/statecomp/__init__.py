@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from statecomp.history.interaction import Interaction
     from statecomp.history.situation import Situation
     from statecomp.ledger.commits import Commit, CommitLog, MemoryLog
-    from statecomp.llm.extract import ExtractiveSummarizer
-    from statecomp.llm.record import Record
-    from statecomp.llm.writing.summarize import ChatSummarizer
     from statecomp.pipelines.annotating import annotate
     from statecomp.pipelines.replaying import replay
     from statecomp.pipelines.training import evaluate, train
     from statecomp.recipes import RECIPES, Recipe
+    from statecomp.records.extract import ExtractiveSummarizer
+    from statecomp.records.record import Record
+    from statecomp.records.writing.summarize import ChatSummarizer
     from statecomp.router.pipeline import TrainingPlan
     from statecomp.strategy import Scorer, Strategy, Summarizer, View
     from statecomp.wire.protocol import Placement
@@ -61,9 +61,9 @@ _HOMES = {
     "history.interaction": "Interaction",
     "history.situation": "Situation",
     "ledger.commits": "Commit CommitLog MemoryLog",
-    "llm.extract": "ExtractiveSummarizer",
-    "llm.record": "Record",
-    "llm.writing.summarize": "ChatSummarizer",
+    "records.extract": "ExtractiveSummarizer",
+    "records.record": "Record",
+    "records.writing.summarize": "ChatSummarizer",
     "pipelines.annotating": "annotate",
     "pipelines.replaying": "replay",
     "pipelines.training": "evaluate train",

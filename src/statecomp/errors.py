@@ -6,7 +6,7 @@ StateCompError
 │   └── NotSupported      adapters: a framework, or a version of it, that was not proved
 ├── ScoringFailed         no scores: the controller returns the history it was given
 ├── SummaryFailed         no summary: the span stays as it was
-│   └── Objection         llm.record: its writer wants steps of it kept, and recorded the rest
+│   └── Objection         records.record: its writer wants steps of it kept, and recorded the rest
 ├── ChatFailed            llm.chat: a model gave no usable answer
 ├── LedgerFailed          ledger.audit: the ledger cannot be read or written now; requests go on
 ├── JudgingFailed         proxy.judging: no decision: the last good view goes out

@@ -13,11 +13,11 @@ from statecomp.decisions import Secrets, none_secret
 from statecomp.ledger.commits import CommitLog
 from statecomp.llm.side import SideAccount
 from statecomp.recipes import DEFAULT, RECIPES, shipped_scorer
-from statecomp.records import ModelRecords
 from statecomp.strategy import Scorer, Summarizer
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.conversations import ConversationCache
 from statecomp.wire.protocol import Placement
+from statecomp.writers import ModelRecords
 
 
 def _extract(account: SideAccount) -> Summarizer:

@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeVar
 from statecomp.controller.prices import PriceBook, Prices
 from statecomp.errors import BadInput
 from statecomp.llm.chat import Chat
-from statecomp.llm.extract import ExtractiveSummarizer
+from statecomp.records.extract import ExtractiveSummarizer
 from statecomp.strategy import StrategyFactory
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.chats import open_chat

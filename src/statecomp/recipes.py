@@ -18,7 +18,7 @@ from statecomp.controller.economics import Economics
 from statecomp.controller.prices import PriceBook, Prices, shipped_prices
 from statecomp.controller.spans import Gates, Rule
 from statecomp.errors import BadInput
-from statecomp.llm.extract import ExtractiveSummarizer
+from statecomp.records.extract import ExtractiveSummarizer
 from statecomp.strategy import Scorer
 
 DEFAULT = "balanced"

@@ -11,8 +11,8 @@ from statecomp.history.interaction import Call, Interaction, JsonObject, Segment
 from statecomp.history.situation import Situation
 from statecomp.history.trajectory import Trajectory
 from statecomp.ledger.commits import Commit
-from statecomp.llm.record import Record
 from statecomp.llm.side import SideCall
+from statecomp.records.record import Record
 from statecomp.wire.protocol import Wire
 
 CacheState: TypeAlias = Literal["warm", "cold", "none"]

@@ -8,12 +8,12 @@ from statecomp.config.records import model_records
 from statecomp.controller.prices import shipped_prices
 from statecomp.errors import BadInput
 from statecomp.history.situation import Situation
-from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.side import SideAccount
 from statecomp.options import Options, Settings
-from statecomp.records import ModelRecords
+from statecomp.records.extract import ExtractiveSummarizer
 from statecomp.testing.chat import ScriptedChat
 from statecomp.testing.words import history_of
+from statecomp.writers import ModelRecords
 
 
 def read(written: str, chat: ScriptedChat) -> ModelRecords:

@@ -18,7 +18,7 @@ from statecomp.history.interaction import Interaction, Summary
 from statecomp.history.situation import Situation
 from statecomp.ledger.commits import CommitLog, MemoryLog
 from statecomp.ledger.open import open_ledger
-from statecomp.llm.record import Record
+from statecomp.records.record import Record
 from statecomp.testing.words import step
 from tests.ledger.samples import masked
 

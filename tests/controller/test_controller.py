@@ -18,8 +18,8 @@ from statecomp.errors import BadInput, ScoringFailed, SummaryFailed
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Summary
 from statecomp.history.situation import Situation
-from statecomp.llm.record import Record
-from statecomp.llm.writing.summarize import ChatSummarizer
+from statecomp.records.record import Record
+from statecomp.records.writing.summarize import ChatSummarizer
 from statecomp.strategy import Scorer, Summarizer, View
 from statecomp.testing.chat import ScriptedChat
 from statecomp.testing.words import BULK, OneLiner, WordScorer, chat_of, history_of, shape

@@ -23,7 +23,7 @@ from statecomp.errors import BadInput, SummaryFailed
 from statecomp.history.history import History, Span
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
-from statecomp.llm.record import Record
+from statecomp.records.record import Record
 from statecomp.replays.accounting import common_prefix
 from statecomp.strategy import View
 from statecomp.testing.words import BULK, OneLiner, WordScorer, chat_of, history_of, shape

@@ -13,7 +13,7 @@ from statecomp.controller.circumstances import Circumstances
 from statecomp.controller.lengths import Lengths
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
-from statecomp.llm.record import Record
+from statecomp.records.record import Record
 from statecomp.testing.words import WordScorer, chat_of, history_of
 from tests.rules import paying
 

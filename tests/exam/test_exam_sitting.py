@@ -20,7 +20,7 @@ from statecomp.exam.questions import groups_of, questions_of, verdict_questions
 from statecomp.exam.sitting import sit
 from statecomp.exam.spans import by_labels, exams, half_of
 from statecomp.exam.writers import Cut, ExamWriter, RecordWriter, TokenChoice
-from statecomp.llm.extract import ExtractiveSummarizer
+from statecomp.records.extract import ExtractiveSummarizer
 from statecomp.tokens import ESTIMATE
 from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat.wire import OpenAIChat

@@ -18,10 +18,10 @@ from statecomp.history.situation import Situation
 from statecomp.ledger.audit import LedgerFailed
 from statecomp.ledger.commits import Commit, MemoryLog
 from statecomp.ledger.open import open_ledger
-from statecomp.llm.record import Record
 from statecomp.method import Method
 from statecomp.proxy.remembering import RememberingLog
 from statecomp.proxy.settings import Limits
+from statecomp.records.record import Record
 from statecomp.testing.words import BULK, chat_of
 from tests.proxy.small_upstream import EAGER, Running, SmallUpstream, running
 from tests.rules import paying

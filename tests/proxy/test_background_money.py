@@ -15,9 +15,9 @@ from statecomp.controller.prices import PriceBook, shipped_prices
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
 from statecomp.ledger.audit import Entry
-from statecomp.llm.record import Record
 from statecomp.proxy.background import Background, Wanted
 from statecomp.proxy.settings import Limits, window_of
+from statecomp.records.record import Record
 from statecomp.testing.words import BULK, WordScorer, chat_of, history_of
 from tests.proxy.small_upstream import EAGER, Running, running
 from tests.proxy.test_background import Gated

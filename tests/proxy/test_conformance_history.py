@@ -10,8 +10,8 @@ import pytest
 
 from statecomp.controller.age import AgeScorer
 from statecomp.controller.spans import Gates
-from statecomp.llm.writing.summarize import ChatSummarizer
 from statecomp.method import Method
+from statecomp.records.writing.summarize import ChatSummarizer
 from statecomp.testing.chat import ScriptedChat
 from statecomp.testing.provider.refusals import Strictness
 from statecomp.wire.protocol import Placement

@@ -13,9 +13,9 @@ import pytest
 from statecomp.controller.age import AgeScorer
 from statecomp.history.situation import Situation
 from statecomp.ledger.open import open_ledger
-from statecomp.llm.record import Record
 from statecomp.method import Method
 from statecomp.proxy.settings import Limits
+from statecomp.records.record import Record
 from statecomp.testing.provider.app import ScriptedFault
 from statecomp.testing.provider.refusals import Strictness
 from statecomp.traces.secrets import Masker

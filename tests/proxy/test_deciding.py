@@ -15,9 +15,9 @@ from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
 from statecomp.ledger.open import open_ledger
-from statecomp.llm.record import Record
 from statecomp.proxy.horizons import Horizons
 from statecomp.proxy.settings import Limits
+from statecomp.records.record import Record
 from statecomp.testing.words import OneLiner, chat_of
 from tests.ledger.samples import request, session
 from tests.proxy.small_upstream import EAGER, running

@@ -17,16 +17,16 @@ from starlette.responses import Response
 from statecomp.controller.prices import shipped_prices
 from statecomp.ledger.audit import Totals
 from statecomp.ledger.open import open_ledger
-from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.side import SideAccount
-from statecomp.llm.writing.writer import ModelWriter
 from statecomp.method import Method
 from statecomp.proxy.records import Caller, Writers
-from statecomp.records import ModelRecords
+from statecomp.records.extract import ExtractiveSummarizer
+from statecomp.records.writing.writer import ModelWriter
 from statecomp.testing.provider.app import Received, ScriptedUpstream
 from statecomp.testing.provider.dialects import Dialect
 from statecomp.testing.provider.refusals import Refused
 from statecomp.testing.provider.turns import Body, ScriptedCall, Turn, drill
+from statecomp.writers import ModelRecords
 from tests.proxy.conversations import CHAT, CLAUDE, Tongue, each_protocol
 from tests.proxy.serving import EAGER, Proxied, proxied
 from tests.proxy.upstream import TASK

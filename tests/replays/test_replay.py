@@ -17,7 +17,7 @@ from statecomp.history.history import History
 from statecomp.history.trajectory import Trajectory
 from statecomp.llm.chat import ChatUsage, Completion
 from statecomp.llm.side import SideAccount
-from statecomp.llm.writing.summarize import ChatSummarizer
+from statecomp.records.writing.summarize import ChatSummarizer
 from statecomp.replays.accounting import Bill, common_prefix, dollars_of
 from statecomp.replays.run import RunReplay, replay_run
 from statecomp.replays.safety import Dependencies, bootstrap_interval, common_identifiers

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from weakref import ReferenceType, WeakSet, ref
 
 from statecomp.history.interaction import JsonObject
-from statecomp.llm.record import OPENING
+from statecomp.records.record import OPENING
 from statecomp.wire.content import text_of
 
 _LATEST: ContextVar[tuple[ReferenceType[object], str] | None] = ContextVar(

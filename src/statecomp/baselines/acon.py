@@ -35,9 +35,9 @@ from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Observation
 from statecomp.history.trajectory import Trajectory
 from statecomp.llm.chat import Chat
-from statecomp.llm.record import Record
 from statecomp.llm.side import SideAccount, SideChannel
 from statecomp.options import Options, Settings, chat_of
+from statecomp.records.record import Record
 from statecomp.strategy import Card, Refusal, Strategy, StrategyFactory, View
 from statecomp.wire.protocol import Wire
 

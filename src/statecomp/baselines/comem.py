@@ -29,12 +29,12 @@ from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Observation, Summary
 from statecomp.history.situation import Situation
 from statecomp.history.trajectory import Trajectory
-from statecomp.llm.extracting.order.ranking import Setting, likelihood
-from statecomp.llm.extracting.units import Place, units_of
 from statecomp.llm.side import SideAccount, SideChannel, account_of, channel_of
-from statecomp.llm.writing.answer import SCHEMA, parse_record
 from statecomp.options import Options, Settings, chat_of
 from statecomp.recent import LruCache
+from statecomp.records.extracting.order.ranking import Setting, likelihood
+from statecomp.records.extracting.units import Place, units_of
+from statecomp.records.writing.answer import SCHEMA, parse_record
 from statecomp.strategy import Card, Refusal, Strategy, StrategyFactory, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.protocol import Wire
@@ -56,7 +56,7 @@ NEW_STEPS, MANY, FEW = 24, 12, 4
 
 def chat_writer(channel: SideChannel) -> ChatWriter:
     """Asks for the six headings of every summary here; 2,048 tokens, as published."""
-    system = files("statecomp.llm").joinpath("prompts", "summarize.md").read_text("utf-8")
+    system = files("statecomp.records").joinpath("prompts", "summarize.md").read_text("utf-8")
     return ChatWriter(
         channel,
         "memory",

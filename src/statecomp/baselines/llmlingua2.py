@@ -43,8 +43,8 @@ from statecomp.baselines.token_models import (
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
 from statecomp.history.trajectory import Trajectory
-from statecomp.llm.record import frame
 from statecomp.options import Options, Settings
+from statecomp.records.record import frame
 from statecomp.strategy import Card, Strategy, StrategyFactory, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.protocol import Wire

@@ -15,9 +15,9 @@ from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
 from statecomp.llm.answer import json_object
 from statecomp.llm.chat import ChatFailed
-from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.side import SideChannel
 from statecomp.llm.transcript import cut
+from statecomp.records.extract import ExtractiveSummarizer
 from statecomp.tokens import ESTIMATE, TokenCounter
 
 INPUT_CHARS = 32_000

@@ -19,11 +19,11 @@ from statecomp.history.history import History, Span
 from statecomp.history.interaction import Interaction, Segment, Summary
 from statecomp.history.situation import Situation
 from statecomp.history.trajectory import Trajectory
-from statecomp.llm.extract import ExtractiveSummarizer
 from statecomp.llm.side import SideAccount
-from statecomp.llm.writing.summarize import ChatSummarizer
 from statecomp.options import Options, Settings, extract_of
 from statecomp.recipes import DEFAULT, recipe_named
+from statecomp.records.extract import ExtractiveSummarizer
+from statecomp.records.writing.summarize import ChatSummarizer
 from statecomp.strategy import Card, Refusal, Strategy, StrategyFactory, Summarizer, View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.protocol import Wire

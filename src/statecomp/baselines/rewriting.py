@@ -17,8 +17,8 @@ from statecomp.history.facts import FactIndex
 from statecomp.history.history import History
 from statecomp.history.identity import digest
 from statecomp.history.interaction import Interaction, Pinned, Segment, Summary
-from statecomp.llm.record import frame
 from statecomp.options import Options
+from statecomp.records.record import frame
 from statecomp.strategy import Refusal
 from statecomp.tokens import ESTIMATE, TokenCounter, count_message
 from statecomp.wire.placement import render

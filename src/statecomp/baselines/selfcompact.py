@@ -46,9 +46,9 @@ from statecomp.history.trajectory import Trajectory
 from statecomp.llm.answer import json_object
 from statecomp.llm.chat import Chat, ChatFailed
 from statecomp.llm.side import SideAccount, SideChannel
-from statecomp.llm.writing.answer import SCHEMA as RECORD_SCHEMA
-from statecomp.llm.writing.answer import parse_record
 from statecomp.options import Options, Settings, chat_of
+from statecomp.records.writing.answer import SCHEMA as RECORD_SCHEMA
+from statecomp.records.writing.answer import parse_record
 from statecomp.strategy import Card, Refusal, Strategy, StrategyFactory, View
 from statecomp.wire.protocol import Wire
 

@@ -12,10 +12,10 @@ from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Interaction, JsonObject
 from statecomp.history.situation import Situation
 from statecomp.llm.chat import ChatFailed
-from statecomp.llm.extract import ExtractiveSummarizer
-from statecomp.llm.record import Record
 from statecomp.llm.side import SideChannel
 from statecomp.llm.transcript import transcript
+from statecomp.records.extract import ExtractiveSummarizer
+from statecomp.records.record import Record
 from statecomp.tokens import ESTIMATE, TokenCounter
 
 LIMIT_CHARS = 400_000

@@ -13,10 +13,10 @@ from statecomp.controller.prices import PriceBook, Prices, shipped_prices
 from statecomp.controller.spans import Gates
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
-from statecomp.llm.writing.writer import USUAL_RATIO
 from statecomp.method import Method
 from statecomp.options import Options, Settings, extract_of
 from statecomp.recipes import DEFAULT, Recipe, recipe_named
+from statecomp.records.writing.writer import USUAL_RATIO
 from statecomp.router.hidden.opened import Serving
 from statecomp.wire.protocol import Placement
 

@@ -6,10 +6,10 @@ from math import inf
 
 from statecomp.controller.prices import PriceBook
 from statecomp.errors import BadInput
-from statecomp.llm.extract import ExtractiveSummarizer
-from statecomp.llm.writing.writer import RECORD_DEADLINE_S
 from statecomp.options import Options, Settings
-from statecomp.records import SAME, ModelRecords
+from statecomp.records.extract import ExtractiveSummarizer
+from statecomp.records.writing.writer import RECORD_DEADLINE_S
+from statecomp.writers import SAME, ModelRecords
 
 
 def model_records(

@@ -10,9 +10,9 @@ from statecomp.baselines.token_models import CLASSIFIERS, open_token_model
 from statecomp.errors import BadInput
 from statecomp.exam.answers import read_given
 from statecomp.exam.writers import Cut, ExamWriter, Given, RecordWriter, TokenChoice
-from statecomp.llm.extract import ExtractiveSummarizer
-from statecomp.llm.writing.summarize import ChatSummarizer
 from statecomp.options import Options, Settings, extract_of
+from statecomp.records.extract import ExtractiveSummarizer
+from statecomp.records.writing.summarize import ChatSummarizer
 
 EXTRACT = "extract"
 BORROWING = (Cut, TokenChoice)

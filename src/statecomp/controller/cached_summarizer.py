@@ -10,8 +10,8 @@ from statecomp.errors import SummaryFailed
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
 from statecomp.llm.chat import ChatFailed
-from statecomp.llm.record import Objection, Record
 from statecomp.recent import LruCache, Weighed
+from statecomp.records.record import Objection, Record
 from statecomp.strategy import Summarizer
 
 PAUSE_S = 60.0

@@ -16,8 +16,8 @@ from statecomp.history.identity import digest
 from statecomp.history.interaction import Interaction, Pinned, Summary
 from statecomp.history.situation import Situation
 from statecomp.ledger.commits import Commit
-from statecomp.llm.record import Objection, Record, frame, mark_of
-from statecomp.llm.verify import verify
+from statecomp.records.record import Objection, Record, frame, mark_of
+from statecomp.records.verify import verify
 from statecomp.strategy import Refusal, Ruling, Scorer, Summarizer, View
 from statecomp.tokens import ESTIMATE, TokenCounter, count_message
 from statecomp.wire.placement import lead_in_tokens, render

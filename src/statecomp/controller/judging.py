@@ -15,8 +15,8 @@ from statecomp.controller.circumstances import Circumstances
 from statecomp.controller.controller import Controller
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Segment
-from statecomp.llm.record import Record
 from statecomp.recent import LruCache, Weighed
+from statecomp.records.record import Record
 from statecomp.strategy import ReadsAhead, Summarizer, View
 
 FORESEEN = 80_000

@@ -11,7 +11,7 @@ from statecomp.exam.spans import Exam
 from statecomp.exam.text import folded, stands, unescaped
 from statecomp.history.facts import facts_of
 from statecomp.history.interaction import Interaction, Segment
-from statecomp.llm.markers import CONSTRAINT
+from statecomp.records.markers import CONSTRAINT
 
 LONGEST_LINE, FEWEST_WORDS, SHORTEST_NAME = 240, 3, 5
 SHORTEST, LONGEST, MOST = 30, 260, 200

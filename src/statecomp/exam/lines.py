@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from statecomp.exam.text import folded
-from statecomp.llm.record import HEADINGS
+from statecomp.records.record import HEADINGS
 
 
 class ReaderOutcome(StrEnum):

@@ -19,7 +19,7 @@ from statecomp.exam.text import folded, stands, telling
 from statecomp.exam.verdicts import AnswerVerdict, verdicts_of
 from statecomp.history.facts import own_words
 from statecomp.history.text import identifier_set
-from statecomp.llm.extracting.reading.actions import action_of
+from statecomp.records.extracting.reading.actions import action_of
 
 USED, PLAIN = "used", "plain"
 MOST = {USED: 8, PLAIN: 5}

@@ -15,7 +15,7 @@ from statecomp.exam.spans import Exam
 from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
-from statecomp.llm.verify import verify
+from statecomp.records.verify import verify
 from statecomp.strategy import Summarizer
 
 Count: TypeAlias = Callable[[str], int]

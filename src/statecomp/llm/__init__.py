@@ -1,1 +1,1 @@
-"""Records: what a span becomes, by a model or without one, and the check of every fact in it."""
+"""Asking a model in words: what is sent, what comes back, what it costs."""

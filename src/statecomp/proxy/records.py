@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 
 from statecomp.llm.chat import Chat
 from statecomp.llm.side import SideAccount
-from statecomp.llm.writing.credit import Breaker, Credit, DayPurse
-from statecomp.llm.writing.writer import ModelWriter
 from statecomp.recent import LruCache
-from statecomp.records import ModelRecords
+from statecomp.records.writing.credit import Breaker, Credit, DayPurse
+from statecomp.records.writing.writer import ModelWriter
 from statecomp.wire.providers import provider_named
+from statecomp.writers import ModelRecords
 
 OPENS = frozenset(
     [

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Pinned
 from statecomp.history.situation import Situation
-from statecomp.llm.record import Record
+from statecomp.records.record import Record
 from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat.wire import OpenAIChat
 

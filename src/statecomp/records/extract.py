@@ -1,0 +1,285 @@
+"""The summariser that asks no model: it keeps, of each span, the units a later step may need."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from statecomp.errors import BadInput
+from statecomp.history.facts import FactIndex
+from statecomp.history.interaction import Interaction, Segment
+from statecomp.history.situation import Situation
+from statecomp.history.text import Kind
+from statecomp.records.extracting.draft import Draft
+from statecomp.records.extracting.elsewhere import lines_elsewhere, stands_elsewhere
+from statecomp.records.extracting.order.foremost import beside_kin, foremost
+from statecomp.records.extracting.order.ranking import Setting, likelihood
+from statecomp.records.extracting.order.valued import later_values, outdated
+from statecomp.records.extracting.pieces import Form, Owner
+from statecomp.records.extracting.reading.lasting import lasting, overwritten
+from statecomp.records.extracting.reading.misleading import binding, misleads
+from statecomp.records.extracting.reading.short import whole_answers
+from statecomp.records.extracting.showing.totals import UnitTotals
+from statecomp.records.extracting.steps import KnownStep, Outline, outline, steps_of
+from statecomp.records.extracting.units import Place, Unit, parts_of, units_of
+from statecomp.records.extracting.unread import unread
+from statecomp.records.inventory import inventory, worth
+from statecomp.records.record import Record
+from statecomp.records.verify import owed
+from statecomp.tokens import ESTIMATE
+
+ENTRY_TOKENS = 4.0
+"""What choosing a unit costs besides its text; keeps crumbs from crowding out sentences."""
+STEP_TOKENS = 15
+"""What one more step adds to the least a summary may have."""
+LINE_TOKENS = 45
+"""What one step's own line may take whatever the room: it is what readers find their way by."""
+FADE = 0.7
+"""How fast one step's further units lose: later steps need something of most steps."""
+NAMED = 150_000
+"""What a missing name counts against its odds, which are understated, in tokens carried."""
+EXTRA_SHARE, EXTRA_TOKENS = 0.22, 200
+"""The share of its source, and the tokens besides, that a record may have with all its extras."""
+INDEX_SHARE = 0.06
+"""The share of its source that an index of names may take on top: without, steps break."""
+ROW_NEED, ROWS = 0.08, 6
+"""How often a thing of a list of so many is needed again, at least: of 1,300 rows of recorded
+runs 4 to 18 in a hundred were, whatever else was seen of them."""
+FINISHED_BUDGET, FINISHED_WORTH = 0.6, 0.05
+"""What a record of a finished task has of the usual budget, and of the worth of a name."""
+CARRIED = 15.0
+"""How many requests a token of a record is expected to be carried through."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractiveSummarizer:
+    """Deterministic summaries of about `budget` times the length of their source.
+
+    Long outputs repeat themselves, so the first `dense` tokens of each interaction get twice the
+    budget.  A short source may have a summary of `least` tokens and a line a step.  None gets more
+    than three quarters of its source, unless `budget` says so.
+
+    What a later step is likely to miss comes on top, if it is worth its tokens: missing it costs
+    `name_worth`; then ids, paths and symbols that no unit carries, as an index of where they were
+    shown.  With a worth of zero a summary keeps to its budget.
+    """
+
+    budget: float = 0.06
+    least: int = 90
+    name_worth: int = 40_000
+    dense: int = 500
+    count: Callable[[str], int] = ESTIMATE
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.budget <= 1.0:  # also false for NaN
+            raise BadInput(
+                f"is a share of the source, from 0 to 1, not {self.budget}", field="budget"
+            )
+        for name in ("least", "name_worth", "dense"):
+            if (value := getattr(self, name)) < 0:
+                raise BadInput(f"must not be negative, not {value}", field=name)
+
+    @property
+    def usual_ratio(self) -> float:
+        """What a summary takes of its source, on recorded runs, with the index of names.
+
+        The shape was fitted to eleven settings, the height to the shipped ones.
+        """
+        told = self.budget * (1.0 + self.dense / 5000)
+        worthy = max(0.04, 0.00054 * self.name_worth**0.5)
+        names = INDEX_SHARE / 2 if self.name_worth else 0.0
+        return min(0.75, float((told**1.5 + worthy**1.5) ** (2 / 3)) + names)
+
+    def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
+        """What was done and how it ended, step by step, then the likeliest units that fit."""
+        if situation.finished:
+            return self._of_finished().summarize(span, replace(situation, finished=False))
+        sizes, characters = zip(*(self._size(member) for member in span), strict=True)
+        source = sum(sizes)
+        density = source / max(1, sum(characters))
+        most, room = self._rooms(sizes)
+        seen = units_of(span)
+        units = lasting([unit for unit in seen if not misleads(unit)])
+        after = [s for s in situation.after if isinstance(s, Interaction)]
+        old = outdated(units, situation) | overwritten(units, span, after)
+        units = [unit for place, unit in enumerate(units) if place not in old]
+        setting = Setting.of(units, situation)
+        held = lines_elsewhere(situation)
+        steps = steps_of(span, after, units)
+        chances = [
+            0.0
+            if stands_elsewhere(unit.text, held) or _came_to_nothing(unit, steps)
+            else likelihood(unit, setting)
+            for unit in units
+        ]
+        chances = with_rows(chances, units, len(span))
+        bound = self._bound(room, most, source)
+        told = outline(steps, min(most, max(bound, LINE_TOKENS * len(span))), self.count)
+        told = replace(told, locations=unread(span, situation))
+        # What was left out because it says nothing, or too much, was there all the same.
+        totals = UnitTotals.of(seen, [step.length for step in steps], whole_answers(span))
+        draft = Draft(told, units, [step.number for step in steps], density, totals)
+        reserve = self._reserve(told.record, owed(span, situation.rest), room)
+        fresh = _unsaid(chances, units, told, steps)
+        versions = [place for place, step in enumerate(steps) if step.version]
+        first = foremost(units, situation, versions)
+        order, kin = beside_kin(ordered(units, fresh, density), units)
+        order = sorted(order, key=lambda place: place not in first)
+        room = max(room, self.count(told.record.body))
+        draft.fill(order, room - reserve, self.count, first | kin, last=not self.name_worth)
+        draft.shorten(room, self.count)
+        if self.name_worth:
+            needs = needed(chances, len(span))
+            worthy = [
+                place
+                for place in order
+                if place in first or needs[place] * self.name_worth >= draft.cost(place) * CARRIED
+            ]
+            bound = max(bound, room)
+            draft.complete(binding(steps, situation), bound - reserve, self.count)
+            draft.fill(worthy, bound - reserve, self.count, first, last=True)
+            draft.shorten(bound, self.count)
+            most = min(most, bound + round(source * INDEX_SHARE))
+            left = inventory(span, situation.rest, draft.record().body)
+            names = [
+                name
+                for name in left
+                # What a refused call showed came to nothing.
+                if worth(name) * NAMED >= CARRIED and not steps[name.step].ending.failed
+            ]
+            draft.index(names, needs, most - reserve, self.count)
+        return draft.record()
+
+    def read_ahead(self, segment: Segment) -> None:
+        """Read a segment that may be summarised later, or stand beside what is.
+
+        What can be told of it by itself is then remembered: a record of it alone is written for
+        that, and thrown away.
+        """
+        lines_elsewhere(Situation(before=(segment,)))
+        later_values(Situation(after=(segment,)))
+        if isinstance(segment, Interaction):
+            replace(self, name_worth=0).summarize((segment,), Situation())
+            inventory((segment,), FactIndex())  # of all its names, also those a record carries
+
+    def _size(self, member: Interaction) -> tuple[int, int]:
+        """The tokens and the characters of a step, counted once."""
+        notes = parts_of(member).notes
+        if self.count not in notes:
+            notes[self.count] = self.count(member.text), len(member.text)
+        size: tuple[int, int] = notes[self.count]
+        return size
+
+    def _of_finished(self) -> ExtractiveSummarizer:
+        """How a task is recorded that the user has moved on from: seldom is it needed again."""
+        return replace(
+            self,
+            budget=self.budget * FINISHED_BUDGET,
+            name_worth=round(self.name_worth * FINISHED_WORTH),
+        )
+
+    def _rooms(self, sizes: Sequence[int]) -> tuple[int, int]:
+        """The most tokens a summary of steps of these sizes may have, and those it usually has."""
+        source = sum(sizes)
+        floor = self.least + STEP_TOKENS * (len(sizes) - 1)
+        most = max(source * 3 // 4, round(source * self.budget))
+        extra = sum(min(size, self.dense) for size in sizes) * self.budget
+        return most, min(most, max(round(source * self.budget + extra), floor))
+
+    def _bound(self, room: int, most: int, source: int) -> int:
+        """What a summary may have with what is worth its tokens on top."""
+        extra = round(source * EXTRA_SHARE) + EXTRA_TOKENS if self.name_worth else 0
+        return min(most, max(room, extra))
+
+    def _reserve(self, known: Record, debts: Mapping[str, Kind], room: int) -> int:
+        """Room for the identifiers that verification will add."""
+        missing = ", ".join(name for name in debts if name not in known.body)
+        return min(self.count(missing), room // 4)
+
+
+def _unsaid(
+    chances: Sequence[float], units: Sequence[Unit], told: Outline, steps: Sequence[KnownStep]
+) -> list[float]:
+    """The chances of what the lines of the steps do not say already."""
+    shown = {
+        place: f"{line} {steps[place].ending.cause} " for place, line in told.lines if place >= 0
+    }
+    return [
+        0.0 if said_by(shown.get(unit.step, ""), unit) else chance
+        for unit, chance in zip(units, chances, strict=True)
+    ]
+
+
+def _came_to_nothing(unit: Unit, steps: Sequence[KnownStep]) -> bool:
+    """Whether it is a part of a program that failed."""
+    written = unit.place is Place.CALL and unit.form is Form.CODE
+    return written and steps[unit.step].ending.failed
+
+
+def said_by(line: str, unit: Unit) -> bool:
+    """Whether a step's own line says it already: its result, or the value of an argument."""
+    text = unit.text
+    key, _, value = text.partition(": ")
+    if unit.form is Form.FIELD and value and f'"{key}": "{value}"' in line:
+        return True
+    if unit.place is Place.CALL and unit.form is Form.FIELD:
+        text = value
+    return any(f" {text}{end}" in line for end in (" ", ", ", "; ", "\n")) or (
+        f'"{text}"' in line or f": {text}}}" in line
+    )
+
+
+def with_rows(chances: Sequence[float], units: Sequence[Unit], steps: int) -> list[float]:
+    """The chances, with no list of things below what the things of such lists are needed."""
+    least = ROW_NEED * sum(chances) / steps
+    tables: dict[Owner | None, list[float]] = {}
+    for unit, chance in zip(units, chances, strict=True):
+        if chance and _tabled(unit):
+            tables.setdefault(unit.owner, []).append(chance)
+    alike = Counter(_columns(owner) for owner in tables)
+    raised = {
+        owner: max(1.0, least * len(rows) / sum(rows))
+        for owner, rows in tables.items()
+        # What each of many things has a table of says little of any.
+        if len(rows) >= ROWS and alike[_columns(owner)] < ROWS
+    }
+    return [
+        max(least, chance * raised[unit.owner])
+        if chance and _tabled(unit) and unit.owner in raised
+        else chance
+        for unit, chance in zip(units, chances, strict=True)
+    ]
+
+
+def _columns(owner: Owner | None) -> str:
+    return owner.label.rpartition("; ")[2] if owner else ""
+
+
+def _tabled(unit: Unit) -> bool:
+    return unit.form is Form.ROW and unit.place is Place.OBSERVED and " | " in unit.label
+
+
+def needed(chances: Sequence[float], steps: int) -> list[float]:
+    """How often each unit will be needed: about one thing of each step is."""
+    whole = sum(chances) or 1.0
+    return [chance / whole * steps for chance in chances]
+
+
+def ordered(units: Sequence[Unit], chances: Sequence[float], density: float) -> list[int]:
+    """Places of the units that have a chance, the worthiest first."""
+    worth = {
+        place: chance / (len(units[place].text) * density + 1.0 + ENTRY_TOKENS)
+        for place, chance in enumerate(chances)
+        if chance
+    }
+    return _faded(worth, units)
+
+
+def _faded(worth: dict[int, float], units: Sequence[Unit]) -> list[int]:
+    taken: dict[int, int] = {}
+    for place in sorted(worth, key=lambda place: -worth[place]):
+        step = units[place].step
+        taken[step] = taken.get(step, 0) + 1
+        worth[place] /= taken[step] ** FADE
+    return sorted(worth, key=lambda place: -worth[place])

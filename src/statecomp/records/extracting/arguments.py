@@ -1,0 +1,132 @@
+"""The arguments of a call: by name, as an edit, as plain values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+from statecomp.history.given import NotGiven, given
+from statecomp.history.interaction import Call
+from statecomp.records.extracting.decode import Json, decoded
+from statecomp.records.extracting.pieces import FENCED, one_line
+
+
+def arguments_of(call: Call) -> dict[str, object]:
+    """The arguments by name; text that is no JSON object is one argument."""
+    try:
+        found = given(call.arguments)
+    except NotGiven:
+        found = call.arguments
+    return found if isinstance(found, dict) else {"input": found}
+
+
+_OLD = ("old_string", "old_str", "oldText", "old_text", "search", "old")
+_NEW = ("new_string", "new_str", "newText", "new_text", "replace", "new")
+_TARGET = ("file_path", "path", "filename", "file", "url", "uri", "filePath", "target")
+
+
+def edit_of(arguments: Mapping[str, object]) -> tuple[str, str] | None:
+    """The old and the new text of an edit."""
+    for old, new in zip(_OLD, _NEW, strict=True):
+        before, after = arguments.get(old), arguments.get(new)
+        if isinstance(before, str) and isinstance(after, str) and before.strip():
+            return before, after
+    return None
+
+
+def as_diff(old: str, new: str) -> str:
+    """The lines that go and the lines that come."""
+    before, after = old.split("\n"), new.split("\n")
+    same = set(map(str.strip, before)) & set(map(str.strip, after))
+    gone = [f"- {line.strip()}" for line in before if line.strip() and line.strip() not in same]
+    come = [f"+ {line.strip()}" for line in after if line.strip() and line.strip() not in same]
+    return "\n".join((*gone, *come)) or f"- {one_line(old)}\n+ {one_line(new)}"
+
+
+def target_of(arguments: Mapping[str, object]) -> str:
+    """The file or the page a call is about."""
+    return next((str(arguments[key]) for key in _TARGET if isinstance(arguments.get(key), str)), "")
+
+
+def pairs_of(call: Call) -> dict[str, str]:
+    """The arguments as names and values, those inside others by the names on the way."""
+    given = arguments_of(call)
+    if acts := acts_of(call):
+        return acts  # what else such a call says is what the agent thought of it
+    pairs = dict(pairs_in(given, ""))
+    if "content" in pairs and "sha" in pairs:
+        # What is written over is named by its old hash.
+        first = {"path": pairs["path"]} if "path" in pairs else {}
+        pairs = {**first, "sha before": pairs.pop("sha"), **pairs}
+    return pairs
+
+
+def pairs_in(value: object, name: str) -> Iterator[tuple[str, str]]:
+    """The plain values inside a value; lists of them are one."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        value = _loaded(value)
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from pairs_in(inner, key)
+    elif isinstance(value, list) and not any(isinstance(inner, dict | list) for inner in value):
+        yield name, one_line(", ".join(map(str, value)))
+    elif isinstance(value, str):
+        yield name, one_line(value)
+    else:
+        yield name, json.dumps(value, ensure_ascii=False)
+
+
+_ACTS = ("actions", "action", "commands", "command", "tool_calls")
+_MEANT = frozenset({"next_goal", "plan", "next_steps", "relevant_interactions", *_ACTS})
+
+
+def acts_of(call: Call) -> dict[str, str]:
+    """What a call does that is a message of data itself; nothing where it is none."""
+    given = arguments_of(call)
+    return {key: told(given[key]) for key in _ACTS if isinstance(given.get(key), list | dict)}
+
+
+def acted(said: str) -> tuple[Json, str] | None:
+    """What a message of data does, and what it says of that; None where it is no such message.
+
+    Some agents answer with one object: their thoughts, and a list of what is to be done.
+    """
+    block = (FENCED.findall(said) or [said])[-1].strip()
+    data = decoded(block) if block[:1] == "{" else None
+    if not isinstance(data, dict):
+        return None
+    acts = next((data[key] for key in _ACTS if data.get(key)), None)
+    if acts is None or isinstance(acts, str):
+        return None
+    thoughts = {key: value for key, value in data.items() if key not in _MEANT}
+    return acts, "\n".join(_texts(thoughts))
+
+
+def _texts(value: Json) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            if key not in _MEANT:
+                yield from _texts(inner)
+
+
+def told(acts: Json) -> str:
+    """The acts of such a message on one line, each with its values."""
+    if isinstance(acts, list):
+        return "; ".join(map(told, acts))
+    if not isinstance(acts, dict):
+        return one_line(str(acts))
+    parts = (
+        f"{key} {told(value)}" if isinstance(value, dict) else f"{key}: {told(value)}"
+        for key, value in acts.items()
+    )
+    return ", ".join(parts)
+
+
+def _loaded(text: str) -> object:
+    """Data that was sent as text; the text where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text

@@ -1,0 +1,37 @@
+"""Where something was left out: what stood apart must not be read as if it stood side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from statecomp.records.extracting.pieces import Form
+from statecomp.records.extracting.units import Unit
+
+GAP = "..."
+"""Stands between two pieces of a text that did not follow each other."""
+
+
+def begins_late(unit: Unit, first: Unit) -> bool:
+    """Whether it is the first of what is shown, and others stood before it."""
+    return unit is first and unit.form in (Form.LINE, Form.CODE) and unit.index > 0
+
+
+def parted(before: Unit, unit: Unit) -> bool:
+    """Whether something stood between two pieces of one text; fields stand for themselves."""
+    text = {before.form, unit.form} <= {Form.LINE, Form.RULE, Form.CODE, Form.ROW}
+    return text and before.answer == unit.answer and unit.index > before.index + 1
+
+
+def spoken(said: Sequence[Unit]) -> Iterator[str]:
+    """What the agent said: sentences that followed each other together, others apart.
+
+    Joined by dots they read like one thought, which nobody had.
+    """
+    run = ""
+    for place, unit in enumerate(said):
+        if place and unit.index != said[place - 1].index + 1:
+            yield run
+            run = ""
+        run = f"{run} {unit.text}" if run else unit.text
+    if run:
+        yield run

@@ -1,0 +1,114 @@
+"""Blocks of `Key: value` lines: each is a thing, several of one kind are rows of a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeAlias
+
+from statecomp.records.extracting.listing.columns import EACH, Path, cells_of, kind_of, table_of
+from statecomp.records.extracting.pieces import Form, Owner, Piece, one_line, shortened
+from statecomp.records.extracting.reading.layout import margin_of, opens
+from statecomp.records.extracting.reading.naming import CALLED, LONGEST_NAME, listed
+
+EMPTY_KEY = re.compile(r"\s*[\w\"'][\w .\"'-]{0,40}:\s*(?:null|\"\"|''|None|\[\]|\{\}|n/a)?,?\s*\Z")
+KEY_VALUE = re.compile(
+    r"\s*(?!Line \d+:)[*_]{0,2}[A-Za-z][\w .()/&'-]{0,40}[*_]{0,2}:[*_]{0,2}\s+\S"
+)
+NUMBERED = re.compile(r"\A\s*(?:\d{1,4}[.)]|[-*•])\s+(?=\S)")
+_SENDERS = frozenset({"from", "to", "cc", "sender", "date"})
+ENDS_IN_DATA = re.compile(r"([^\[{]{1,80}): ([\[{].*[\]}])\Z")
+_SAID_TWICE = re.compile(r"\[([^\s\[\]]{4,400})\]\(\1\)")
+_BOLD_KEY = re.compile(r"\*\*([^*:\n]{1,40}):\*\*")
+
+
+Block: TypeAlias = tuple[int, Sequence[str], Owner | None]
+"""Where lines of `Key: value` stand, the lines, and the heading they stand below."""
+Placed: TypeAlias = tuple[int, Iterable[Piece]]
+"""Pieces and the line they begin at."""
+Data = Callable[[str, str], Sequence[Piece]]
+"""The pieces of a value that is data, under the name it has; none where it is no data."""
+
+
+def fields_end(lines: Sequence[str], start: int) -> int:
+    margin, stop = margin_of(lines[start]), start
+    if (item := NUMBERED.match(lines[start])) and start + 1 < len(lines):
+        # The first field of a thing may stand behind its number, the others below it.
+        deeper = margin_of(lines[start + 1]) > margin
+        if not deeper or not KEY_VALUE.match(lines[start][item.end() :]):
+            return start
+        margin, stop = margin_of(lines[start + 1]), start + 1
+    while (
+        stop < len(lines)
+        and (len(lines[stop]) < 400 or ENDS_IN_DATA.match(lines[stop].strip()))
+        and KEY_VALUE.match(lines[stop])
+        and margin_of(lines[stop]) == margin
+        and not opens(lines, stop)
+    ):
+        stop += 1
+    return stop
+
+
+def _fields(
+    lines: Sequence[str], outer: Owner | None, data: Data, known: frozenset[Path]
+) -> Iterator[Piece]:
+    """A block of `Key: value` lines is one thing: its first line says which."""
+    told: list[str] = []
+    for line in (undressed(one_line(line)) for line in lines if not EMPTY_KEY.match(line)):
+        key, _, value = line.partition(": ")
+        inner = data(f"{told[0]}; {key}" if told else key, value) if value[:1] in "{[" else ()
+        yield from inner
+        if not inner:
+            told.append(line)
+    if not told:
+        return
+    label = told[0] if len(told[0]) <= 200 else ""
+    owner = Owner("; ".join(part for part in (outer.label if outer else "", label) if part))
+    for line in told:
+        if (line.partition(": ")[0].strip("*_ "),) not in known:
+            yield Piece(line, Form.FIELD, owner)
+
+
+def tabled(blocks: Sequence[Block], data: Data) -> Iterator[Placed]:
+    """Blocks of one kind below one heading as rows; what no row says as the fields of each."""
+    kinds: dict[tuple[Owner | None, str], list[Block]] = {}
+    for block in blocks:
+        _, lines, owner = block
+        kinds.setdefault((owner, lines[0].partition(":")[0].strip()), []).append(block)
+    told: dict[tuple[Owner | None, str], frozenset[Path]] = {}
+    for (owner, key), group in kinds.items():
+        told_lines = [[undressed(line) for line in lines] for _, lines, _ in group]
+        if table := table_of([cells_of(lines) for lines in told_lines], " ".join):
+            told[owner, key] = table.told
+            header = Owner(f"{owner.label} {table.header}" if owner else table.header)
+            shared = (f"{EACH}{table.shared}",) if table.shared else ()
+            place = group[0][0]
+            yield place, [Piece(row, Form.ROW, header) for row in (*shared, *table.rows)]
+    for place, lines, owner in blocks:
+        known = told.get((owner, lines[0].partition(":")[0].strip()), frozenset())
+        yield place, _fields(lines, owner, data, known)
+
+
+def counted_blocks(blocks: Sequence[Block]) -> Iterator[Placed]:
+    """How many blocks of fields there are of the first one's kind, and what they are called."""
+    pairs = [[_pair(line) for line in lines] for _, lines, _ in blocks]
+    keys = [key for key, _ in pairs[0]] if pairs else []
+    named = next((key for key in keys if key.lower() in CALLED), keys[0] if keys else "")
+    if named.lower() in _SENDERS:
+        return  # who sent a message tells it from no other
+    alike = (dict(each) for each in pairs if each[0][0] == keys[0])
+    names = [each[named] for each in alike if named in each]
+    text = listed([{"name": shortened(name, LONGEST_NAME)} for name in names])
+    if len(names) > 1 and text and kind_of(named) in ("name", "id", "address"):
+        told = text.replace(" listed:", f" listed by {named}:", 1)
+        yield blocks[0][0], (Piece(told, Form.LIST),)
+
+
+def _pair(line: str) -> tuple[str, str]:
+    key, _, value = undressed(one_line(line)).partition(": ")
+    return key.strip("*_ "), value
+
+
+def undressed(text: str) -> str:
+    """Without a link that is written twice, and without bold marks around a key."""
+    return _BOLD_KEY.sub(r"\1:", _SAID_TWICE.sub(r"\1", text))

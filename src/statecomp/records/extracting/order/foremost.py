@@ -1,0 +1,181 @@
+"""What of a span comes before everything else: what the user named, and what was corrected.
+
+The fitted chances know neither: one row of sixty, and a known label with a new value, look like
+their neighbours.  Places are collected once a span, so ranking stays as quick as it was.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from statecomp.history.interaction import Pinned
+from statecomp.history.situation import Situation
+from statecomp.recent import Weighed
+from statecomp.records.extracting.order.valued import label_of, later_values, values_before
+from statecomp.records.extracting.order.worded import spoken_in, template, value_free
+from statecomp.records.extracting.pieces import Form
+from statecomp.records.extracting.units import Place, Unit
+
+LISTED = 6
+"""So many things of a kind are a list, of which a few may be named."""
+TELLING = 4
+"""Of so many things at most one may share a cell, or a correction, that tells it from others."""
+FIELDS = 8
+"""Fields of a named thing that are shown whatever else was seen."""
+WORDS = 3
+"""Words of the longest name that is looked for in what the user wrote."""
+VALUES = 3
+"""Values that a label has had at most: what has more of them is measured again and again."""
+FORM = 6
+"""Words of a line from which on those in its middle may differ too."""
+KIN = range(2, 7)
+"""How many lines of one form belong together; more of them are a list."""
+
+_CELL = re.compile(r"\s*[|,;:\t]\s*|\s{2,}|\A[-*]\s+")
+_EDGE = ".,;:!?()[]{}<>\"'`*"
+_asked: Weighed[tuple[str, int], frozenset[str]] = Weighed(64, lambda names: 100 * len(names))
+
+
+def foremost(units: Sequence[Unit], situation: Situation, versions: Sequence[int]) -> set[int]:
+    """Places of the units that come first; `versions` are steps much like the one before them."""
+    return {*named(units, situation), *corrections(units, situation), *_begun(units, versions)}
+
+
+def _begun(units: Sequence[Unit], steps: Sequence[int]) -> Iterator[int]:
+    """The first line that each of these steps answered: by its action nobody knows what it was."""
+    waiting = set(steps)
+    for place, unit in enumerate(units):
+        if unit.step in waiting and unit.place is Place.OBSERVED and unit.form is not Form.LIST:
+            waiting.discard(unit.step)
+            yield place
+
+
+# --- what the user named ---
+
+
+def named(units: Sequence[Unit], situation: Situation) -> Iterator[int]:
+    """Things of a list, row or object, that the user calls by a name of theirs."""
+    asked = _names_asked(situation)
+    lists: dict[Hashable, dict[Hashable, list[int]]] = {}
+    for place, unit in enumerate(units if asked else ()):
+        if unit.place is Place.OBSERVED and (found := _listed(unit, place)):
+            lists.setdefault(found[0], {}).setdefault(found[1], []).append(place)
+    for things in lists.values():
+        if len(things) >= LISTED:
+            yield from _named_of(things, units, asked)
+
+
+def _listed(unit: Unit, place: int) -> tuple[Hashable, Hashable] | None:
+    """The list a unit is of, and the thing of it."""
+    if unit.form is Form.ROW:
+        return (unit.step, unit.owner), place
+    if unit.form is Form.FIELD and unit.owner:
+        return (unit.step, unit.label.partition(": ")[0]), unit.owner
+    return ((unit.step, template(unit.text)), place) if unit.form is Form.LINE else None
+
+
+def _named_of(
+    things: Mapping[Hashable, Sequence[int]], units: Sequence[Unit], asked: frozenset[str]
+) -> Iterator[int]:
+    hits = {thing: _cells(units[places[0]]) & asked for thing, places in things.items()}
+    shared = Counter(cell for cells in hits.values() for cell in cells)
+    most = max(2, len(things) // TELLING)
+    for thing, cells in hits.items():
+        if any(shared[cell] <= most for cell in cells) and len(things[thing]) <= FIELDS:
+            yield from things[thing]
+
+
+def _cells(unit: Unit) -> set[str]:
+    text = unit.label if unit.form is Form.FIELD else unit.text
+    return {*_CELL.split(text.lower()), *map(str.lower, unit.names)}
+
+
+def _names_asked(situation: Situation) -> frozenset[str]:
+    users = (
+        segment
+        for segment in (*situation.before, *situation.after)
+        if isinstance(segment, Pinned) and segment.role == "user"
+    )
+    return frozenset().union(*map(_names_in, users))
+
+
+def _names_in(message: Pinned) -> frozenset[str]:
+    """Every word and run of words that may be the name of a thing, in lower case."""
+    key = (message.id, hash(message.text))
+    return _asked.get(key) or _asked.put(key, frozenset(_runs(message.text)))
+
+
+def _runs(text: str) -> Iterator[str]:
+    words = [word.strip(_EDGE) for word in text.lower().split()]
+    for length in range(1, WORDS + 1):
+        for start in range(len(words) - length + 1):
+            run = " ".join(words[start : start + length])
+            if len(run) > 2 and any(map(str.isalpha, run)):
+                yield run
+
+
+# --- what was corrected ---
+
+
+def corrections(units: Sequence[Unit], situation: Situation) -> Iterator[int]:
+    """Units that give a label another value than it had before, where no later one does."""
+    before, after = values_before(situation), later_values(situation)
+    found: dict[str, list[tuple[int, str]]] = {}
+    for place, unit in enumerate(units):
+        if unit.place is Place.OBSERVED and (pair := label_of(unit)):
+            found.setdefault(pair[0], []).append((place, pair[1]))
+    changed = [
+        seen[-1][0]
+        for label, seen in found.items()
+        if _corrected(seen, units, before.get(label))
+        and after.get(label, seen[-1][1]) == seen[-1][1]
+    ]
+    often = Counter(units[place].step for place in changed)
+    for place in changed:
+        # Where all is new, a thing was measured again; nothing of it was put right.
+        if often[units[place].step] <= max(TELLING, units[place].count // TELLING):
+            yield place
+
+
+def _corrected(seen: Sequence[tuple[int, str]], units: Sequence[Unit], before: str | None) -> bool:
+    """Whether the last value is another than the one before; not where a step has two."""
+    values = {value for _, value in seen} | ({before} if before else set())
+    if not 1 < len(values) <= VALUES:
+        return False
+    last, value = seen[-1]
+    steps = Counter(units[place].step for place, _ in seen)
+    older = [other for place, other in seen if units[place].step < units[last].step]
+    return max(steps.values()) == 1 and (older[-1] if older else before) != value
+
+
+# --- lines of one form ---
+
+
+def beside_kin(order: Sequence[int], units: Sequence[Unit]) -> tuple[list[int], set[int]]:
+    """The order with lines of one form behind the best of them, and the places of all these."""
+    forms: dict[Hashable, list[int]] = {}
+    for place in order:
+        unit = units[place]
+        lined = unit.place is Place.OBSERVED and unit.form in (Form.LINE, Form.FIELD)
+        if lined and (form := form_of_line(unit.text)):
+            forms.setdefault((unit.step, form), []).append(place)
+    kin = {group[0]: group for group in forms.values() if len(group) in KIN}
+    alike = {place for group in kin.values() for place in group}
+    moved = [
+        follower
+        for place in order
+        for follower in (kin.get(place, ()) if place in alike else (place,))
+    ]
+    return moved, alike
+
+
+@lru_cache(maxsize=16_384)
+def form_of_line(text: str) -> tuple[Hashable, ...]:
+    """The words around names and numbers; of a long line those at its ends, and how many."""
+    words = value_free(text).split()
+    if len(spoken_in(text)) < 3 or "#" not in "".join(words[-2:]):
+        return ()
+    return (len(words), *words[:3], *words[-2:]) if len(words) >= FORM else tuple(words)

@@ -1,0 +1,244 @@
+"""Documents, pages and other lines: list items whole, sentences whole, below their heading."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from operator import itemgetter
+
+from statecomp.records.extracting.listing.blocks import (
+    EMPTY_KEY,
+    ENDS_IN_DATA,
+    KEY_VALUE,
+    NUMBERED,
+    Block,
+    Data,
+    Placed,
+    counted_blocks,
+    fields_end,
+    tabled,
+    undressed,
+)
+from statecomp.records.extracting.listing.columns import Path, cells_of, table_of
+from statecomp.records.extracting.listing.tables import is_row, rows, table_end
+from statecomp.records.extracting.pieces import (
+    LONGEST,
+    Form,
+    Owner,
+    Piece,
+    fitted,
+    one_line,
+    wordless,
+)
+from statecomp.records.extracting.reading.layout import (
+    ITEM,
+    Scope,
+    capitals,
+    chained,
+    fence_end,
+    fenced,
+    found_in,
+    is_program,
+    margin_of,
+    opened,
+    opens,
+    scoped,
+    wide,
+    width_of,
+)
+
+_HEADING = re.compile(
+    r"\s*(?:#{1,6}\s+\S|={2,} .* ={2,}\s*\Z|\*\*[^*]{2,80}\*\*:?\s*\Z|</?h\d|\$ \S)"
+)
+_TITLE = re.compile(r"\s*(?!.*: .*:)[\w(][^.!?;]{2,78}:\s*\Z")
+_UNDERLINE = re.compile(r"\s*(?:={3,}|-{3,}|~{3,})\s*\Z")
+_FENCE = re.compile(r"\s*(?:```\w*|</?[a-zA-Z_]+>|[-=*_#~.\s]+)\s*\Z")
+_ENDS = re.compile(r"[.!?:;|>\]})\"。！？：；]\s*\Z")
+_DOCUMENT = re.compile(r"^\s{0,3}#{1,6} \S", re.MULTILINE)
+WRAPPED, WRAPPED_PLAIN = 55, 72
+"""A line this long that does not end a sentence goes on in the next: in a document, elsewhere."""
+
+
+def pieces_of(lines: Sequence[str], data: Data) -> Iterator[Piece]:
+    """The lines by what they are: rows of tables, list items, blocks of `key: value`, sentences.
+
+    They come in the order they stood in, though blocks of one kind are first seen together.
+    """
+    document = any(_DOCUMENT.match(line) for line in lines)
+    blocks: list[Block] = []
+    told = [*_read(lines, data, document, blocks), *counted_blocks(blocks)]
+    if document:
+        told.append((len(lines), _sections(lines)))
+    told += tabled(blocks, data)
+    return chain.from_iterable(pieces for _, pieces in sorted(told, key=itemgetter(0)))
+
+
+def _read(
+    lines: Sequence[str], data: Data, document: bool, blocks: list[Block]
+) -> Iterator[Placed]:
+    """All that is told line by line, each with its place; `blocks` takes those of fields."""
+    owner: Owner | None = None
+    scopes: list[Scope] = []
+    high = capitals(lines)
+    place = 0
+    outer: dict[int, str] = {}
+    while place < len(lines):
+        line = lines[place]
+        if not line.strip():
+            # A line with a colon names what stands below it, up to the next gap.
+            if owner and owner.label.endswith(":") and not _goes_below(lines, place):
+                owner = None
+            place += 1
+            continue
+        while scopes and scopes[-1].ends(line):
+            owner = scopes.pop().before  # what stood deeper below its title has ended
+        if (stop := fence_end(lines, place)) > place:
+            yield place, fenced(lines[place + 1 : stop - 1], owner)
+            place = stop
+            continue
+        stop = table_end(lines, place)
+        if stop > place:
+            yield place, rows(lines[place:stop], owner)
+            place = stop
+        elif inner := _inside(line, data):
+            yield place, inner
+            place += 1
+        elif place in high or _is_heading(lines, place) or opens(lines, place):
+            held = opened(scopes, lines, place)
+            owner = scopes[len(held)].before if len(held) < len(scopes) else owner
+            scopes = scoped(held, lines, place, owner)
+            owner = Owner(chained(owner if held else None, _below_outer(line, outer)))
+            if ": " in line or any(map(str.isdigit, NUMBERED.sub("", line))):
+                # "Found 3 rows:" is news itself, whatever stands below it.
+                yield place, (Piece(owner.label, Form.LINE),)
+            place += 1
+        elif (stop := fields_end(lines, place)) > place + 1:
+            first = NUMBERED.sub("", lines[place])
+            blocks.append((place, (first, *lines[place + 1 : stop]), owner))
+            place = stop
+        else:
+            stop = _item_end(lines, place, WRAPPED if document else WRAPPED_PLAIN)
+            yield place, _told(lines[place:stop], owner, document)
+            place = stop
+
+
+def _inside(line: str, data: Data) -> Sequence[Piece]:
+    """The pieces of a line that is data, or ends in more data than a sentence holds."""
+    text = line.strip()
+    if text[0] in "{[":
+        return data("", text)
+    if len(text) > LONGEST and (found := ENDS_IN_DATA.match(text)):
+        return data(found[1], found[2])
+    return ()
+
+
+def _sections(lines: Sequence[str]) -> Iterator[Piece]:
+    """Sections that hold the same keys are things: a row for each, its heading first."""
+    things: dict[int, list[dict[Path, str]]] = {}
+    current: dict[int, dict[Path, str]] = {}
+    for line in lines:
+        level = len(line) - len(line.lstrip("#"))
+        if level and _DOCUMENT.match(line):
+            current = {known: cells for known, cells in current.items() if known < level}
+            current[level] = {("title",): one_line(line).strip("#=* ")}
+            things.setdefault(level, []).append(current[level])
+        elif len(line) < LONGEST and KEY_VALUE.match(line):
+            for cells in current.values():
+                for path, value in cells_of([undressed(line)]).items():
+                    cells.setdefault(path, value)
+    for level in sorted(things):
+        if table := table_of(things[level], " ".join):
+            owner = Owner(table.header)
+            yield from (Piece(row, Form.ROW, owner) for row in table.rows)
+            return
+
+
+def _below_outer(line: str, outer: dict[int, str]) -> str:
+    """A heading with the one it stands below: every paper of a list has an abstract."""
+    title = one_line(line).strip("#=* ")
+    if line.startswith("$ "):
+        return f"{title}:"  # a command, and below it what it answered
+    level = len(line.lstrip()) - len(line.lstrip().lstrip("#"))
+    if not level:
+        return title
+    for deeper in [known for known in outer if known >= level]:
+        del outer[deeper]
+    above = outer[max(outer)] if outer else ""
+    outer[level] = title
+    return f"{above}; {title}" if above and max(outer) > TOP + 1 else title
+
+
+TOP = 1
+"""The level of a document's own title, which need not stand before each of its parts."""
+
+
+def _is_heading(lines: Sequence[str], place: int) -> bool:
+    line = lines[place]
+    if len(line) > 100:
+        return False
+    following = lines[place + 1] if place + 1 < len(lines) else ""
+    if _HEADING.match(line):
+        return True
+    if _UNDERLINE.match(following) and len(line.strip()) > 2 and not wordless(line):
+        return True
+    deeper = margin_of(following) > margin_of(line)
+    if place and KEY_VALUE.match(lines[place - 1]) and not deeper:
+        return False  # one of several keys, and it has no value
+    # `Results:` names what is below it, if something is; `else:` does not.
+    titled = _TITLE.match(line) and not is_program(line)
+    return bool(titled) and bool(following.strip())
+
+
+def _goes_below(lines: Sequence[str], gap: int) -> bool:
+    """Whether what follows a gap still belongs to the title above: it opens, or is a list."""
+    above = lines[gap - 1] if gap else ""
+    if not "".join(lines[gap : gap + 2]).strip():
+        return False  # two empty lines part what stands around them
+    below = next((line for line in lines[gap : gap + 4] if line.strip()), "")
+    return bool(_TITLE.match(above) or ITEM.match(below) or below[:1] in " \t")
+
+
+def _item_end(lines: Sequence[str], start: int, width: int) -> int:
+    """A list item or a wrapped sentence with the lines it goes on in."""
+    stop = start + 1
+    margin = margin_of(lines[start])
+    item = bool(ITEM.match(lines[start]))
+    while stop < len(lines) and lines[stop].strip() and not ITEM.match(lines[stop]):
+        deeper = item and margin_of(lines[stop]) > margin
+        before = lines[stop - 1].rstrip()
+        if len(before) > 400 or found_in(lines[stop]):
+            break
+        if not deeper and not _goes_on(before, lines[stop], width):
+            break
+        stop += 1
+    return stop
+
+
+def _goes_on(before: str, line: str, width: int) -> bool:
+    """Whether a sentence goes on in the next line; its last word or two may stand alone there."""
+    first = line.lstrip()[:1]
+    begins = first.islower() or first.isdigit() or first in "(\"'€$" or wide(first)
+    if not begins or _ENDS.search(before[-3:]) or is_row(before):
+        return False
+    short = len(line.split()) <= TAIL_WORDS and ":" not in line
+    tail = short and len(before.split()) >= SENTENCE_WORDS
+    return width_of(before) >= (width // 2 if tail else width)
+
+
+TAIL_WORDS, SENTENCE_WORDS = 2, 6
+
+
+def _told(lines: Sequence[str], owner: Owner | None, document: bool) -> Iterator[Piece]:
+    text = undressed(one_line(" ".join(lines)))
+    empty = EMPTY_KEY.match(text) and not ITEM.match(text)
+    if wordless(text) or _FENCE.match(text) or empty:
+        return
+    form = Form.RULE if document or (owner and ITEM.match(lines[0])) else Form.LINE
+    before = ""
+    for part in fitted(text):
+        # The rest of an enumeration must not look like all of it.
+        torn = before and not _ENDS.search(before[-3:])
+        if not wordless(part):
+            yield Piece(f"... {part}" if torn else part, form, owner)
+        before = part

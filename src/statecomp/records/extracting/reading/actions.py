@@ -1,0 +1,176 @@
+"""What each step of a span did: a line for the call, one head for neighbours that are alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from statecomp.history.interaction import Call, Interaction
+from statecomp.records.extracting.arguments import (
+    acted,
+    acts_of,
+    arguments_of,
+    as_diff,
+    edit_of,
+    pairs_of,
+    target_of,
+    told,
+)
+from statecomp.records.extracting.ending import Ending, endings_of
+from statecomp.records.extracting.pieces import FENCED, one_line, shortened
+from statecomp.records.extracting.reading.calls import (
+    ALIKE,
+    LONG,
+    alike,
+    apart,
+    as_text,
+    changed,
+    common_of,
+    likeness,
+)
+from statecomp.records.extracting.reading.size import size_of, words_of_answer
+from statecomp.records.extracting.units import of_step, parts_of
+from statecomp.records.extracting.unwrap import Payload
+
+LONGEST_LINE, SHORTEST_LINE = 300, 36
+CAUSE_CHARS = 120
+SENT = 60
+"""Arguments of up to this many characters are shown as they were sent."""
+GROUP = 3
+"""So many neighbours that differ in a few arguments only share a head."""
+MESSAGE = "a message, nothing was run: "
+CALLS = 12
+"""Calls of one step that are told apart."""
+
+_MERGED = re.compile(r"\W*result merged with")
+"""What stands for the answer of a call that was answered together with another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What a step did; in a group that is its own part of the call, below the group's head.
+
+    A `version` is told by what it changes of the step before it.
+    """
+
+    text: str
+    head: str = ""
+    grouped: bool = False
+    version: bool = False
+
+
+def actions_of(span: Sequence[Interaction]) -> Iterator[Action]:
+    """What each step did, neighbours that differ in a few arguments under one head."""
+    place = 0
+    while place < len(span):
+        stop = place + 1
+        while stop < len(span) and alike(span[place], span[stop]):
+            stop += 1
+        run = span[place:stop]
+        common = common_of([member.calls[0] for member in run]) if len(run) >= GROUP else {}
+        if len(as_text(common)) >= SHORTEST_LINE // 2:
+            head = shortened(f"{run[0].calls[0].name} {as_text(common)}", LONGEST_LINE)
+            head = f"{run[0].number}-{run[-1].number}. each {head}"
+            yield Action(_part(run[0], common), head)
+            yield from (Action(_part(member, common), grouped=True) for member in run[1:])
+        else:
+            stop = place + 1
+            yield _action(span, place)
+        place = stop
+
+
+def _part(member: Interaction, common: dict[str, str]) -> str:
+    return apart(member.calls[0], common) or "the same"
+
+
+def _action(span: Sequence[Interaction], place: int) -> Action:
+    """What a step did; a version of the program the step before it ran is called so."""
+    member = span[place]
+    action = action_of(member)
+    if len(member.calls) > 1:
+        names = ", ".join(dict.fromkeys(call.name for call in member.calls))
+        same = as_text(common_of(member.calls)) if "," not in names else ""
+        return Action(one_line(f"{len(member.calls)} calls of {names} {same}"))
+    before = span[place - 1] if place else None
+    if (
+        before
+        and member.calls
+        and len(action) > LONG
+        and not edit_of(arguments_of(member.calls[0]))
+        and not acts_of(member.calls[0])
+    ):
+        if alike(before, member):
+            differs = _part(member, common_of((before.calls[0], member.calls[0])))
+            text = f"{member.calls[0].name} as at step {before.number}, but {differs}"
+            return Action(text, version=True)
+        if likeness(before, member) > ALIKE:
+            text = f"{member.calls[0].name}, much like step {before.number}"
+            differs = changed(before.calls[0], member.calls[0])
+            return Action(f"{text}, but {differs}" if differs else text, version=True)
+    return Action(action)
+
+
+@of_step
+def calls_of(member: Interaction) -> tuple[str, ...]:
+    """Each call of several with its own outcome."""
+    return tuple(_calls_of(member))
+
+
+def _calls_of(member: Interaction) -> Iterator[str]:
+    if len(member.calls) < 2 or len(member.calls) != len(member.observations):
+        return
+    answers = {
+        seen.call_id: _ended(end, payload)
+        for seen, end, payload in zip(
+            member.observations, endings_of(member), parts_of(member).payloads, strict=True
+        )
+    }
+    one = len({call.name for call in member.calls}) == 1
+    common = common_of(member.calls) if one else {}
+    together = any(map(_MERGED.match, answers.values()))
+    told: set[str] = set()
+    for call in member.calls[:CALLS]:
+        sent = shortened(apart(call, common) if one else _call_line(call), LONGEST_LINE // 2)
+        ended = answers.get(call.id, "not answered")
+        again = "failed as well" if ended in told else ended
+        yield sent if together else f"{sent} -> {again}"
+        told.update({ended} if ended.startswith("failed: ") else ())
+    if len(member.calls) > CALLS:
+        yield f"and {len(member.calls) - CALLS} more calls"
+
+
+def _ended(ending: Ending, payload: Payload) -> str:
+    if ending.failed:
+        return f"failed: {shortened(ending.cause, CAUSE_CHARS)}" if ending.cause else "failed"
+    if told := ending.verdict or (f"said: {ending.said}" if ending.said else ""):
+        return told
+    words = words_of_answer(payload)
+    if words and len(words) <= CAUSE_CHARS:
+        return words
+    return f"ok, {size_of([payload])}" if ending.well else size_of([payload])
+
+
+@of_step
+def action_of(member: Interaction) -> str:
+    """The calls as they were sent, or the command in the assistant's text."""
+    if member.calls:
+        return "; ".join(_call_line(call) for call in member.calls)
+    if not member.observations:
+        return one_line(f"{MESSAGE}{member.said}")
+    if message := acted(member.said):
+        return one_line(told(message[0])) or "(nothing done)"
+    blocks = FENCED.findall(member.said)
+    return one_line(blocks[-1] if blocks else member.said) or "(nothing said)"
+
+
+def _call_line(call: Call) -> str:
+    """The call, without JSON's quoting where there is more than a little of it."""
+    arguments = call.arguments
+    given = arguments_of(call)
+    if edit := edit_of(given):
+        return one_line(f"{call.name} {target_of(given)}: {as_diff(*edit)}")
+    if len(arguments) > SENT:
+        pairs = pairs_of(call)
+        arguments = as_text(pairs) if len(pairs) > 1 else next(iter(pairs.values()), "")
+    return one_line(f"{call.name} {arguments}")

@@ -1,0 +1,177 @@
+"""The units of one step as lines: in their order, each below what it is of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+from statecomp.records.extracting.gaps import GAP, begins_late, parted, spoken
+from statecomp.records.extracting.pieces import Form, Owner
+from statecomp.records.extracting.showing.totals import UnitTotals, is_shared, name_in
+from statecomp.records.extracting.units import Place, Unit
+
+CONCLUDED = "the agent, before it: "
+COUNTED = (Form.ROW, Form.RULE, Form.LINE)
+"""Forms of which a reader should know how many more there were."""
+_INSIDE = re.compile(r"(?:.* )?in `.*`\Z")
+"""The label of lines of a program, which keep their margin."""
+
+
+def lines_of(units: Sequence[Unit], totals: UnitTotals) -> Iterator[str]:
+    """The lines that show these units of one step; what the agent said is marked as its own."""
+    if not units:
+        return
+    said = [unit for unit in units if unit.place is Place.SAID]
+    yield from (f"{CONCLUDED}{run}" for run in spoken(said))
+    shown = [unit for unit in units if unit.place is not Place.SAID]
+    labels = {part for unit in shown for part in (unit.label, unit.label.partition("; ")[0])}
+    # A line that is the title of others stands above them.
+    runs = _runs([u for u in shown if u.owner or u.form is not Form.LINE or u.text not in labels])
+    bare, named = _called(runs, totals)
+    yield from bare
+    yield from _in_order([run for place, run in enumerate(runs) if place not in named], totals)
+
+
+def _in_order(runs: Sequence[Sequence[Unit]], totals: UnitTotals) -> Iterator[str]:
+    """Runs below each other, with dots where something stood between two of them."""
+    before: Unit | None = None
+    inside = ""
+    texts: dict[Owner | None, list[Unit]] = {}
+    names: dict[str, set[str]] = {}
+    last: dict[Owner | str | None, int] = {}
+    for place, run in enumerate(runs):
+        if run[0].form is Form.FIELD:
+            kind, name = name_in(run[0].label)
+            names.setdefault(kind, set()).add(name)
+            last[kind] = place
+        else:
+            texts.setdefault(run[0].owner, []).extend(run)
+            last[run[0].owner] = place
+    for place, run in enumerate(runs):
+        first, owner = run[0], run[0].owner
+        if first.form is Form.FIELD:
+            yield from _fields(first.label, run, _left(owner, run, totals.fields) > 0)
+            kind = name_in(first.label)[0]
+            left = totals.called.get((first.step, kind), 0) - len(names[kind])
+            if kind and left > 0 and last[kind] == place:
+                yield f"  (and {left} more)"
+            before, inside = None, ""
+            continue
+        starts = not owner or first.form is Form.CODE  # a title says where it stands
+        if totals.left_out(before, first) if before else starts and begins_late(first, runs[0][0]):
+            yield GAP
+        left = _left(owner, texts[owner], totals.below)
+        yield from _below("" if first.label == inside else first.label, run, left > 0)
+        if last[owner] == place and owner and left > 0 and first.form in COUNTED:
+            yield f"  (and {left} more)"
+        before, inside = run[-1], _inside(run[-1])
+    if before and before.index < before.count - 1:
+        listed = before.form is Form.LINE and not before.owner
+        if listed or before.form is Form.CODE:
+            yield GAP  # a list must not end as if that were all
+
+
+def _left(owner: Owner | None, shown: Sequence[Unit], whole: Mapping[Owner | None, int]) -> int:
+    """How many more of its owner there were than are shown."""
+    left = whole.get(owner, 0) - sum(1 for unit in shown if not is_shared(unit))
+    if shown[0].form is Form.FIELD:
+        # The label may be a field of its own.
+        left -= all(unit.text != shown[0].label.rpartition("; ")[2] for unit in shown)
+    return left
+
+
+def _runs(units: Sequence[Unit]) -> list[list[Unit]]:
+    """Units in their order, those of one owner that follow each other together.
+
+    The fields of an object stand together where the first of them stood.
+    """
+    runs: list[list[Unit]] = []
+    objects: dict[Owner, list[Unit]] = {}
+    for unit in units:
+        field = unit.form is Form.FIELD
+        known = objects.get(unit.owner) if field and unit.owner else None
+        last = runs[-1][-1] if runs else None
+        if known is not None:
+            known.append(unit)
+        elif last and not field and last.form is not Form.FIELD and last.owner is unit.owner:
+            runs[-1].append(unit)
+        else:
+            runs.append([unit])
+            if field and unit.owner:
+                objects[unit.owner] = runs[-1]
+    return runs
+
+
+def _inside(unit: Unit) -> str:
+    """The label of what follows a block of a program, where the block shows it already."""
+    if unit.form is not Form.CODE:
+        return ""
+    return unit.label or f"in `{unit.text.split(chr(10))[0].strip()}`"
+
+
+def _called(runs: Sequence[Sequence[Unit]], totals: UnitTotals) -> tuple[list[str], frozenset[int]]:
+    """Things of which nothing but the name is shown, on one line, and which runs these are."""
+    names: dict[str, list[str]] = {}
+    found: dict[str, list[int]] = {}
+    for place, run in enumerate(runs):
+        kind, value = name_in(run[0].label)
+        name = kind.rpartition("; ")[2]
+        if run[0].form is Form.FIELD and kind and {u.text for u in run} == {f"{name}: {value}"}:
+            names.setdefault(kind, []).append(value)
+            found.setdefault(kind, []).append(place)
+    several = {name: values for name, values in names.items() if len(values) > 2}
+    lines = []
+    for name, values in several.items():
+        left = totals.called.get((runs[found[name][0]][0].step, name), 0) - len(values)
+        lines.append(f"{name}: {', '.join(values)}" + (f" (and {left} more)" if left > 0 else ""))
+    return lines, frozenset(place for name in several for place in found[name])
+
+
+def _fields(label: str, units: Sequence[Unit], part: bool) -> Iterator[str]:
+    """The fields of one object on one line, behind what tells the object from others."""
+    known = label.split("; ") if label else []
+    others = [unit for unit in units if unit.text not in known]
+    if units[0].place is Place.CALL:
+        yield from dict.fromkeys(unit.text for unit in others)
+        return
+    yield "; ".join((*known, *_merged(others), *((GAP,) if part else ())))
+
+
+def _merged(units: Sequence[Unit]) -> Iterator[str]:
+    """The fields, runs of one list under its name said once, with dots where some are left out."""
+    for key, run in groupby(units, key=lambda unit: _key_of(unit.text)):
+        first, *others = run
+        told, before = first.text, first
+        for unit in others:
+            text = unit.text.removeprefix(f"{key}: ")
+            if unit.index == before.index + 1:
+                text = text.removeprefix(f"{GAP}, ")
+            told, before = f"{told}{', ' if key else '; '}{text}", unit
+        yield told
+
+
+def _key_of(text: str) -> str:
+    key, colon, _ = text.partition(": ")
+    return key if colon else ""
+
+
+def _below(label: str, units: Sequence[Unit], part: bool) -> Iterator[str]:
+    """The units of a table, a section or a function below its label.
+
+    One of several does not stand behind the label: "43 found: a.txt" would be a claim.
+    """
+    form = units[0].form
+    if label and form in (Form.LINE, Form.RULE) and len(units) == 1 and not part:
+        yield f"{label.rstrip(':')}: {units[0].text}"
+        return
+    margin = "  " if label and not (form is Form.CODE and _INSIDE.match(label)) else ""
+    if label:
+        yield label
+    before = units[0]
+    for unit in units:
+        if parted(before, unit):
+            yield f"{margin}{GAP}"
+        before = unit
+        for line in filter(str.strip, unit.text.split("\n")):
+            yield f"{margin}{line.rstrip()}"

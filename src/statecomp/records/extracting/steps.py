@@ -1,0 +1,252 @@
+"""What each step of a span did and how it ended, one line a step."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import NamedTuple
+
+from statecomp.history.interaction import Interaction
+from statecomp.records.extracting.ending import Ending, ending_of
+from statecomp.records.extracting.pieces import one_line, shortened
+from statecomp.records.extracting.reading.actions import (
+    CAUSE_CHARS,
+    LONGEST_LINE,
+    SHORTEST_LINE,
+    action_of,
+    actions_of,
+    calls_of,
+)
+from statecomp.records.extracting.reading.calls import same
+from statecomp.records.extracting.reading.page import acted_on, place_of
+from statecomp.records.extracting.reading.results import results_of
+from statecomp.records.extracting.reading.size import length_of, size_of, words_of_answer
+from statecomp.records.extracting.units import Unit, of_step, parts_of
+from statecomp.records.record import Record
+
+_DIGITS = re.compile(r"\d+")
+WHOLE = 1.4
+"""How many times longer than what is said of it an answer may be that counts as said."""
+SHARE = 0.75
+"""How much of the room the steps' own lines may take; the rest is for units."""
+RETRIES = 6
+"""How many steps after the span are looked at for a success of the same call."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownStep:
+    """What is known of one interaction before any line is written.
+
+    `below` tells the calls of one step apart; `head` is what the step and those after it share;
+    `went_through_at` is the later step that sent the same call and did not fail.  `size` says how
+    much was answered, `length` in characters; `words` are those of a short answer.  A `version` is
+    told by what it changes of the step before.
+    """
+
+    number: int
+    kind: str
+    action: str
+    ending: Ending
+    size: str
+    length: int = 0
+    words: str = ""
+    results: tuple[str, ...] = ()
+    below: tuple[str, ...] = ()
+    head: str = ""
+    grouped: bool = False
+    version: bool = False
+    went_through_at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The lines of a span's steps, each with the step's place in it, or -1 where it has none."""
+
+    lines: tuple[tuple[int, str], ...]
+    failures: tuple[str, ...] = ()
+    locations: tuple[str, ...] = ()
+
+    @property
+    def record(self) -> Record:
+        return Record(
+            facts=tuple(line for _, line in self.lines),
+            locations=self.locations,
+            failures=self.failures,
+        )
+
+
+def steps_of(
+    span: Sequence[Interaction], after: Sequence[Interaction], units: Sequence[Unit]
+) -> list[KnownStep]:
+    """The steps of the span; those `after` it may show that a failure was overcome."""
+    known = (*span, *after[:RETRIES])
+    endings = [ending_of(member) for member in span]
+    actions = list(actions_of(span))
+    answers = [parts_of(member).payloads for member in span]
+    sizes = [_size_of(member) for member in span]
+    lengths = [size.length for size in sizes]
+    results = results_of(units, lengths)
+    shown_at = [
+        [where for payload in answer for where in _pages(payload.text, action.text)]
+        for answer, action in zip(answers, actions, strict=True)
+    ]
+    return [
+        KnownStep(
+            number=member.number,
+            kind=_kind(member),
+            action=actions[place].text,
+            ending=endings[place],
+            size=sizes[place].told,
+            length=lengths[place],
+            words=sizes[place].words,
+            results=tuple(filter(None, (*shown_at[place], *results.get(place, ())))),
+            below=calls_of(member),
+            head=actions[place].head,
+            grouped=actions[place].grouped,
+            version=actions[place].version,
+            went_through_at=_success(place, known, endings),
+        )
+        for place, member in enumerate(span)
+    ]
+
+
+class _Size(NamedTuple):
+    """How much a step was answered, in words and in characters, and the words of a short answer."""
+
+    told: str
+    length: int
+    words: str
+
+
+@of_step
+def _size_of(member: Interaction) -> _Size:
+    answer = parts_of(member).payloads
+    words = words_of_answer(answer[0]) if len(answer) == 1 else ""
+    return _Size(size_of(answer), length_of(answer), words)
+
+
+def _pages(text: str, action: str) -> Iterator[str]:
+    """Which page an answer shows, first with what came of the actions on it."""
+    where = place_of(text, action)
+    if acted := acted_on(text):
+        yield "; ".join(filter(None, (acted, where)))
+    yield where
+
+
+def _success(place: int, known: Sequence[Interaction], endings: Sequence[Ending]) -> int:
+    """The later step that sent the same and went through, if none failed after it."""
+    if not endings[place].failed:
+        return 0
+    found = 0
+    for later in range(place + 1, len(known)):
+        if same(known[place], known[later]):
+            # Few steps after the span are asked how they ended, and asking has them cut.
+            ending = endings[later] if later < len(endings) else ending_of(known[later])
+            bad = ending.failed or ending.said
+            found = 0 if bad else found or known[later].number
+    return found
+
+
+def outline(steps: Sequence[KnownStep], room: int, count: Callable[[str], int]) -> Outline:
+    """A line for each step, as long as the room allows; in the worst case one for several."""
+    limit = max(SHORTEST_LINE, min(LONGEST_LINE, int(room * 4 * SHARE) // max(1, len(steps))))
+    told = _written(steps, limit)
+    while count("\n".join(told.record.facts)) > room * SHARE and limit > SHORTEST_LINE:
+        limit = max(SHORTEST_LINE, limit * 3 // 4)
+        told = _written(steps, limit)
+    while count(told.record.body) > room and len(told.failures) > 1:
+        told = replace(told, failures=told.failures[1:])
+    return told if count(told.record.body) <= room else _merged(steps, room, count)
+
+
+def _written(steps: Sequence[KnownStep], limit: int) -> Outline:
+    lines: list[tuple[int, str]] = []
+    before = ""
+    for place, step in enumerate(steps):
+        if step.head:
+            lines.append((-1, step.head))
+        ended = _ended(step, limit)
+        again = "likewise" if step.grouped and ended and ended == before else ended
+        lines.append((place, _fact(step, limit, again)))
+        before = "" if step.ending.failed else ended
+    failed = [step for step in steps if step.ending.failed]
+    return Outline(tuple(lines), failures=tuple(_failures(failed, limit)))
+
+
+def _fact(step: KnownStep, limit: int, ended: str) -> str:
+    line = f"{step.number}. {shortened(step.action, max(limit - len(ended), limit // 2))}"
+    return "\n  ".join((f"{line} -> {ended}" if ended else line, *step.below))
+
+
+def _ended(step: KnownStep, limit: int) -> str:
+    """The result, and how much more there was: a part must not pass for the whole."""
+    result = _result(step, limit)
+    if not result:
+        return f"ok, {step.size}" if step.ending.well and step.size else step.size
+    whole = step.ending.failed or len(result) * WHOLE > step.length or result.endswith(step.size)
+    return result if whole or not step.size else f"{result} ({step.size})"
+
+
+def _result(step: KnownStep, room: int) -> str:
+    """The verdict, or the result where it fits whole: half a value reads like a whole one."""
+    bad = sum(1 for line in step.below if " -> failed" in line)
+    if bad:
+        return f"{bad} of {len(step.below)} failed"
+    if step.below and any(" -> " in line for line in step.below):
+        return ""  # each has its own
+    if step.ending.failed:
+        return "failed"
+    if step.ending.verdict:
+        return step.ending.verdict
+    if step.ending.said:
+        return f"said: {step.ending.said}"
+    news = (_unsent(text, step.action) for text in (*step.results, step.words))
+    fitting = (text for text in news if text and len(text) <= max(room * 3 // 2, SHORTEST_LINE))
+    return next(fitting, "")
+
+
+def _unsent(result: str, action: str) -> str:
+    """A result without the arguments it repeats."""
+    return "; ".join(part for part in result.split("; ") if ": " not in part or part not in action)
+
+
+def _failures(failed: Sequence[KnownStep], limit: int) -> Iterator[str]:
+    """Each cause once, with the steps that met it."""
+    causes: dict[str, list[KnownStep]] = {}
+    for step in failed:
+        if step.ending.cause:
+            cause = shortened(step.ending.cause, max(limit, CAUSE_CHARS))
+            # The same error at another line of a shell is the same.
+            causes.setdefault(_DIGITS.sub("0", cause), []).append(step)
+    for first, *others in causes.values():
+        cause = shortened(first.ending.cause, max(limit, CAUSE_CHARS))
+        notes = []
+        if others:
+            notes.append(f"again at {', '.join(str(step.number) for step in others)}")
+        if (others or [first])[-1].went_through_at:
+            notes.append(f"the same call went through at {(others or [first])[-1].went_through_at}")
+        yield f"{first.number}: {cause}" + (f" ({'; '.join(notes)})" if notes else "")
+
+
+def _merged(steps: Sequence[KnownStep], room: int, count: Callable[[str], int]) -> Outline:
+    """One line for neighbours of a kind; the earliest go first where even that is too long."""
+    facts = [(-1, line) for line in _runs(steps)]
+    while len(facts) > 1 and count(Outline(tuple(facts)).record.body) > room:
+        del facts[: max(1, len(facts) // 8)]
+    return Outline(tuple(facts))
+
+
+def _runs(steps: Sequence[KnownStep]) -> Iterator[str]:
+    for (kind, failed), run in groupby(steps, key=lambda step: (step.kind, step.ending.failed)):
+        first, *others = run
+        numbers = f"{first.number}-{others[-1].number}" if others else str(first.number)
+        ended = " -> failed" if failed else ""
+        yield f"{numbers}. {shortened(kind, SHORTEST_LINE)}{ended}"
+
+
+def _kind(member: Interaction) -> str:
+    if member.calls:
+        return one_line(", ".join(dict.fromkeys(call.name for call in member.calls)))
+    return action_of(member).split(" ", 1)[0]

@@ -1,0 +1,295 @@
+"""A span as units: every piece of it, with the step it is from and whose words it is."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import wraps
+from typing import Any, TypeVar
+
+from statecomp.history.interaction import Call, Interaction
+from statecomp.history.text import Kind, identifiers
+from statecomp.recent import Weighed
+from statecomp.records.extracting.arguments import (
+    acted,
+    acts_of,
+    arguments_of,
+    as_diff,
+    edit_of,
+    pairs_in,
+    target_of,
+)
+from statecomp.records.extracting.code import is_line_of_code
+from statecomp.records.extracting.cut import cut
+from statecomp.records.extracting.decode import Json
+from statecomp.records.extracting.pieces import (
+    FENCED,
+    LONGEST,
+    Form,
+    Owner,
+    Piece,
+    one_line,
+    sentences,
+    wordless,
+)
+from statecomp.records.extracting.unwrap import Payload, unwrapped
+
+REMEMBERED = 4096
+"""Interactions whose units are kept: a span that waits is looked at again with every step."""
+ARGUMENT = 200
+"""Characters of an argument that is a value; a longer one is a text, a program or a file."""
+EDIT = 700
+
+
+class Place(StrEnum):
+    """Whose words a unit is, and where they stood."""
+
+    SAID = "said"
+    CALL = "call"
+    OBSERVED = "observed"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A piece in its place; `index` of `count` pieces there; `step` is its place in the span.
+
+    `answer` is the place of the call it answers among those of the step; `notes` hold what was
+    found out about the piece alone, see `alone`.
+    """
+
+    text: str
+    form: Form
+    owner: Owner | None
+    step: int
+    place: Place
+    index: int
+    count: int
+    names: Mapping[str, Kind]
+    answer: int = 0
+    notes: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def label(self) -> str:
+        return self.owner.label if self.owner else ""
+
+
+Known = TypeVar("Known")
+
+
+def alone(read: Callable[[Unit], Known]) -> Callable[[Unit], Known]:
+    """What can be told of a unit by itself, in whatever span it comes: read once for its piece."""
+    name = f"{read.__module__}.{read.__name__}"
+
+    @wraps(read)
+    def known(unit: Unit) -> Known:
+        notes = unit.notes
+        if name not in notes:
+            notes[name] = read(unit)
+        found: Known = notes[name]
+        return found
+
+    return known
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPiece:
+    """A piece with the names in it, and what was found out about it since."""
+
+    piece: Piece
+    names: Mapping[str, Kind]
+    notes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """One interaction, unwrapped and cut."""
+
+    payloads: tuple[Payload, ...]
+    pieces: tuple[tuple[Place, tuple[NamedPiece, ...]], ...]
+    notes: dict[object, Any] = field(default_factory=dict)
+
+
+def _weight(parts: Parts) -> int:
+    """Bytes it takes, about, with all that may be found out about it: measured on recorded runs."""
+    texts = sum(len(payload.body) for payload in parts.payloads)
+    return 1000 + 14 * texts + 1100 * sum(len(pieces) for _, pieces in parts.pieces)
+
+
+_memory: Weighed[tuple[str, int], Parts] = Weighed(REMEMBERED, _weight)
+
+
+def parts_of(member: Interaction) -> Parts:
+    """What an interaction is made of, read once and remembered by its id."""
+    key = (member.id, hash((member.said, member.calls, member.observations)))
+    return _memory.get(key) or _memory.put(key, _read(member))
+
+
+def of_step(read: Callable[[Interaction], Known]) -> Callable[[Interaction], Known]:
+    """What can be told of an interaction by itself, read once and kept with its parts."""
+    name = f"{read.__module__}.{read.__name__}"
+
+    @wraps(read)
+    def known(member: Interaction) -> Known:
+        notes = parts_of(member).notes
+        if name not in notes:
+            notes[name] = read(member)
+        found: Known = notes[name]
+        return found
+
+    return known
+
+
+def units_of(span: Sequence[Interaction]) -> list[Unit]:
+    """Every unit of the span, in order."""
+    return [
+        Unit(
+            named.piece.text,
+            named.piece.form,
+            named.piece.owner,
+            step,
+            place,
+            index,
+            len(group),
+            named.names,
+            answer,
+            named.notes,
+        )
+        for step, member in enumerate(span)
+        for (place, group), answer in zip(parts_of(member).pieces, answers_of(member), strict=True)
+        for index, named in enumerate(group)
+        if named.piece.text  # an empty one stands for what was left out
+    ]
+
+
+def answers_of(member: Interaction) -> list[int]:
+    """Which call each group of pieces is of: what was said and sent, then each answer."""
+    places = {call.id: place for place, call in enumerate(member.calls)}
+    seen = enumerate(member.observations)
+    return [0, 0, *(places.get(one.call_id or "", place) for place, one in seen)]
+
+
+def _read(member: Interaction) -> Parts:
+    # Reasoning is left out: a record never contains thinking.
+    payloads = tuple(map(unwrapped, member.observations))
+    message = acted(member.said)
+    said = message[1] if message else FENCED.sub("\n", member.said)
+    written = _done(message[0]) if message else _written(member.said)
+    groups = (
+        (Place.SAID, list(_spoken(said))),
+        (Place.CALL, [*written, *(p for c in member.calls for p in _sent(c))]),
+        *((Place.OBSERVED, list(_once(cut(payload.body)))) for payload in payloads),
+    )
+    named = (
+        (place, tuple(NamedPiece(piece, identifiers(piece.text)) for piece in pieces))
+        for place, pieces in groups
+    )
+    return Parts(payloads, tuple(named))
+
+
+def _once(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """The pieces of an answer without those of a block that it says a second time.
+
+    Of two copies each would be shown in part, and what is of which nobody could tell.
+    """
+    first: dict[tuple[Form, str, str], Owner | None] = {}
+    again = False
+    for piece in pieces:
+        label = piece.owner.label.rpartition("; ")[2] if piece.owner else ""
+        owner = first.setdefault((piece.form, piece.text, label), piece.owner)
+        copied = owner is not piece.owner and piece.form in _COPIED
+        again = copied and (again or len(piece.text) >= COPIED)
+        yield Piece("", Form.LINE) if again else piece
+
+
+_COPIED = (Form.LINE, Form.RULE, Form.ROW, Form.FIELD)
+COPIED = 16
+"""Characters of a piece by which a copy is known; behind it shorter ones are copies too."""
+_MARKUP = re.compile(r"</?(?:observation|thinking|thought|action|plan|reflection)>")
+"""What some agents put around their sentences."""
+
+
+_LITERAL = re.compile(r"\s*(?:#{1,6}\s|(?:(['\"]).*\1|[\[({].*[\])}])[\])},;]*\s*\Z)")
+"""A heading, or a value of a program: no sentence."""
+_TYPED = re.compile(
+    r"\s*(?:[\w.@~/-]{1,40}[$>] |>>> |In \[\d|(?:from [\w.]+ )?import \w|"
+    r"(?:assert|return|print)\b[ (])"
+)
+"""What the agent wrote as if a terminal had shown it, or as a line of a program."""
+_HANGS = re.compile(
+    r"\b(?:a|an|the|as|of|to|is|are|was|were|with|for|and|or|by|in|on|at|from|that|than)\W*\Z",
+    re.IGNORECASE,
+)
+_ITEM = re.compile(r"\s*(?:\d{1,3}[.)]|[-*•])\s")
+_DATA = ("[{", "{'", '{"')
+"""What data begins with that some clients put into the words of the agent."""
+ITEM_WORDS = 6
+"""Words of an item that stands without the list it is of."""
+
+
+def _spoken(text: str) -> Iterator[Piece]:
+    for line in _MARKUP.sub(" ", text).split("\n"):
+        if (
+            line.lstrip()[:2] in _DATA
+            or is_line_of_code(line)
+            or _LITERAL.match(line)
+            or _TYPED.match(line)
+            or (_ITEM.match(line) and len(line.split()) < ITEM_WORDS)
+        ):
+            yield Piece("", Form.LINE)  # what stood around it is no one thought
+            continue
+        for sentence in sentences(one_line(line)):
+            if len(sentence.split()) > 2 and not (wordless(sentence) or _half(sentence)):
+                yield Piece(sentence, Form.LINE)
+            else:
+                yield Piece("", Form.LINE)
+
+
+def _half(sentence: str) -> bool:
+    """Whether it is too long to be told whole, or breaks off: half is not what the agent said."""
+    return len(sentence) > LONGEST or sentence.count('"') % 2 > 0 or bool(_HANGS.search(sentence))
+
+
+def _written(said: str) -> Iterator[Piece]:
+    """What stands in the fence of a text whose action is a fence: the last is what was run."""
+    for block in FENCED.findall(said)[-1:]:
+        yield from cut(block, 0)
+
+
+def _done(acts: Json) -> Iterator[Piece]:
+    """The long texts in the acts of a message of data; its line tells the short ones."""
+    if isinstance(acts, str):
+        if len(acts) > ARGUMENT:
+            yield from cut(acts, 0)
+    else:
+        inside = acts.values() if isinstance(acts, dict) else acts
+        for inner in inside if isinstance(inside, Iterable) else ():
+            yield from _done(inner)
+
+
+def _sent(call: Call) -> Iterator[Piece]:
+    """The arguments of a call: an edit as old and new, short values as fields, texts cut."""
+    arguments = arguments_of(call)
+    if acts_of(call):
+        return  # its line tells all of it
+    edit = edit_of(arguments)
+    owner = Owner(target_of(arguments))
+    if edit and sum(map(len, edit)) <= EDIT:
+        yield Piece(as_diff(*edit), Form.DIFF, owner if owner.label else None)
+        arguments = {k: v for k, v in arguments.items() if v not in edit}
+    for key, value in arguments.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        if len(text) <= ARGUMENT and "\n" not in text.strip():
+            for name, plain in pairs_in(value, key):
+                if not wordless(plain):
+                    yield Piece(f"{name}: {plain}", Form.FIELD, None)
+        else:
+            yield from _owned(cut(value, 1), owner)
+
+
+def _owned(pieces: Sequence[Piece], owner: Owner) -> Iterator[Piece]:
+    for piece in pieces:
+        known = piece.owner if piece.owner or not owner.label else owner
+        yield Piece(piece.text, piece.form, known)

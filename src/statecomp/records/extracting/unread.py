@@ -1,0 +1,63 @@
+"""Files that a listing named and nobody has opened: work may be waiting there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from statecomp.history.facts import facts_of
+from statecomp.history.interaction import Interaction
+from statecomp.history.situation import Situation
+from statecomp.history.text import Kind, identifiers
+from statecomp.records.extracting.reading.actions import action_of
+from statecomp.records.extracting.units import of_step, parts_of
+
+SHOWN = 8
+LISTED = 40
+"""A listing of more files is a search through a tree, not a folder to work through."""
+
+_LISTING = re.compile(r"\b(?:ls|dir|tree|glob|list_\w*|list\w*director\w*|find)\b", re.IGNORECASE)
+_FILE = re.compile(r"[\w@+~./-]{1,120}\.\w{1,8}\Z")
+
+
+def unread(span: Sequence[Interaction], situation: Situation) -> tuple[str, ...]:
+    """One entry for each listing of the span with files left, those the user names first."""
+    steps = (*span, *situation.interactions)
+    opened = {_base(name) for member in steps for name in facts_of(member).own if "." in name}
+    asked = "\n".join(situation.asked)
+    entries = []
+    told: set[str] = set()
+    for member in span:
+        files = _listed(member)
+        left = [name for name in files if _base(name) not in opened and name not in told]
+        if left and len(files) <= LISTED:
+            told.update(left)
+            left.sort(key=lambda name: _base(name) not in asked)
+            more = f" and {len(left) - SHOWN} more" if len(left) > SHOWN else ""
+            entries.append(f"{member.number}: listed, not read: {', '.join(left[:SHOWN])}{more}")
+    return tuple(entries)
+
+
+@of_step
+def _listed(member: Interaction) -> list[str]:
+    action = action_of(member)
+    # Data names files for other reasons: those that a commit removed, those that hold a match.
+    data = member.observed.lstrip()[:1] in ("{", "[") or action[:1] == "{"
+    if data or not _LISTING.search(action[:300]):
+        return []
+    names = identifiers(_shown_by_listings(member)[:20_000]).items()
+    return [name for name, kind in names if kind is Kind.PATH and _FILE.match(name)]
+
+
+def _shown_by_listings(member: Interaction) -> str:
+    """What was answered; of several calls at once only by those that list."""
+    if len(member.calls) < 2:
+        return "\n".join(payload.text for payload in parts_of(member).payloads)
+    lists = {
+        call.id for call in member.calls if _LISTING.search(f"{call.name} {call.arguments[:300]}")
+    }
+    return "\n".join(seen.text for seen in member.observations if seen.call_id in lists)
+
+
+def _base(name: str) -> str:
+    return name.rstrip("/").rpartition("/")[2]

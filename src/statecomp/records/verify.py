@@ -1,0 +1,260 @@
+"""The fact ledger: a record carries what only its span knew, and names nothing made up."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+
+from statecomp.errors import SummaryFailed
+from statecomp.history.facts import FactIndex, own_words
+from statecomp.history.given import NotGiven, given
+from statecomp.history.interaction import Call, Interaction
+from statecomp.history.situation import Situation
+from statecomp.history.text import COMMON, Kind, identifiers
+from statecomp.records.extracting.arguments import acted
+from statecomp.records.extracting.pieces import FENCED
+from statecomp.records.extracting.reading.noise import guesses, intends
+from statecomp.records.extracting.units import of_step
+from statecomp.records.record import Record
+from statecomp.records.record import entry as quoting
+from statecomp.records.source import SourceText
+
+BODY_LINES = 6
+"""A written text of more lines than this is an artefact, not something the agent says."""
+ENTRY_CHARS = 160
+BESIDE_CHARS = 40
+"""What is quoted on each side of a name: enough for its label."""
+
+# Each runs to its end marker or to the end of the text, so no beginning is ever tried twice.
+_HEREDOC = re.compile(
+    r"<<-?[ \t]*(['\"]?)(\w{1,40})\1[^\n]*\n"
+    r"(?:(?![ \t]*\2[ \t]*$).*\n)*(?:(?![ \t]*\2[ \t]*$).+\Z)?",
+    re.MULTILINE,
+)
+_EDIT = re.compile(r"^edit \d+:\d+[^\n]*\n(?:(?!end_of_).*\n)*(?:(?!end_of_).+\Z)?", re.MULTILINE)
+_RUN_KEYS = frozenset(
+    {"command", "cmd", "code", "script", "keystrokes", "input", "bash", "commands"}
+)
+_ENTRY_NUMBER = re.compile(
+    r"\A\W*\d+(?:-\d+)?[.:)]\s|\b[Ss]teps? \d+(?:(?:-| to | and |, )\d+)*|"
+    # What an extract counted itself.
+    r"\bitem \d+(?=[;:\n]|\Z)|\band \d+ more\b|\b\d+ (?:[\w ]{1,40} )?listed\b|"
+    r"(?:-> |\(|-> ok, |file of )[\d,]+ (?:lines?|characters|fields?|things?)(?=[);\n]|\Z)|"
+    r"(?:-> |\()lines \d+-\d+(?: of \d+)?(?=[);\n]|\Z)"
+)
+_CALLED = re.compile(r"\s*(?:\[\{|\{['\"])")
+"""Data in the words of the agent: what a client wrote of its calls, which are told elsewhere."""
+_SENTENCE = re.compile(r"(?:\S+ ){3,}\S+[.!?]\Z")
+"""A quotation that is a sentence of the agent names nothing."""
+_MARKUP = re.compile(r"</?[a-z_]{1,20}>")
+# Quotation marks on two sides of a joint belong to two quotations.
+_JOINT = re.compile(r"; | -> | \.\.\. ")
+
+
+def verify(record: Record, span: Sequence[Interaction], situation: Situation) -> Record:
+    """The record without the entries that name what nothing contains, and with what it owed.
+
+    Raises SummaryFailed where no entry is left.
+    """
+    made_up = inventions(record, span, situation)
+    if not made_up:
+        return completed(record, span, situation.rest)
+    left = mended(record, dict.fromkeys(made_up, ""))
+    if not left:
+        names = ", ".join(repr(name) for names in made_up.values() for name in names[:3])
+        raise SummaryFailed(f"the summary names {names}, which its source does not contain")
+    return completed(left, span, situation.rest)
+
+
+def inventions(
+    record: Record, span: Sequence[Interaction], situation: Situation
+) -> dict[str, list[str]]:
+    """The entries that name what neither the span nor the rest of the history contains."""
+    source = SourceText(span)
+    elsewhere = SourceText((*situation.before, *situation.after))
+    found: dict[str, list[str]] = {}
+    for entry in _entries(record):
+        names = [
+            name
+            for name, kind in _claims(entry).items()
+            if name not in source.measures
+            and not source.holds(name, kind)
+            and name not in situation.rest
+            and not elsewhere.holds(name, kind)
+        ]
+        if names:
+            found[entry] = names
+    return found
+
+
+def mended(record: Record, mends: Mapping[str, str]) -> Record:
+    """The record with some entries replaced; by nothing, they are left out."""
+    changed = {
+        field.name: tuple(
+            said for entry in getattr(record, field.name) if (said := mends.get(entry, entry))
+        )
+        for field in fields(record)
+    }
+    return replace(record, **changed)
+
+
+def owed(span: Sequence[Interaction], rest: FactIndex) -> Mapping[str, Kind]:
+    """Identifiers the agent wrote in the span and that would be gone with it.
+
+    What the agent wrote into files and scripts is an artefact that still exists: the symbols inside
+    need not be carried, only where it was put.
+    """
+    found: dict[str, Kind] = {}
+    for member in span:
+        for name, kind in own_identifiers(member).items():
+            if name not in COMMON and name not in rest:
+                found.setdefault(name, kind)
+    return found
+
+
+def completed(record: Record, span: Sequence[Interaction], rest: FactIndex) -> Record:
+    """The record with what it owes and does not say: each in the agent's own words, with its step.
+
+    A bare list of names told no reader anything.
+    """
+    body = record.body
+    named = identifiers(body)
+    missing = [
+        name
+        for name in owed(span, rest)
+        if name not in named and not _SENTENCE.match(name) and not _stands_in(name, body)
+    ]
+    if not missing:
+        return record
+    return replace(record, locations=(*record.locations, *_quoted(missing, span)))
+
+
+def _stands_in(name: str, body: str) -> bool:
+    """Whether the body has it as a whole: 162 is not in 1162."""
+    return name in body and bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", body))
+
+
+def _quoted(names: Sequence[str], span: Sequence[Interaction]) -> Iterator[str]:
+    """For each step, the words around the names it is the first to hold."""
+    left = dict.fromkeys(names)
+    for member in span:
+        pieces: list[str] = []
+        for line in _MARKUP.sub(" ", own_words(replace(member, reasoning=""))).splitlines():
+            here = [name for name in identifiers(line) if name in left]
+            if here:
+                spoken = line in member.said
+                pieces.append(_around(here, line, spoken))
+                for name in here:
+                    del left[name]
+            if not left:
+                break
+        if pieces:
+            yield quoting(f"{member.number}, the agent's own words:", pieces)
+    if left:
+        yield f"also named by the agent: {', '.join(left)}"
+
+
+def _around(names: Sequence[str], line: str, spoken: bool) -> str:
+    """The part of a line from the first of some names to the last, and a few words beside them.
+
+    Of a sentence the names alone, if it does not fit: half of it is not what the agent said.  A
+    number says nothing without its words, unless they are a guess.
+    """
+    places = [re.search(rf"(?<!\w){re.escape(name)}(?!\w)", line) for name in names]
+    spans = [place.span() for place in places if place]
+    if not spans:
+        return ", ".join(names)
+    first, last = min(start for start, _ in spans), max(end for _, end in spans)
+    start = line.rfind(" ", 0, max(0, first - BESIDE_CHARS)) + 1 if first > BESIDE_CHARS else 0
+    stop = line.find(" ", last + BESIDE_CHARS)
+    part = line[start : len(line) if stop < 0 else stop].strip()
+    torn = spoken and (start > 0 or stop >= 0) and (guesses(line) or not _bare(names))
+    if torn or len(part) > ENTRY_CHARS + sum(map(len, names)) or intends(part):
+        # Far apart on a line of data: what stands between them is no label of theirs.
+        # And a torn sentence about what the agent meant to do reads like what is to be done.
+        return ", ".join(names)
+    return f"{'... ' if start else ''}{part}{' ...' if stop >= 0 else ''}"
+
+
+def _bare(names: Sequence[str]) -> bool:
+    return any(not any(map(str.isalpha, name)) for name in names)
+
+
+@of_step
+def own_identifiers(member: Interaction) -> Mapping[str, Kind]:
+    """The identifiers of the agent's own words, without those inside what it wrote elsewhere."""
+    # Reasoning is left out: a record never contains thinking.
+    prose: list[str] = []
+    bodies: list[str] = []
+    message = acted(member.said)
+    _divide(str(message[0]) if message else member.said, prose, bodies)
+    for call in member.calls:
+        for key, value in _arguments(call):
+            if value.count("\n") <= BODY_LINES:
+                prose.append(value)
+            elif key in _RUN_KEYS:
+                _divide(value, prose, bodies)
+            # A long value under any other key is the content of a file, a page or a message.
+    lines = (line for text in prose for line in text.split("\n"))
+    found = dict(identifiers("\n".join(line for line in lines if not _CALLED.match(line))))
+    for name, kind in identifiers("\n".join(bodies)).items():
+        if kind is Kind.PATH and name.startswith(("/", "~", "./")):
+            found.setdefault(name, kind)
+    return found
+
+
+def _divide(text: str, prose: list[str], bodies: list[str]) -> None:
+    """Put what is said into `prose`, and long blocks of code or content into `bodies`."""
+    spoken: list[str] = []
+    place = 0
+    for match in sorted(_blocks(text), key=lambda block: block.start()):
+        if match.start() < place or match[0].count("\n") <= BODY_LINES:
+            continue
+        first, second = match[0].split("\n", 2)[:2]
+        # The line that opens a block says where it goes; inside a fence that is its second line.
+        head = f"{first}\n{second}" if "<<" in second or second.startswith("edit ") else first
+        spoken += [text[place : match.start()], head]
+        bodies.append(match[0])
+        place = match.end()
+    tail = text[place:]
+    if tail.count("\n") > 4 * BODY_LINES and not spoken and _looks_like_code(tail):
+        bodies.append(tail)
+    else:
+        spoken.append(tail)
+    prose.append("\n".join(spoken))
+
+
+def _blocks(text: str) -> Iterator[re.Match[str]]:
+    for pattern in (FENCED, _HEREDOC, _EDIT):
+        yield from pattern.finditer(text)
+
+
+def _looks_like_code(text: str) -> bool:
+    lines = text.split("\n")
+    marked = sum(1 for line in lines if line[:1] in " \t#}" or line.endswith((":", ";", "{", ")")))
+    return marked * 2 > len(lines)
+
+
+def _arguments(call: Call) -> Iterator[tuple[str, str]]:
+    """(key, value) of each argument; text that is no JSON object is one argument."""
+    try:
+        decoded = given(call.arguments)
+    except NotGiven:
+        decoded = call.arguments
+    if not isinstance(decoded, dict):
+        yield "input", decoded if isinstance(decoded, str) else call.arguments
+        return
+    for key, value in decoded.items():
+        yield str(key), value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _entries(record: Record) -> Iterator[str]:
+    for field in fields(record):
+        yield from getattr(record, field.name)
+
+
+def _claims(entry: str) -> Mapping[str, Kind]:
+    """The identifiers of an entry, leaving aside the step numbers that we wrote ourselves."""
+    return identifiers(_JOINT.sub("\n", _ENTRY_NUMBER.sub(" ", entry)))

@@ -1,0 +1,66 @@
+"""Who writes records, as one value: a model that is named, or the client's own upstream."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import inf
+
+from statecomp.controller.prices import PriceBook, Prices, shipped_prices
+from statecomp.llm.chat import Chat, ChatUsage
+from statecomp.llm.side import SideAccount
+from statecomp.records.extract import ExtractiveSummarizer
+from statecomp.records.writing.credit import Credit, DayPurse, Purse
+from statecomp.records.writing.writer import RECORD_DEADLINE_S, ModelWriter
+from statecomp.tokens import ESTIMATE, TokenCounter
+
+SAME = "same"
+
+
+@dataclass(frozen=True)
+class ModelRecords:
+    """Records by a model, and what they may cost.
+
+    Without a `chat` the client's own upstream is asked, with the client's own credential: for
+    `model`, or for the cheap sibling that the price book names.  The `extract` stands in where no
+    model answers, or what it says cannot be used.
+    """
+
+    extract: ExtractiveSummarizer
+    chat: Chat | None = None
+    model: str = ""
+    book: PriceBook = field(default_factory=shipped_prices)
+    session_dollars: float = inf
+    day_dollars: float = inf
+    deadline_s: float = RECORD_DEADLINE_S
+    objects: bool = True
+    count: TokenCounter = ESTIMATE
+
+    def model_for(self, acting: str) -> str:
+        """Who is asked for the records of an agent of this model."""
+        if self.chat is not None:
+            return self.chat.model
+        return self.model or self.book.sibling(acting)
+
+    def prices_for(self, acting: str) -> Prices:
+        return self.book.nearest(self.model_for(acting))
+
+    def credit(self, day: DayPurse | None = None) -> Credit:
+        """What one conversation may spend, out of a purse for the day that others may share."""
+        return Credit((Purse(self.session_dollars), day or DayPurse(self.day_dollars)))
+
+    def writer(self, account: SideAccount, chat: Chat, credit: Credit) -> ModelWriter:
+        prices = self.book.nearest(chat.model)
+
+        def price(usage: ChatUsage) -> float:
+            return prices.side_dollars(usage.input_tokens, usage.output_tokens)
+
+        return ModelWriter(
+            chat,
+            self.extract,
+            account,
+            price=price,
+            credit=credit,
+            objects=self.objects,
+            deadline_s=self.deadline_s,
+            count=self.count,
+        )

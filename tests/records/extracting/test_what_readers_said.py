@@ -1,0 +1,225 @@
+"""What readers stumbled over in extracts, each as a test that would have caught it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from statecomp.history.facts import FactIndex
+from statecomp.history.interaction import Interaction, Pinned, Segment, Summary
+from statecomp.history.situation import Situation
+from statecomp.records.extract import ExtractiveSummarizer
+from statecomp.records.record import Record
+from tests.records.test_extract import PADDING, step
+
+
+def written(
+    *span: Interaction, before: Sequence[Segment] = (), after: Sequence[Segment] = ()
+) -> Record:
+    situation = Situation(FactIndex((*before, *after)), tuple(before), tuple(after))
+    return ExtractiveSummarizer().summarize(span, situation)
+
+
+def lines_with(text: str, record: Record) -> list[str]:
+    return [line for line in record.body.split("\n") if text in line]
+
+
+# --- how a step ended ---
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        "Chunk ID: 1f\nProcess exited with code 0\nOutput:\nerror handling: see docs/errors.md",
+        '{"stdout": "ERROR = 3\\nraise ValueError", "stderr": "", "returncode": 0}',
+        "# Errors\n\nA failed payment must be retried once.\n",
+        "class NotFoundError(Exception):\n    pass\n\n\nclass Other:\n    pass\n",
+        "a1f fix: error when the file is missing\nb2e Permission denied is now reported\n",
+    ],
+)
+def test_a_read_that_succeeded_is_not_called_failed(seen: str) -> None:
+    record = written(step(1, '{"path": "docs/errors.md"}', seen, name="read_file"))
+    assert not record.failures
+    assert not record.unresolved
+    assert "failed" not in record.facts[0].replace("A failed payment", "")
+
+
+def test_a_status_stands_above_the_words_of_the_output() -> None:
+    well = '{"stdout": "Error: 0 found", "stderr": "", "returncode": 0}'
+    ill = '{"stdout": "all fine", "stderr": "", "returncode": 3}'
+    span = (step(1, seen=well), step(2, seen=ill, name="other"), step(3, seen=PADDING))
+    record = written(*span)
+    assert [line[:2] for line in record.failures] == ["2:"]
+
+
+@pytest.mark.parametrize(
+    ("command", "seen", "failed"),
+    [
+        ("diff rules/old.conf rules/new.conf", "3c3\n< port 22\n---\n> port 2222", False),
+        ("cd etc && grep -rn sshd_port .", "", False),
+        ("diff a.conf b.conf", "diff: b.conf: No such file or directory", True),
+        ("grep -q x a.conf && make", "make: *** No rule to make target", True),
+    ],
+)
+def test_a_status_that_answers_a_question_is_no_failure(
+    command: str, seen: str, failed: bool
+) -> None:
+    answer = json.dumps({"stdout": seen, "stderr": "", "returncode": 1})
+    record = written(step(1, json.dumps({"command": command}), answer), step(2, seen=PADDING))
+    assert bool(record.failures) == failed
+    assert ("failed" in record.facts[0]) == failed
+
+
+def test_a_test_run_keeps_its_verdict() -> None:
+    seen = "\n".join(f"test_wrap_{n:02} ... ok" for n in range(60)) + "\nRan 60 tests in 0.4s\n\nOK"
+    record = written(step(1, '{"cmd": "pytest"}', seen), step(2, seen=PADDING))
+    assert "Ran 60 tests in 0.4s; OK" in record.facts[0]
+
+
+def test_a_failure_that_the_same_call_overcame_says_so() -> None:
+    failing = step(1, seen=f"Error: no such table: orders\n{PADDING}")
+    assert written(failing).failures == ("1: Error: no such table: orders",)
+    (told,) = written(failing, after=[step(2, seen="3 rows")]).failures
+    assert told.endswith("(the same call went through at 2)")
+
+
+def test_a_cause_that_several_steps_met_is_told_once() -> None:
+    failing = [step(n, seen=f"Error: quota used up\n{PADDING}", name=f"t{n}") for n in (1, 2, 3)]
+    assert written(*failing).failures == ("1: Error: quota used up (again at 2, 3)",)
+
+
+def test_a_step_that_says_it_went_well_is_shown_so() -> None:
+    seen = '{"stdout": "", "stderr": "", "returncode": 0}'
+    assert written(step(4, '{"cmd": "make clean"}', seen)).facts[0].endswith("-> ok, no output")
+
+
+def test_a_step_with_output_says_how_it_ended_even_where_no_line_of_it_fits() -> None:
+    code = "\n".join(f"def f{n}(x):\n    return x + {n}\n" for n in range(20))
+    line = written(step(4, seen=code, name="read_file")).facts[0].split("\n")[0]
+    assert line.endswith("-> 59 lines; from its output:")
+
+
+# --- a value never leaves its label ---
+
+
+def test_an_order_keeps_its_own_status_and_tracking_number() -> None:
+    orders = [
+        {"order_id": f"ORD-{n}", "status": "shipped" if n % 2 else "open", "tracking": f"TRK{n}77X"}
+        for n in range(100, 140)
+    ]
+    record = written(step(1, seen=json.dumps(orders)))
+    for order in orders:
+        for line in lines_with(order["tracking"], record):
+            assert order["order_id"] in line
+    assert not any(line.count("ORD-") > 1 for line in record.body.split("\n"))
+
+
+def test_a_row_stands_whole_below_its_header() -> None:
+    rows = [f"PG{n:02},{20 + n}.76,{n}.3" for n in range(40)]
+    record = written(step(1, seen="\n".join(["pay group,hourly rate,night", *rows])))
+    lines = record.body.split("\n")
+    kept = [line.strip() for line in lines if "PG" in line and "group" not in line]
+    assert kept
+    assert all(any(row in line for row in rows) for line in kept)
+    assert any("pay group,hourly rate,night" in line for line in lines)
+
+
+def test_an_empty_waiver_does_not_borrow_the_next_ones() -> None:
+    trips = [
+        {"trip": "TR-70625", "waiver": None, "cost": "410.50"},
+        {"trip": "TR-70626", "waiver": "W-4103", "cost": "98.20"},
+    ]
+    record = written(step(1, seen=json.dumps(trips) + "\n" * 30))
+    for line in lines_with("W-4103", record):
+        assert "TR-70626" in line
+        assert "TR-70625" not in line
+
+
+def test_a_rule_is_kept_whole_with_its_heading() -> None:
+    rule = (
+        "- The premium for night work is 35 percent of the hourly\n  rate, must be shown apart, "
+        "and never applies to leavers."
+    )
+    record = written(step(1, seen=f"# Pay\n\n## Night work\n\n{rule}\n\n# Other\n\n{PADDING}"))
+    (line,) = lines_with("35 percent", record)
+    assert "Night work" in line
+    assert "never applies to leavers." in line
+
+
+def test_a_code_comment_is_no_constraint() -> None:
+    code = (
+        "def match(r):\n    # Empty range: never match.\n    if not r:\n        return False\n" * 9
+    )
+    assert not written(step(1, seen=code, name="read_file")).constraints
+
+
+def test_code_is_kept_in_runs_of_lines_and_not_line_by_line() -> None:
+    code = "\n\n".join(f"def f{n}(x):\n    y = x + {n}\n    return y * {n}" for n in range(8))
+    record = written(step(1, seen=code), step(2, '{"name": "f3"}', "ok"))
+    body = record.body
+    for number in range(8):
+        if f"return y * {number}" in body:
+            assert f"y = x + {number}\n" in body
+
+
+def test_an_edit_is_kept_as_old_and_new() -> None:
+    arguments = {"path": "cfg.py", "old_str": "LIMIT = 30\nA = 1", "new_str": "LIMIT = 45\nA = 1"}
+    body = written(step(1, json.dumps(arguments), "ok", name="edit"), step(2, seen=PADDING)).body
+    assert "1. edit cfg.py: - LIMIT = 30 + LIMIT = 45 -> ok" in body
+
+
+def test_two_attempts_that_differ_at_their_end_look_different() -> None:
+    query = "SELECT name, price, stock, region, supplier FROM products WHERE region = 'EMEA' AND "
+    span = [
+        step(n, json.dumps({"query": query * 3 + f"stock < {n}00"}), PADDING) for n in range(1, 4)
+    ]
+    facts = written(*span).facts
+    assert len({line.partition(". ")[2] for line in facts[:3]}) == 3
+
+
+def test_what_the_line_of_a_step_says_is_not_said_again_below_it() -> None:
+    arguments = {"command": "mono --version", "workdir": "/srv/app/long/enough/to/be/shown"}
+    span = [step(1, json.dumps(arguments), "Mono 6.8.0.105"), step(2, seen=PADDING)]
+    body = written(*span).body
+    assert body.count("mono --version") == 1
+    assert body.count("Mono 6.8.0.105") == 1
+
+
+# --- what the agent said ---
+
+
+def test_a_guess_is_not_a_confirmed_conclusion() -> None:
+    said = "It seems the limit max_rows was fixed around 2021 in settings.toml."
+    record = written(step(1, seen="settings.toml has max_rows"), step(2, said=said, seen=PADDING))
+    assert not record.conclusions
+
+
+def test_a_conclusion_that_a_later_step_refutes_is_not_confirmed() -> None:
+    first = "The cause is max_rows in settings.toml."
+    later = "Actually the cause is not max_rows at all."
+    shown = step(1, seen="settings.toml: max_rows")
+    alone = written(shown, step(2, said=first, seen=PADDING))
+    refuted = written(shown, step(2, said=first, seen=PADDING), step(3, said=later, seen=PADDING))
+    assert alone.conclusions
+    assert not any(first in line for line in refuted.conclusions)
+
+
+# --- the situation ---
+
+
+def test_what_stands_elsewhere_in_the_history_is_not_repeated() -> None:
+    line = "the report goes to finance-team at the end of the quarter"
+    record = Summary("s", (), 0, f"Facts:\n- 1: {line}", (), 1, 1)
+    seen = f"{line}\n{PADDING}"
+    assert line in written(step(2, seen=seen)).body
+    assert line not in written(step(2, seen=seen), before=[record]).body
+
+
+def test_files_that_were_listed_and_never_read_are_named() -> None:
+    listing = step(1, '{"cmd": "ls docs"}', "rules.md\nrates.csv\nnotes.txt", name="shell")
+    reading = step(2, '{"path": "docs/rates.csv"}', PADDING, name="read_file")
+    task = Pinned("p", (), 0, "user", "Follow notes.txt.")
+    record = written(listing, reading, before=[task])
+    assert "1: listed, not read: notes.txt, rules.md" in record.locations

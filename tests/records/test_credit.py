@@ -1,0 +1,172 @@
+"""What a writer may cost: a purse a conversation, one a day, a share for refusals, a breaker."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, datetime, timedelta, tzinfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from statecomp.history.interaction import Interaction, Observation
+from statecomp.history.situation import Situation
+from statecomp.llm.chat import ChatFailed
+from statecomp.llm.side import SideAccount
+from statecomp.records.extract import ExtractiveSummarizer
+from statecomp.records.writing.credit import (
+    FREE_REFUSALS,
+    LONGEST_PAUSE_S,
+    REFUSED_SHARE,
+    Breaker,
+    Credit,
+    DayPurse,
+    Purse,
+)
+from statecomp.records.writing.writer import ModelWriter
+from statecomp.testing.chat import ScriptedChat
+from statecomp.writers import ModelRecords
+
+GOOD = json.dumps({"facts": ["the parts were looked at, all of them fine"]})
+PROSE = "I looked at the parts."
+
+
+class Clock:
+    """Days and seconds that pass when they are told to."""
+
+    def __init__(self) -> None:
+        self.day, self.now = date(2026, 11, 18), 0.0
+
+    def today(self) -> date:
+        return self.day
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def span(*numbers: int, tokens: int = 400) -> list[Interaction]:
+    text = "\n".join(f"part {n} is checked and fine" for n in range(80))
+    return [
+        Interaction(f"i{n}", n, (), tokens, observations=(Observation(f"c{n}", text),))
+        for n in numbers
+    ]
+
+
+def writer(
+    *replies: str | ChatFailed, credit: Credit, price: float = 1.0
+) -> tuple[ModelWriter, ScriptedChat, SideAccount]:
+    chat, account = ScriptedChat(replies), SideAccount()
+    made = ModelWriter(
+        chat, ExtractiveSummarizer(), account, credit=credit, price=lambda usage: price
+    )
+    return made, chat, account
+
+
+def remarks(account: SideAccount) -> str:
+    return " ".join(account.heard())
+
+
+def test_the_purse_of_a_day_is_never_overdrawn_and_full_again_the_next() -> None:
+    clock = Clock()
+    purse = DayPurse(2.0, today=clock.today)
+    made, chat, account = writer(GOOD, GOOD, GOOD, credit=Credit((purse,)))
+    for number in range(3):
+        made.summarize(span(number), Situation())
+    assert len(chat.asked) == 2
+    assert purse.spent == 2.0
+    assert "$2.00 of $2.00 for records is spent" in remarks(account)
+    clock.day += timedelta(days=1)
+    made.summarize(span(9), Situation())
+    assert len(chat.asked) == 3
+    assert purse.spent == 1.0
+
+
+def test_the_purse_of_the_day_is_shared_and_that_of_a_conversation_is_not() -> None:
+    day = DayPurse(3.0)
+    one, asked_by_one, _ = writer(GOOD, GOOD, credit=Credit((Purse(2.0), day)))
+    two, asked_by_two, account = writer(GOOD, GOOD, credit=Credit((Purse(2.0), day)))
+    for number in (1, 2):
+        one.summarize(span(number), Situation())
+        two.summarize(span(number), Situation())
+    assert (len(asked_by_one.asked), len(asked_by_two.asked)) == (2, 1)
+    assert "$3.00 of $3.00" in remarks(account)
+
+
+def test_the_purse_of_a_conversation_does_not_fill_again_overnight(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    records = ModelRecords(ExtractiveSummarizer(), session_dollars=2.0, day_dollars=2.0)
+    made, chat, account = writer(GOOD, GOOD, GOOD, credit=records.credit())
+    made.summarize(span(1), Situation())
+    made.summarize(span(2), Situation())
+    monkeypatch.setattr("statecomp.records.writing.credit.datetime", Tomorrow)
+    made.summarize(span(3), Situation())
+    assert len(chat.asked) == 2
+    assert "$2.00 of $2.00 for records is spent" in remarks(account)
+
+
+class Tomorrow(datetime):
+    """The clock on the wall, a day later."""
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> Tomorrow:
+        return super().now(tz) + timedelta(days=1)
+
+
+def test_refusals_in_one_conversation_are_not_held_against_another() -> None:
+    day = DayPurse(100.0)
+    bad, asked_in_vain, _ = writer(*[PROSE] * 9, credit=Credit((Purse(50.0), day)))
+    for number in range(9):
+        bad.summarize(span(number), Situation())
+    assert len(asked_in_vain.asked) == FREE_REFUSALS + 1
+    good, asked, account = writer(GOOD, credit=Credit((Purse(50.0), day)))
+    good.summarize(span(1), Situation())
+    assert len(asked.asked) == 1, remarks(account)
+
+
+@given(st.lists(st.booleans(), max_size=60))
+def test_no_more_than_a_share_goes_into_records_that_cannot_be_used(usable: list[bool]) -> None:
+    purse = Purse(1000.0)
+    for good in usable:
+        if not purse.denies(1.0):
+            purse.pay(1.0, in_vain=not good)
+    # What is denied costs nothing; one more may come when the share is just kept.
+    assert purse.refused <= max(FREE_REFUSALS, REFUSED_SHARE * purse.spent) + 1.0
+
+
+def test_what_was_refused_is_asked_for_again_when_it_has_doubled() -> None:
+    made, chat, account = writer(PROSE, GOOD, credit=Credit())
+    assert made.summarize(span(1), Situation()).facts
+    made.summarize(span(1), Situation())
+    assert len(chat.asked) == 1
+    assert "a record of part of it was refused before" in remarks(account)
+    made.summarize(span(1, 2), Situation())
+    assert len(chat.asked) == 2
+
+
+def test_a_writer_that_fails_is_left_alone_longer_each_time() -> None:
+    clock = Clock()
+    breaker = Breaker(clock)
+    pauses = []
+    for _ in range(9):
+        breaker.failed("503", passing=True)
+        breaker.failed("503", passing=True)
+        began = clock.now
+        while breaker.open:
+            clock.now += 30.0
+        pauses.append(clock.now - began)
+    assert pauses == sorted(pauses)
+    assert pauses[-1] <= LONGEST_PAUSE_S
+    breaker.answered()
+    breaker.failed("503", passing=True)
+    assert not breaker.open, "one failure after a good answer proves nothing"
+
+
+@pytest.mark.parametrize("retryable", [True, False])
+def test_what_will_not_pass_is_not_asked_twice(retryable: bool) -> None:
+    failure = ChatFailed("the key may not use that model", retryable=retryable)
+    made, chat, account = writer(failure, failure, failure, credit=Credit())
+    for number in range(4):
+        assert made.summarize(span(number), Situation()).facts, "the extract stands"
+    assert len(chat.asked) == (2 if retryable else 1)
+    assert "an extract, because" in remarks(account)

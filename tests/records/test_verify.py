@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from statecomp.errors import SummaryFailed
+from statecomp.history.facts import FactIndex
+from statecomp.history.interaction import Call, Interaction, Observation, Pinned, Summary
+from statecomp.history.situation import Situation
+from statecomp.records.record import Record
+from statecomp.records.verify import inventions, owed, verify
+
+NOTHING = FactIndex()
+
+
+def step(number: int = 1, said: str = "", arguments: str = "{}", seen: str = "") -> Interaction:
+    return Interaction(
+        id=f"i{number}", number=number, messages=(), tokens=0, said=said,
+        calls=(Call(f"c{number}", "run", arguments),), observations=(Observation("", seen),),
+    )  # fmt: skip
+
+
+def test_what_only_the_agent_knew_is_added_to_the_locations() -> None:
+    span = [step(said="I put the token into /srv/app/secret.env", seen="ok")]
+    record = verify(Record(facts=("1. run -> ok",)), span, Situation(NOTHING))
+    assert record.locations == (
+        "1, the agent's own words: I put the token into /srv/app/secret.env",
+    )
+
+
+def test_what_is_carried_or_held_elsewhere_is_not_added_again() -> None:
+    span = [step(said="wrote /srv/a.txt and /srv/b.txt")]
+    rest = FactIndex([Pinned("p", (), 0, "user", "the file is /srv/b.txt")])
+    record = Record(facts=("1. wrote /srv/a.txt",))
+    assert verify(record, span, Situation(rest)) == record
+
+
+def test_a_number_inside_another_number_is_not_carried() -> None:
+    record = verify(Record(facts=("1. got 1162",)), [step(said="162, 1162")], Situation(NOTHING))
+    assert record.locations == ("1, the agent's own words: 162, 1162",)
+
+
+def test_a_debt_on_a_long_line_is_quoted_with_the_words_beside_it() -> None:
+    said = f"{'well ' * 60}the cap for leavers is 140.25 euro per night {'and so on ' * 60}"
+    (line,) = verify(Record(facts=("1. run",)), [step(said=said)], Situation(NOTHING)).locations
+    assert "the cap for leavers is 140.25 euro per night" in line
+    assert len(line) < 150
+
+
+@pytest.mark.parametrize(
+    ("entry", "seen"),
+    [
+        ("wrote ./checkpoints/", "wrote ./checkpoints"),
+        ("the levels L1/L2/L3/L4 were covered", "L1\nL2\nL3\nL4"),
+        ("uses copy_data/copy_size", "copy_data = 1\ncopy_size = 2"),
+        ("reads with mem_get_le16/le24/le32", "mem_get_le16(x) mem_get_le24(x) mem_get_le32(x)"),
+        ("see /repo/src/app.py", "cd /repo\nM src/app.py"),
+        ("read `tests/test_*.py`", "tests/test_tables.py\ntests/test_views.py"),
+        ("classes like `Big.*Table`", "class BigGreenTable:"),
+        ("edited `app/{tables,views}.py`", "M app/tables.py\nM app/views.py"),
+        ("due 2026-03-04", "due March 4, 2026"),
+        ("due 04.03.2026", "due 2026-03-04"),
+        ("costs 30.50", "costs 30.5 EUR"),
+        ("12.5K rows", "12,500 rows"),
+        ('said "don\'t touch it"', "said \u201cdon\u2019t touch it\u201d"),
+    ],
+)
+def test_another_form_of_a_name_is_no_invention(entry: str, seen: str) -> None:
+    assert not inventions(Record(facts=(entry,)), [step(seen=seen)], Situation())
+
+
+def test_what_stands_elsewhere_in_the_history_is_no_invention() -> None:
+    there = step(7, seen="see agent/policy.py, due 2026-03-04")
+    situation = Situation(FactIndex([there]), after=(there,))
+    record = Record(facts=("policy.py was read", "due 4 March 2026"))
+    assert verify(record, [step(seen="ok")], situation) == record
+
+
+def test_an_invention_costs_its_entry_and_not_the_record() -> None:
+    record = Record(facts=("read /srv/app.py", "due 2026-03-05"), unresolved=("see ABC-99",))
+    kept = verify(record, [step(seen="/srv/app.py, due 2026-03-04")], Situation())
+    assert kept == Record(facts=("read /srv/app.py",))
+
+
+def test_what_the_agent_was_only_told_is_no_debt() -> None:
+    assert not owed([step(said="look", seen="/srv/a /srv/b 98765")], NOTHING)
+
+
+@pytest.mark.parametrize(
+    ("said", "arguments"),
+    [
+        ("", '{"path": "/srv/new.py", "content": "' + "inner_name = 1\\n" * 12 + '"}'),
+        ("", '{"command": "cat > /srv/new.py <<EOF\\n' + "inner_name = 1\\n" * 12 + 'EOF"}'),
+        ("Now `/srv/new.py`:\n```python\n" + "inner_name = 1\n" * 12 + "```", "{}"),
+        ("```\n" + "first_line = 2\n" + "inner_name = 1\n" * 12 + "open('/srv/new.py')\n```", "{}"),
+    ],
+)
+def test_of_a_written_file_only_the_path_is_owed(said: str, arguments: str) -> None:
+    debts = owed([step(said=said, arguments=arguments)], NOTHING)
+    assert "/srv/new.py" in debts
+    assert "inner_name" not in debts
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "1. read /srv/other.py",
+        "the port was 48151",
+        "opened https://example.org/made-up",
+        "raised KeyError",
+        "fixed ABC-99",
+        "ran made_up_name",
+        "read `tests/test_*.py`",
+        "all of `*`, as in `lib/*.js`",
+    ],
+)
+def test_an_invented_identifier_is_refused_by_name(entry: str) -> None:
+    span = [step(said="read /srv/app.py", seen="12345 lines")]
+    with pytest.raises(SummaryFailed, match="does not contain"):
+        verify(Record(facts=(entry,)), span, Situation(NOTHING))
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "120. run -> failed (3 lines)",
+        "sold 1,234,567 units",
+        "opened app/main.py",
+        "Parser.read_all is in `main.py`",
+        'the title is "Blue Lamp"',
+        "step 120 then went through",
+        "the total is 1234567",
+    ],
+)
+def test_an_honest_record_passes_in_other_words(entry: str) -> None:
+    seen = 'sold 1234567\nin /srv/app/main.py: class Parser, def read_all\n"Blue  Lamp"'
+    span = [step(120, seen=seen)]
+    assert verify(Record(facts=(entry,)), span, Situation(NOTHING)).facts == (entry,)
+
+
+def test_the_second_copy_of_a_fact_must_carry_it_when_the_first_is_replaced() -> None:
+    first, second = step(1, said="chose port 48151"), step(2, said="used port 48151")
+    rest = FactIndex([first])
+    later = verify(Record(facts=("2. run",)), [second], Situation(rest))
+    assert later.locations == ()  # the first copy still stands
+    rest.remove(first)
+    rest.add(Summary("s", (), 0, later.body, ("i2",), 2, 2))
+    earlier = verify(Record(facts=("1. run",)), [first], Situation(rest))
+    assert earlier.locations == ("1, the agent's own words: chose port 48151",)
+
+
+WORD = st.sampled_from(["/srv/a.py", "x_one", "48151", "ABC-12", "ready", "the", '"Big Box"'])
+TEXT = st.lists(WORD, max_size=6).map(" ".join)
+
+
+@given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=3), TEXT)
+def test_a_verified_record_holds_every_debt(steps: list[tuple[str, str]], held: str) -> None:
+    span = [step(n, said=said, seen=seen) for n, (said, seen) in enumerate(steps, start=1)]
+    rest = FactIndex([Pinned("p", (), 0, "user", held)])
+    record = verify(Record(facts=("1. run",)), span, Situation(rest))
+    assert all(name in record.body for name in owed(span, rest))
+    assert all(name not in rest for name in owed(span, rest))
+    # Settled debts are claims like any other, and true ones.
+    assert verify(record, span, Situation(rest)) == record
+
+
+@given(TEXT, st.from_regex(r"\A/[a-z]{3,8}/[a-z]{3,8}\.py\Z"))
+def test_an_invented_path_never_passes(said: str, path: str) -> None:
+    with pytest.raises(SummaryFailed):
+        verify(Record(locations=(f"see {path}",)), [step(said=said)], Situation(NOTHING))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<<A\n" * 200_000, "`" * 10**6, "\n" * 10**6, "edit 1:2\n" * 100_000, "```a\n" * 200_000],
+    ids=lambda text: repr(text[:6]),
+)
+def test_hostile_words_of_the_agent_take_linear_time(text: str) -> None:
+    start = time.thread_time()
+    owed([step(said=text)], NOTHING)
+    assert time.thread_time() - start < 10
