@@ -14,10 +14,10 @@ export function overviewPage(root) {
   root.replaceChildren(
     el("h1", { class: "off-screen" }, "StateComp: what was sent, and what was saved"),
     el("div", { id: "totals" }),
-    routers.root,
     el("section", { id: "sessions", "aria-labelledby": "sessions-title", hidden: true },
       el("div", { class: "section-head" }, el("h2", { id: "sessions-title" }, "Sessions"), el("span", { class: "note", id: "found", role: "status" }), search),
-      el("div", { class: "card", id: "session-list" })));
+      el("div", { class: "card", id: "session-list" })),
+    routers.root);
   document.title = "StateComp";
   forget("overview");
 

@@ -1,7 +1,7 @@
 // Which router decides, whether its scores hold with each client, and the button that changes it.
 import { ask, back, use } from "./api.js";
 import { rivalsPart } from "./rivals.js";
-import { el, percent, visible, whole } from "./tools.js";
+import { counted, el, percent, visible, whole } from "./tools.js";
 
 const EVERY_MS = 30000;
 
@@ -24,7 +24,7 @@ export function routersPart() {
       trouble ? el("p", { class: "warn", role: "alert" }, visible(trouble)) : "",
       data.switchable && data.routers.length ? list(data, change) : "",
       data.rivals ? rivalsPart(data.rivals) : "",
-      data.watch.clients.length ? held(data.watch) : "");
+      data.watch.clients.length ? held(data.watch, root.querySelector("details")?.open) : "");
   }
   async function change(asked) {
     try { show(await asked()); } catch (error) { show(null, error.message); }
@@ -49,19 +49,21 @@ function told({ better, sessions, labels, auroc, against }) {
 }
 
 // Of the steps that were replaced and of which it is settled whether anybody came back.
-function held({ clients, kinds, curve, routers, prices }) {
+// The tables open by themselves where something drifts, and stay as a person left them.
+function held({ clients, kinds, curve, routers, prices }, opened = false) {
   const loud = clients.filter((client) => client.drifts);
   return el("div", {},
     el("h3", {}, "Do the scores hold?"),
     el("p", { class: loud.length ? "warn" : "note" }, loud.length
       ? loud.map((client) => `With ${visible(client.name)} more comes back than the scores say, beyond chance: its gates are ${client.caution} times stricter until that ends.`).join(" ")
       : "With no client more comes back than chance allows for the scores it was given; one with fewer than ten settled steps is not judged yet."),
-    el("div", { class: "scroll" }, table("score", curve), table("client · kind of step", kinds), routers.length > 1 ? table("router", routers) : null),
+    el("details", { open: opened || loud.length ? "" : null }, el("summary", {}, "What came back, by score and by kind of step"),
+      el("div", { class: "scroll" }, table("score", curve), table("client · kind of step", kinds), routers.length > 1 ? table("router", routers) : null)),
     prices.length ? el("p", { class: "note" }, prices.map(priced).join(" ")) : null);
 }
 
 function priced({ name, returns, part, tokens }) {
-  return `${visible(name)} made ${whole.format(returns)} replaced calls again and read ${whole.format(tokens)} tokens each time: the rule counts ${percent(part, 0)} of an output as read again.`;
+  return `${visible(name)} made ${counted(returns, "replaced call")} again and read ${whole.format(tokens)} tokens each time: the rule counts ${percent(part, 0)} of an output as read again.`;
 }
 
 function table(first, shares) {
