@@ -340,3 +340,11 @@ def test_a_text_in_a_cell_does_not_end_in_the_middle_as_if_that_were_all() -> No
     for row in rows:
         text = next(cell for cell in row.split(" | ") if cell.startswith("No. "))
         assert text.endswith("...")
+
+
+def test_a_column_of_numbers_set_right_makes_no_line_the_heading_of_the_next() -> None:
+    listing = "\n".join(
+        f"{size:>6}  {name}"
+        for size, name in ((120, "a.md"), (1616, "b.md"), (3, "c.md"), (63, "d.md"))
+    )
+    assert all_of(listing) == ["120 a.md", "1616 b.md", "3 c.md", "63 d.md"]

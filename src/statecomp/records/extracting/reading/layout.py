@@ -17,6 +17,7 @@ SHORT_BLOCK = 8
 """Lines between fences that stand together whatever they are."""
 ITEM = re.compile(r"\s*(?:[-*•+]|\d{1,3}[.)])\s+\S")
 
+_NUMBER = re.compile(r"\s*\d[\d.,]*[BKMGT]?(?=\s)")
 _FENCE = re.compile(r"\s*```\w*\s*\Z")
 _FOUND = re.compile(r"[\w.-]{0,100}/[\w./+-]{1,200}:(?=\d|\s|\W)(?!//)")
 _CAPITALS = re.compile(r"\s*[A-Z][A-Z &/,'()-]{4,60}\Z")
@@ -98,6 +99,12 @@ def fenced(lines: Sequence[str], owner: Owner | None) -> Iterator[Piece]:
         yield Piece(text, Form.CODE, owner)
 
 
+def in_column(line: str, below: str) -> bool:
+    """Whether both begin with a number that ends at one place: a column set right, as `wc` does."""
+    first, second = _NUMBER.match(line), _NUMBER.match(below)
+    return bool(first and second and first.end() == second.end())
+
+
 def opens(lines: Sequence[str], place: int) -> bool:
     """Whether others stand deeper below it and are of it: an item of items, a thing and its parts.
 
@@ -105,6 +112,8 @@ def opens(lines: Sequence[str], place: int) -> bool:
     """
     line, below = lines[place].rstrip(), lines[place + 1] if place + 1 < len(lines) else ""
     if len(line) > WIDEST or not below.strip() or margin_of(below) < margin_of(line) + 2:
+        return False
+    if in_column(line, below):
         return False
     if wordless(line):
         return False  # a bracket names nothing
