@@ -18,8 +18,10 @@ from statecomp.records.extracting.listing.blocks import (
     counted_blocks,
     fields_end,
     tabled,
+    things_in,
     undressed,
 )
+from statecomp.records.extracting.listing.cards import cards, cards_end
 from statecomp.records.extracting.listing.columns import Path, cells_of, table_of
 from statecomp.records.extracting.listing.tables import is_row, rows, table_end
 from statecomp.records.extracting.pieces import (
@@ -104,6 +106,10 @@ def _read(
         elif inner := _inside(line, data):
             yield place, inner
             place += 1
+        elif (stop := cards_end(lines, place)) > place:
+            things = cards(lines[place:stop])
+            blocks += [(place + begun, properties, owner) for begun, properties in things]
+            place = stop
         elif place in high or _is_heading(lines, place) or opens(lines, place):
             held = opened(scopes, lines, place)
             owner = scopes[len(held)].before if len(held) < len(scopes) else owner
@@ -115,7 +121,8 @@ def _read(
             place += 1
         elif (stop := fields_end(lines, place)) > place + 1:
             first = NUMBERED.sub("", lines[place])
-            blocks.append((place, (first, *lines[place + 1 : stop]), owner))
+            things = things_in((first, *lines[place + 1 : stop]))
+            blocks += [(place + begun, fields, owner) for begun, fields in things]
             place = stop
         else:
             stop = _item_end(lines, place, WRAPPED if document else WRAPPED_PLAIN)

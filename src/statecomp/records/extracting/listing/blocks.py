@@ -49,6 +49,20 @@ def fields_end(lines: Sequence[str], start: int) -> int:
     return stop
 
 
+def things_in(lines: Sequence[str]) -> list[tuple[int, Sequence[str]]]:
+    """The things of a block, each with where it begins: one for each time its first key comes again.
+
+    A block is one thing where a key would come twice in a part, or stand alone in one.
+    """
+    keys = [line.partition(":")[0].strip() for line in lines]
+    starts = [place for place, key in enumerate(keys) if key == keys[0]]
+    parts = [slice(a, b) for a, b in zip(starts, [*starts[1:], len(lines)], strict=True)]
+    own = [keys[part] for part in parts]
+    if len(parts) > 1 and all(len(part) == len(set(part)) > 1 for part in own):
+        return [(part.start, lines[part]) for part in parts]
+    return [(0, lines)]
+
+
 def _fields(
     lines: Sequence[str], outer: Owner | None, data: Data, known: frozenset[Path]
 ) -> Iterator[Piece]:
