@@ -107,8 +107,8 @@ def _read(
             yield place, inner
             place += 1
         elif (stop := cards_end(lines, place)) > place:
-            things = cards(lines[place:stop])
-            blocks += [(place + begun, properties, owner) for begun, properties in things]
+            for begun, properties in cards(lines[place:stop]):
+                blocks.append((place + begun, properties, owner))
             place = stop
         elif place in high or _is_heading(lines, place) or opens(lines, place):
             held = opened(scopes, lines, place)
@@ -121,8 +121,8 @@ def _read(
             place += 1
         elif (stop := fields_end(lines, place)) > place + 1:
             first = NUMBERED.sub("", lines[place])
-            things = things_in((first, *lines[place + 1 : stop]))
-            blocks += [(place + begun, fields, owner) for begun, fields in things]
+            for begun, fields in things_in((first, *lines[place + 1 : stop])):
+                blocks.append((place + begun, fields, owner))
             place = stop
         else:
             stop = _item_end(lines, place, WRAPPED if document else WRAPPED_PLAIN)

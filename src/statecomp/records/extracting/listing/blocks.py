@@ -50,7 +50,7 @@ def fields_end(lines: Sequence[str], start: int) -> int:
 
 
 def things_in(lines: Sequence[str]) -> list[tuple[int, Sequence[str]]]:
-    """The things of a block, each with where it begins: one for each time its first key comes again.
+    """The things of a block, and where each begins: one for each time its first key comes again.
 
     A block is one thing where a key would come twice in a part, or stand alone in one.
     """
