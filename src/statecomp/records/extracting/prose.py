@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from operator import itemgetter
 
@@ -107,8 +107,7 @@ def _read(
             yield place, inner
             place += 1
         elif (stop := cards_end(lines, place)) > place:
-            for begun, properties in cards(lines[place:stop]):
-                blocks.append((place + begun, properties, owner))
+            blocks += _placed(cards(lines[place:stop]), place, owner)
             place = stop
         elif place in high or _is_heading(lines, place) or opens(lines, place):
             held = opened(scopes, lines, place)
@@ -121,13 +120,18 @@ def _read(
             place += 1
         elif (stop := fields_end(lines, place)) > place + 1:
             first = NUMBERED.sub("", lines[place])
-            for begun, fields in things_in((first, *lines[place + 1 : stop])):
-                blocks.append((place + begun, fields, owner))
+            blocks += _placed(things_in((first, *lines[place + 1 : stop])), place, owner)
             place = stop
         else:
             stop = _item_end(lines, place, WRAPPED if document else WRAPPED_PLAIN)
             yield place, _told(lines[place:stop], owner, document)
             place = stop
+
+
+def _placed(
+    things: Iterable[tuple[int, Sequence[str]]], place: int, owner: Owner | None
+) -> Iterator[Block]:
+    return ((place + begun, fields, owner) for begun, fields in things)
 
 
 def _inside(line: str, data: Data) -> Sequence[Piece]:
