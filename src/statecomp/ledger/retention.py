@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from statecomp.ledger.audit import EntryState
 from statecomp.ledger.claims import release
-from statecomp.ledger.database import Connection
-from statecomp.ledger.log import chunks, commit_of, marks, next_version
+from statecomp.ledger.database import Connection, chunks, marks
+from statecomp.ledger.log import commit_of, next_version
 
 DAY_S = 86_400.0
 SWEPT_AT_ONCE = 64
