@@ -155,7 +155,10 @@ def measured(given: Given) -> dict[str, Callable[[], StudyTable]]:
 def draw(given: Given) -> None:
     material = Material([*given.runs.values()], given.labels, given.more, given.forecasts)
     study = curves.study_shipped(
-        material, progress=lambda stage: say(stage, 1, "choose"), members=given.members
+        material,
+        progress=lambda stage: say(stage, 1, "choose"),
+        members=given.members,
+        kept=given.kept,
     )
     count = sum(name in given.labels for name in given.runs)
     note = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -12,6 +13,7 @@ from statecomp.router.trees import TreeSettings
 from tests.router.synthetic import pairs_of
 
 curves = pytest.importorskip("statecomp_bench.study.curves", reason="needs statecomp[learn]")
+kept = pytest.importorskip("statecomp_bench.study.kept", reason="needs statecomp[learn]")
 PAIRS = pairs_of(25, tasks=20)
 FRACTIONS = (0.5, 1.0)
 TREES = {"trees": TreeSettings(trees=8, leaves=4)}
@@ -46,6 +48,24 @@ def test_runs_that_are_only_learned_from_are_not_judged() -> None:
     np.testing.assert_array_equal(study.ready, PAIRS.ready[kept])
     assert np.isfinite(study.scores).all()
     assert study.lengths.places == ("short", "medium", "long")
+
+
+def test_what_was_judged_before_is_drawn_again_without_learning(
+    tmp_path: Path, study: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A figure is looked at and mended; half an hour of learning must not come with each look."""
+    for learns in (True, False):
+        if not learns:
+            monkeypatch.setattr(curves, "cross_validate", None)
+        again = curves.study_router(
+            PAIRS, TREES, fractions=FRACTIONS, kept=kept.Kept(tmp_path / "rows")
+        )
+        assert isinstance(study, curves.RouterStudy)
+        np.testing.assert_array_equal(again.scores, study.scores)
+        np.testing.assert_array_equal(again.fold, study.fold)
+        for kind, scores in study.calibrated.items():
+            np.testing.assert_array_equal(again.calibrated[kind], scores)
+        assert (again.fractions, again.lengths) == (study.fractions, study.lengths)
 
 
 def test_smaller_shares_lie_within_larger_ones_and_part_no_task() -> None:
