@@ -45,6 +45,7 @@ class RouterStudy:
     ready: Flags  # (pairs,)
     fold: Numbers  # (pairs,)
     calibrated: Mapping[str, Floats]  # each (pairs,)
+    calibration: str  # of `scores`
     fractions: Curves
     lengths: Curves
 
@@ -88,6 +89,7 @@ def study_router(
         ready=pairs.ready[settled],
         fold=tested,
         calibrated=scores,
+        calibration=choice.calibration,
         fractions=_curves(
             [f"{fraction:.0%}" for fraction in rising],
             rising,
