@@ -89,7 +89,7 @@ def test_the_shipped_recipe_learns_from_forecasts_where_there_are_any() -> None:
 
 def test_a_row_by_shares_of_data_and_length_says_each_with_its_spread() -> None:
     entry = table.StudyEntry("trees", pairs_once, {"t": TREES})
-    (row,) = shares.judge_shares([entry], 0, table.quiet, (0.5, 1.0))
+    (row,) = shares.judge_shares([entry], fractions=(0.5, 1.0))
     assert [*row.notes] == [
         "50% of the runs", "100% of the runs", "short runs", "medium runs", "long runs"
     ]  # fmt: skip
@@ -115,7 +115,7 @@ def test_test_labels_are_never_read_before_the_final_evaluation_of_any_row() -> 
         table.StudyEntry(name, lambda pairs=pairs: pairs, {name: learner})
         for name, pairs, learner in learners
     ]
-    rows = table.judge_rows(entries, FOLDS, progress=hear)
+    rows = table.judge_rows(entries, FOLDS, table.Judging(progress=hear))
     assert [row.name for row in rows] == ["trees", "gru"]
     assert seal.opened == 2 * len(FOLDS)
     assert [stage for _, stage in heard[:2]] == ["choose", "judge"]
@@ -127,7 +127,8 @@ def test_test_labels_are_never_read_before_the_final_evaluation_of_any_row() -> 
 def test_one_configuration_under_two_names_is_judged_once() -> None:
     heard = []
     same = [table.StudyEntry(name, pairs_once, {"t": TREES}) for name in "ab"]
-    rows = table.judge_rows(same, FOLDS, progress=lambda row, fold, stage: heard.append(row))
+    how = table.Judging(progress=lambda row, fold, stage: heard.append(row))
+    rows = table.judge_rows(same, FOLDS, how)
     assert set(heard) == {"a"}
     assert [row.name for row in rows] == ["a", "b"]
     assert rows[0].pooled == rows[1].pooled
@@ -160,12 +161,8 @@ def test_a_stopped_study_goes_on_and_judges_no_row_twice(tmp_path: Path) -> None
     entries = [table.StudyEntry("trees", pairs_once, {"t": TREES})]
 
     def judged(*more: Any) -> Any:
-        return table.judge_rows(
-            [*entries, *more],
-            FOLDS,
-            progress=lambda row, fold, stage: heard.append(row),
-            kept=store,
-        )
+        how = table.Judging(progress=lambda row, fold, stage: heard.append(row), kept=store)
+        return table.judge_rows([*entries, *more], FOLDS, how)
 
     first = judged()
     assert {*heard} == {"trees"}
@@ -326,4 +323,4 @@ def test_unlike_pairs_and_foreign_labels_are_one_sentence_each() -> None:
     with pytest.raises(BadInput, match="hold none for interaction 2 of run"):
         representations.Study({"once": VECTORS}, short).entries()[0].pairs()
     with pytest.raises(BadInput, match="none of the runs has a label"):
-        tables.evidence_router_table({run.id: run for run in RUNS}, {}, Sample(2))
+        tables.evidence_router_table(tables.Labelled({run.id: run for run in RUNS}, {}), Sample(2))

@@ -85,18 +85,33 @@ def quiet(row: str, fold: int, stage: str) -> None:
     """Says nothing."""
 
 
+@dataclass(frozen=True)
+class Judging:
+    """How rows are judged.
+
+    `seed` is of folds and learners; `progress` hears (row, fold, "choose" or "judge"); what is
+    `kept` is not judged again.
+    """
+
+    seed: int = 0
+    progress: Progress = quiet
+    kept: Kept = FORGETS
+
+
+PLAINLY = Judging()
+
+
 def judge_rows(
     entries: Iterable[StudyEntry],
     folds: Sequence[Fold],
-    progress: Progress = quiet,
+    how: Judging = PLAINLY,
     against: Sequence[str] = (),
-    kept: Kept = FORGETS,
 ) -> list[StudyRow]:
-    """Each entry cross-validated; `progress` hears (row, fold, "choose" or "judge").
+    """Each entry cross-validated.
 
     Two names for one configuration on the same pairs are judged once.  Rows get, for each row named
     in `against`, how far their AUROC lies from its, on the same pairs with tasks drawn anew; all
-    entries must then be of the same pairs.  What is `kept` is not judged again.
+    entries must then be of the same pairs.
     """
     rows: list[StudyRow] = []
     scores: dict[str, Floats] = {}
@@ -104,7 +119,7 @@ def judge_rows(
     pairs: Pairs | None = None
     for entry in entries:
         pairs, same = entry.pairs(), (entry.pairs, *entry.learners.items())
-        judged = known.get(same) or _judged(entry, pairs, folds, progress, kept)
+        judged = known.get(same) or _judged(entry, pairs, folds, how)
         known[same] = judged
         rows.append(replace(_row(judged.says), name=entry.name, notes=dict(entry.notes)))
         scores[entry.name] = judged.scores[CHOSEN]
@@ -115,16 +130,14 @@ def judge_rows(
     ]
 
 
-def _judged(
-    entry: StudyEntry, pairs: Pairs, folds: Sequence[Fold], progress: Progress, kept: Kept
-) -> Judgement:
+def _judged(entry: StudyEntry, pairs: Pairs, folds: Sequence[Fold], how: Judging) -> Judgement:
     def judge() -> Judgement:
-        hear = partial(progress, entry.name)
+        hear = partial(how.progress, entry.name)
         result = cross_validate(pairs, folds, entry.learners, progress=hear)
         row = row_of(entry.name, result, entry.notes)
         return Judgement(asdict(row), {CHOSEN: result.scores})
 
-    return kept.once(Trial(pairs, folds, entry.learners), judge)
+    return how.kept.once(Trial(pairs, folds, entry.learners), judge)
 
 
 def _gaps(
