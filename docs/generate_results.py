@@ -14,20 +14,19 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from statecomp.annotation.forecasts import Forecasts, read_forecasts
+from statecomp.annotation.forecasts import read_forecasts
 from statecomp.annotation.labels import Labels, read_labels
 from statecomp.errors import BadInput
-from statecomp.history.trajectory import Trajectory
 from statecomp.router.pipeline import Material
 from statecomp.traces.jsonl import read_runs
 from statecomp.vectors.sample import Sample
 from statecomp_bench.study import curves, figures, tables, writing
 from statecomp_bench.study.kept import Kept
-from statecomp_bench.study.table import StudyTable, from_json
+from statecomp_bench.study.table import Judging, StudyTable, from_json
+from statecomp_bench.study.tables import Labelled, Wanted
 
 DOCS = Path(__file__).resolve().parent
 DATA = DOCS.parents[1] / "shared" / "data"
@@ -108,56 +107,50 @@ def say(row: str, fold: int, stage: str) -> None:
 class Given:
     """Tables of vectors read all labels, tables of evidence those of experts."""
 
-    runs: Mapping[str, Trajectory]
-    labels: Labels
+    experts: Labelled
     more: Labels
-    forecasts: Forecasts | None
     features: Sequence[Path]
     whole: Sequence[Path]
     layers: Sequence[Path]
     sample: Sample
-    kept: Kept
+    how: Judging
     members: int
 
 
 def measured(given: Given) -> dict[str, Callable[[], StudyTable]]:
     """The tables whose data is here."""
-    runs, labels, kept, forecasts = given.runs, given.labels, given.kept, given.forecasts
+    experts, how = given.experts, given.how
     found: dict[str, Callable[[], StudyTable]] = {
-        "routers-evidence": lambda: tables.evidence_router_table(
-            runs, labels, given.sample, progress=say, kept=kept, forecasts=forecasts
-        ),
+        "routers-evidence": lambda: tables.evidence_router_table(experts, given.sample, how),
     }
-    if features := given.features:
-        known = {**given.more, **labels}
-        for name, readout in (("representations", "last"), ("representations-mean", "mean")):
-            found[name] = partial(
-                tables.representation_table, features, runs, known,
-                readout=readout, progress=say, kept=kept, forecasts=forecasts,
-            )  # fmt: skip
-        found["shares"] = lambda: tables.share_table(
-            features, runs, known, readout="mean", progress=say, forecasts=forecasts
-        )
-        for name, evidence in (("routers", False), ("routers-beside", True)):
-            found[name] = partial(
-                tables.router_table, features, runs, known,
-                evidence=evidence, progress=say, kept=kept,
-            )  # fmt: skip
+    if given.features:
+        known = replace(experts, labels={**given.more, **experts.labels})
+        last, mean = (Wanted(given.features, readout=readout) for readout in ("last", "mean"))
+        found |= {
+            "representations": lambda: tables.representation_table(known, last, how),
+            "representations-mean": lambda: tables.representation_table(known, mean, how),
+            "shares": lambda: tables.share_table(known, mean, how),
+            "routers": lambda: tables.router_table(known, last, how),
+            "routers-beside": lambda: tables.router_table(known, last, how, beside_evidence=True),
+        }
     if whole := given.whole:
         found["representations-whole"] = lambda: tables.representation_table(
-            whole, runs, labels, progress=say, kept=kept
+            experts, Wanted(whole), how
         )
     if layers := given.layers:
-        found["layers"] = lambda: tables.layer_table(layers, runs, labels, progress=say)
+        found["layers"] = lambda: tables.layer_table(experts, layers, how)
     return found
 
 
 def draw(given: Given) -> None:
-    material = Material([*given.runs.values()], given.labels, given.more, given.forecasts)
+    runs, labels = given.experts.runs, given.experts.labels
     study = curves.study_shipped(
-        material, progress=lambda stage: say(stage, 1, "choose"), members=given.members
+        Material([*runs.values()], labels, given.more, given.experts.forecasts),
+        progress=lambda stage: say(stage, 1, "choose"),
+        members=given.members,
+        kept=given.how.kept,
     )
-    count = sum(name in given.labels for name in given.runs)
+    count = sum(name in labels for name in runs)
     note = (
         f"expert labels: {count} runs, {len(study.scores):,} pairs with k ≥ i+2; committees of "
         f"{given.members}"
@@ -233,8 +226,9 @@ def main() -> None:
         more = read_labels(options.more_labels) if options.more_labels else {}
         forecasts = read_forecasts(options.forecasts) if options.forecasts else None
         given = Given(
-            runs, labels, more, forecasts, options.features, options.whole, options.layers,
-            Sample(options.checkpoints), Kept(options.keep), options.members,
+            Labelled(runs, labels, forecasts), more, options.features, options.whole,
+            options.layers, Sample(options.checkpoints),
+            Judging(progress=say, kept=Kept(options.keep)), options.members,
         )  # fmt: skip
         for name, make in measured(given).items():
             if only is None or name in only:

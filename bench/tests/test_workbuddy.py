@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 
 from statecomp.config.methods import method_of
 from statecomp.errors import BadInput
-from statecomp.ledger.audit import Ledger, Request, Session, Totals
+from statecomp.ledger.audit import Request, Session, Totals
+from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.open import open_ledger
+from statecomp.ledger.own import WholeAccount
 from statecomp.options import Options, Settings
 from statecomp.testing.provider.app import ScriptedUpstream
 from statecomp.testing.provider.turns import Turn
@@ -141,7 +143,7 @@ def test_a_complete_comparison_is_the_papers_two_tables(tmp_path: Path) -> None:
     ledger = ledger_with(
         ("compress", 50, 390, 10), ("observe", 50, 900, 100), ("observe", 700, 5, 5)
     )
-    account = read_account(ledger, after.trials)
+    account = read_account(WholeAccount(ledger), after.trials)
     (comparison,) = compare(Arms(before, after, account.shares))
     found = rows(comparison)
     assert problems == []
@@ -337,7 +339,7 @@ def test_shares_of_summary_calls_add_up_to_what_was_billed(
         for n, (begins, long) in enumerate(windows)
     ]
     ledger = ledger_with(*(("observe", when, billed, 1) for when, billed in calls))
-    account = read_account(ledger, trials)
+    account = read_account(WholeAccount(ledger), trials)
     assert sum(account.shares.values()) == pytest.approx(account.summary.total)
     assert account.summary_requests + account.outside == len(calls)
 
@@ -374,7 +376,7 @@ def test_a_summarisers_calls_through_an_observing_proxy_stand_in_the_ledger() ->
         billed = chat.ask("Summarise.", "What happened?", max_tokens=50).usage
         (request,) = proxy.requests
         trial = Trial("t", "f", started_s=request.when_s - 1, finished_s=request.when_s + 1)
-        account = read_account(proxy.ledger, [trial])
+        account = read_account(WholeAccount(proxy.ledger), [trial])
     assert request.mode == "observe"
     assert billed.input_tokens > 0
     assert account.summary.total == billed.input_tokens + billed.output_tokens

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.clients.coding.project import TASK
 from benchmarks.clients.installing import NotInstalled, program_of
-from statecomp.testing.provider.coding.project import TASK
 
 KEY = "sk-test-0123456789abcdef"
 CHAT_MODEL = "gpt-5"

@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import statecomp
+from benchmarks.clients.coding.project import write_project
+from benchmarks.clients.coding.session import CodingSession
 from benchmarks.clients.launching import (
     CLIENTS,
     PRICED_AS,
@@ -32,8 +34,6 @@ from benchmarks.clients.launching import (
 from benchmarks.clients.tap import Tap
 from statecomp.controller.prices import MILLION, Prices, shipped_prices
 from statecomp.testing.provider.app import Received, ScriptedUpstream
-from statecomp.testing.provider.coding.project import write_project
-from statecomp.testing.provider.coding.session import CodingSession
 from statecomp.testing.provider.meter import Spent
 from statecomp.testing.provider.serving import free_port, serving
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.clients.coding.hands import FINAL, SUBMIT, tool_names
 from statecomp.records.record import CLOSING, OPENING
 from statecomp.testing.provider.app import Received, ScriptedUpstream
-from statecomp.testing.provider.coding.hands import FINAL, SUBMIT, tool_names
 from statecomp.testing.provider.turns import Body, ScriptedCall, Turn
 from tests.adapters.drivers.drill import TURNS
 

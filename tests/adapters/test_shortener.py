@@ -24,6 +24,7 @@ from statecomp.dashboard.answers import commit_detail, overview, session_detail
 from statecomp.errors import BadInput
 from statecomp.history.interaction import JsonObject
 from statecomp.ledger.open import open_ledger
+from statecomp.ledger.own import WholeAccount
 from statecomp.wire.content import text_of
 
 EAGER: dict[str, Any] = {"scorer": "age:after=2", "longer_than": 1, "min_source_tokens": 50}
@@ -253,12 +254,13 @@ def test_the_pages_show_what_an_adapter_wrote(tmp_path: Path) -> None:
     held(shortener, 8)
     shortener.close()
     ledger = open_ledger(store, mask=lambda message, known: message)
+    account = WholeAccount(ledger)
     (session,) = ledger.sessions()
-    detail = session_detail(ledger, session, 0)
-    assert json.dumps(overview(ledger))
+    detail = session_detail(account, session, 0)
+    assert json.dumps(overview(account))
     assert len(detail["requests"]) == 9
     entry = ledger.entries(session.id)[0]
-    assert commit_detail(ledger, entry)
+    assert commit_detail(account, entry)
     ledger.close()
 
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from benchmarks.clients.coding.hands import ending, hands_of
+from benchmarks.clients.coding.session import ASIDE, CodingSession
 from benchmarks.clients.installing import NotInstalled
 from benchmarks.clients.running import Outcome, Wish, run
-from statecomp.testing.provider.coding.hands import ending, hands_of
-from statecomp.testing.provider.coding.session import ASIDE, CodingSession
 from statecomp.testing.provider.turns import Body, ScriptedCall, Turn
 from tests.proxy.serving import EAGER_OPTIONS
 

@@ -15,7 +15,7 @@ import httpx
 from statecomp.controller.age import AgeScorer
 from statecomp.controller.spans import Gates
 from statecomp.dashboard.app import routes
-from statecomp.ledger.audit import Ledger
+from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.open import open_ledger
 from statecomp.method import Method
 from statecomp.proxy.app import build_app

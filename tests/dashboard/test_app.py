@@ -14,7 +14,8 @@ from starlette.testclient import TestClient
 
 from statecomp.dashboard.app import routes
 from statecomp.dashboard.shared import between, static_files
-from statecomp.ledger.audit import Cell, Ledger, LedgerFailed, Regret, Request
+from statecomp.ledger.audit import Cell, LedgerFailed, Regret, Request
+from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.open import open_ledger
 from statecomp.proxy.app import build_app
 from statecomp.proxy.security import VIEWER

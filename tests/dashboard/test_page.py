@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from statecomp.ledger.audit import Cell, Ledger, LedgerFailed, Regret
+from statecomp.ledger.audit import Cell, LedgerFailed, Regret
+from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.open import open_ledger
 from tests.browser import open_browser
 from tests.dashboard.board import Board, board, recorded_messages

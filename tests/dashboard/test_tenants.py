@@ -16,7 +16,7 @@ from statecomp.cli.app import app as commands
 from statecomp.config.places import open_store
 from statecomp.dashboard.app import routes
 from statecomp.errors import BadInput
-from statecomp.ledger.sql_ledger import SqlLedger
+from statecomp.ledger.ledger import Ledger
 from statecomp.proxy.app import build_app
 from statecomp.proxy.sessions import kept_salt, tenant_of, view_token, viewer_named, viewer_of
 from statecomp.proxy.settings import ProxySettings
@@ -39,7 +39,7 @@ def salt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
 
 
 @pytest.fixture
-def ledger(tmp_path: Path, salt: bytes) -> Iterator[SqlLedger]:
+def ledger(tmp_path: Path, salt: bytes) -> Iterator[Ledger]:
     ledger = open_store(str(tmp_path / "ledger.sqlite"), {})
     for name, key in KEYS.items():
         tenant = tenant_of({b"authorization": f"Bearer {key}".encode()}, salt)
@@ -51,7 +51,7 @@ def ledger(tmp_path: Path, salt: bytes) -> Iterator[SqlLedger]:
 
 
 @pytest.fixture
-def client(ledger: SqlLedger, salt: bytes) -> TestClient:
+def client(ledger: Ledger, salt: bytes) -> TestClient:
     settings = ProxySettings(token=TOKEN, admin_token=ADMIN, salt=salt)
     app = build_app(settings, ledger, pages=routes(ledger))
     return TestClient(app, base_url="http://127.0.0.1:8484", follow_redirects=False)
@@ -83,7 +83,7 @@ def test_the_token_of_all_clients_alone_opens_no_pages(client: TestClient) -> No
     assert client.get("/metrics", headers={"x-statecomp-token": TOKEN}).status_code == 200
 
 
-def test_nobody_reads_or_undoes_what_is_anothers(client: TestClient, ledger: SqlLedger) -> None:
+def test_nobody_reads_or_undoes_what_is_anothers(client: TestClient, ledger: Ledger) -> None:
     assert told(client, "sessions/bob", own("ann")) == 404
     assert "file of ann" in json.dumps(told(client, f"commits/{MADE.id}", own("ann")))
     assert "file of bob" in json.dumps(told(client, f"commits/{MADE.id[:3]}", own("bob")))
@@ -119,7 +119,7 @@ def test_a_view_token_is_one_tenants_of_one_store() -> None:
 
 
 def test_commands_show_a_tenants_own_with_its_own_token(
-    ledger: SqlLedger, salt: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ledger: Ledger, salt: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tenant = tenant_of({b"authorization": f"Bearer {KEYS['ann']}".encode()}, salt)
     store = ("--store", str(tmp_path / "ledger.sqlite"))

@@ -9,8 +9,9 @@ from random import Random
 from time import time
 from typing import Any
 
-from statecomp.ledger.audit import Cell, Entry, Ledger, Regret, Request, Session, Totals
+from statecomp.ledger.audit import Cell, Entry, Regret, Request, Session, Totals
 from statecomp.ledger.commits import Commit
+from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.open import open_ledger
 from tests.ledger.samples import masked
 

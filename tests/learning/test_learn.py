@@ -15,7 +15,8 @@ from statecomp.learning.compare import replayed
 from statecomp.learning.lessons import lessons, spread
 from statecomp.learning.page import page_of
 from statecomp.learning.sessions import UsableSessions, sessions_of
-from statecomp.ledger.audit import Ledger, Regret
+from statecomp.ledger.audit import Regret
+from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.own import account_of
 from statecomp.method import Method
 from statecomp.recipes import RECIPES

@@ -11,7 +11,8 @@ from statecomp.controller.circumstances import JUST_AFTER
 from statecomp.controller.economics import REREAD
 from statecomp.learning.refetch import RefetchPrice, Reread
 from statecomp.learning.watch import watched
-from statecomp.ledger.audit import Ledger, Regret
+from statecomp.ledger.audit import Regret
+from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.own import account_of
 from statecomp.proxy.horizons import Horizons
 from statecomp.recipes import recipe_named

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.open import open_ledger
-from statecomp.ledger.sql_ledger import SqlLedger
 from tests.ledger.samples import masked
 from tests.postgres import Cluster, running_cluster
 
-Opener = Callable[[], SqlLedger]
+Opener = Callable[[], Ledger]
 
 
 @pytest.fixture(scope="session")
@@ -38,9 +38,9 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture
 def opener(store: str) -> Iterator[Opener]:
     """Opens the same ledger anew each time, as another process would."""
-    opened: list[SqlLedger] = []
+    opened: list[Ledger] = []
 
-    def again() -> SqlLedger:
+    def again() -> Ledger:
         opened.append(open_ledger(store, mask=masked))
         return opened[-1]
 
@@ -50,5 +50,5 @@ def opener(store: str) -> Iterator[Opener]:
 
 
 @pytest.fixture
-def ledger(opener: Opener) -> SqlLedger:
+def ledger(opener: Opener) -> Ledger:
     return opener()

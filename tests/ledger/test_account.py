@@ -10,19 +10,20 @@ from typing import Any
 
 import pytest
 
-from statecomp.ledger import schema, sql_ledger
+from statecomp.ledger import ledger as module
+from statecomp.ledger import schema
 from statecomp.ledger.audit import LedgerFailed, Regret, Sums, Told, Totals
 from statecomp.ledger.database import Connection, Rows
+from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.log import body_of
 from statecomp.ledger.open import open_ledger
 from statecomp.ledger.retention import RetentionLimits
-from statecomp.ledger.sql_ledger import SqlLedger
 from statecomp.tokens.usage import Usage
 from tests.ledger.conftest import Opener
 from tests.ledger.samples import SECRET, chat, commit, entry, masked, request, session, transaction
 
 
-def test_what_was_recorded_is_what_another_process_reads(ledger: SqlLedger, opener: Opener) -> None:
+def test_what_was_recorded_is_what_another_process_reads(ledger: Ledger, opener: Opener) -> None:
     made = commit("s1", text="lone \ud800, nul \x00, \U0001f600")
     told = entry(made)
     regret = Regret("run", 1, made.id, "lost identifier", "src/app.py")
@@ -40,7 +41,7 @@ def test_what_was_recorded_is_what_another_process_reads(ledger: SqlLedger, open
     assert not any(read("another") for read in (other.requests, other.entries, other.messages))
 
 
-def test_sessions_come_latest_first_and_sum_their_own_requests(ledger: SqlLedger) -> None:
+def test_sessions_come_latest_first_and_sum_their_own_requests(ledger: Ledger) -> None:
     for number, name in enumerate(("a", "b", "c", "a"), start=1):
         regret = Regret(name, number, "c", "repeated call", "ls")
         about = session(name, last_s=1_000.0 + number)
@@ -62,7 +63,7 @@ def test_sessions_come_latest_first_and_sum_their_own_requests(ledger: SqlLedger
     assert ledger.totals().raw_dollars - ledger.totals().sent_dollars == -1.0
 
 
-def test_what_was_only_observed_is_summed_apart_from_what_was_saved(ledger: SqlLedger) -> None:
+def test_what_was_only_observed_is_summed_apart_from_what_was_saved(ledger: Ledger) -> None:
     made, seen = commit("s1"), commit("s2")
     ledger.commits("t").append("s1", [made])
     regrets = [Regret("run", n, "c", "repeated call", "ls") for n in (1, 2)]
@@ -78,7 +79,7 @@ def test_what_was_only_observed_is_summed_apart_from_what_was_saved(ledger: SqlL
     assert totals.acted == Sums(1, 1000, 400, 0.5, 0.75, 1, 1)
 
 
-def test_what_came_after_a_request_is_read_without_what_came_before(ledger: SqlLedger) -> None:
+def test_what_came_after_a_request_is_read_without_what_came_before(ledger: Ledger) -> None:
     assert ledger.last_number("run") == 0
     for number in (1, 2, 5):
         ledger.record(session(), request(number=number))
@@ -88,7 +89,7 @@ def test_what_came_after_a_request_is_read_without_what_came_before(ledger: SqlL
     assert ledger.last_number("run") == 5
 
 
-def test_a_history_is_stored_as_what_is_new(ledger: SqlLedger) -> None:
+def test_a_history_is_stored_as_what_is_new(ledger: Ledger) -> None:
     def count(table: str) -> int:
         ((rows,),) = ledger._database.look(lambda c: c.execute(f"SELECT count(*) FROM {table}"))
         return int(rows)
@@ -125,7 +126,7 @@ def test_two_workers_that_count_alike_both_keep_their_request(opener: Opener) ->
     assert [r.request for r in first.regrets("run")] == [2]
 
 
-def test_a_request_told_again_replaces_what_was_told(ledger: SqlLedger) -> None:
+def test_a_request_told_again_replaces_what_was_told(ledger: Ledger) -> None:
     regret = Regret("run", 1, "c", "repeated call", "ls")
     ledger.record(session(), request(status=0), regrets=[regret])
     ledger.record(session(), request(status=200), regrets=[regret])
@@ -147,7 +148,7 @@ def test_requests_told_together_are_those_told_one_by_one(opener: Opener) -> Non
         assert ledger.messages(name) == chat(10)
 
 
-def test_the_same_number_twice_in_what_is_told_together_is_put_apart(ledger: SqlLedger) -> None:
+def test_the_same_number_twice_in_what_is_told_together_is_put_apart(ledger: Ledger) -> None:
     ledger.record_all([Told(session(), request(when_s=when)) for when in (1.5, 2.5)])
     assert [(r.number, r.when_s) for r in ledger.requests("run")] == [(1, 1.5), (2, 2.5)]
 
@@ -183,14 +184,14 @@ def test_a_long_session_is_not_searched_for_each_of_its_requests(
     assert all("session=? AND number" in plan for plan in plans)
 
 
-def test_a_session_never_changes_hands(ledger: SqlLedger) -> None:
+def test_a_session_never_changes_hands(ledger: Ledger) -> None:
     ledger.record(session(), request())
     with pytest.raises(LedgerFailed, match="another tenant"):
         ledger.record(session(tenant="other"), request(number=2))
     assert len(ledger.requests("run")) == 1
 
 
-def test_secrets_are_masked_in_everything_for_people_and_nothing_else(ledger: SqlLedger) -> None:
+def test_secrets_are_masked_in_everything_for_people_and_nothing_else(ledger: Ledger) -> None:
     made = commit("s1", text=f"token={SECRET}")
     ledger.commits("t").append("s1", [made])
     message = {"role": "tool", "content": f"export TOKEN={SECRET}"}
@@ -206,7 +207,7 @@ def test_secrets_are_masked_in_everything_for_people_and_nothing_else(ledger: Sq
     assert ledger.commits("t").find(["s1"]) == [made]
 
 
-def test_an_entry_is_found_by_a_beginning_that_only_one_commit_has(ledger: SqlLedger) -> None:
+def test_an_entry_is_found_by_a_beginning_that_only_one_commit_has(ledger: Ledger) -> None:
     one, two = replace(commit("s1"), id="abc1"), replace(commit("s2"), id="abd2")
     ledger.record(session(), request(), [entry(one), entry(two)])
     found = ledger.entry("abc")
@@ -216,7 +217,7 @@ def test_an_entry_is_found_by_a_beginning_that_only_one_commit_has(ledger: SqlLe
     assert ledger.entry("ab") is ledger.entry("") is ledger.entry("x") is ledger.entry("%") is None
 
 
-def test_undo_makes_a_span_raw_for_good_and_shows(ledger: SqlLedger, opener: Opener) -> None:
+def test_undo_makes_a_span_raw_for_good_and_shows(ledger: Ledger, opener: Opener) -> None:
     kept, undone = transaction("s1")
     log = ledger.commits("t")
     log.append("s1", [kept, undone])
@@ -237,7 +238,7 @@ def test_undo_makes_a_span_raw_for_good_and_shows(ledger: SqlLedger, opener: Ope
     assert other.totals().commits == 1
 
 
-def test_a_suspect_commit_is_raw_again_for_its_tenant_only(ledger: SqlLedger) -> None:
+def test_a_suspect_commit_is_raw_again_for_its_tenant_only(ledger: Ledger) -> None:
     made = commit("s1")
     for tenant in ("t", "u"):
         ledger.commits(tenant).append("s1", [made])
@@ -251,7 +252,7 @@ def test_a_suspect_commit_is_raw_again_for_its_tenant_only(ledger: SqlLedger) ->
     assert [ledger.entries(t)[0].state for t in ("t", "u")] == ["undone", "undone"]
 
 
-def test_what_was_only_observed_is_no_commit_and_can_still_be_forbidden(ledger: SqlLedger) -> None:
+def test_what_was_only_observed_is_no_commit_and_can_still_be_forbidden(ledger: Ledger) -> None:
     made = commit("s1")
     ledger.record(session(), request(mode="observe"), [entry(made, state="observed")])
     assert ledger.totals().commits == 0
@@ -318,7 +319,7 @@ def test_a_commit_goes_only_when_nothing_has_used_it_for_long(store: str) -> Non
 
 
 def test_recording_sweeps_now_and_then(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sql_ledger, "SWEEP_EVERY", 3)
+    monkeypatch.setattr(module, "SWEEP_EVERY", 3)
     ledger = open_ledger(store, mask=masked, limits=RetentionLimits(max_age_days=1))
     for number in range(1, 3):
         ledger.record(session(), request(number=number))
@@ -328,7 +329,7 @@ def test_recording_sweeps_now_and_then(store: str, monkeypatch: pytest.MonkeyPat
     ledger.close()
 
 
-def test_purge_deletes_a_session_with_its_commits_and_nothing_else(ledger: SqlLedger) -> None:
+def test_purge_deletes_a_session_with_its_commits_and_nothing_else(ledger: Ledger) -> None:
     for name, last_s in (("old", 1_000.0), ("new", 9_000.0)):
         made = commit(name)
         ledger.commits("t").append(name, [made])
@@ -347,7 +348,7 @@ def test_purge_deletes_a_session_with_its_commits_and_nothing_else(ledger: SqlLe
     assert ledger.totals() == Totals()
 
 
-def test_a_shared_commit_stays_for_the_session_that_still_has_it(ledger: SqlLedger) -> None:
+def test_a_shared_commit_stays_for_the_session_that_still_has_it(ledger: Ledger) -> None:
     made = commit("s1")
     ledger.commits("t").append("s1", [made])
     for name in ("a", "b"):
@@ -379,12 +380,12 @@ def test_a_ledger_of_the_first_layout_is_read_and_written_by_this_one(
     assert second.totals().outside_tokens == 77
 
 
-def test_a_name_of_a_model_that_no_column_carries_is_recorded_nearly(ledger: SqlLedger) -> None:
+def test_a_name_of_a_model_that_no_column_carries_is_recorded_nearly(ledger: Ledger) -> None:
     ledger.record(session(), request(model="gpt\ud800\x005"))
     assert [r.model for r in ledger.requests("run")] == ["gpt? 5"]
 
 
-def test_a_clock_that_jumps_back_orders_nothing_anew(ledger: SqlLedger) -> None:
+def test_a_clock_that_jumps_back_orders_nothing_anew(ledger: Ledger) -> None:
     for number, when_s in enumerate((5_000.0, 4_000.0, 4_500.0), start=1):
         about = replace(session(), started_s=5_000.0, last_s=when_s)
         ledger.record(about, request(number=number, when_s=when_s))

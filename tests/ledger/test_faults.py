@@ -17,9 +17,9 @@ import pytest
 
 from statecomp.ledger.audit import LedgerFailed
 from statecomp.ledger.commits import Commit
+from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.open import open_ledger
 from statecomp.ledger.schema import MIGRATIONS
-from statecomp.ledger.sql_ledger import SqlLedger
 from tests.ledger.conftest import Opener
 from tests.ledger.samples import SECRET, chat, commit, entry, masked, request, session
 from tests.ledger.writer import SIZE, written
@@ -38,7 +38,7 @@ def writing(store: str, name: str, *arguments: object) -> Iterator[subprocess.Po
             process.kill()
 
 
-def standing(ledger: SqlLedger, number: int) -> list[Commit]:
+def standing(ledger: Ledger, number: int) -> list[Commit]:
     return list(ledger.commits("t").find([f"state {number}"]))
 
 
@@ -47,7 +47,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "data" / "ledger.sqlite"
 
 
-def opened(file: Path, wait_s: float = 2.0) -> SqlLedger:
+def opened(file: Path, wait_s: float = 2.0) -> Ledger:
     return open_ledger(str(file), mask=masked, wait_s=wait_s)
 
 
@@ -91,7 +91,7 @@ def test_two_processes_agree_at_every_state(store: str, opener: Opener) -> None:
         assert len(ledger.messages(name)) == count - 1
 
 
-def test_threads_share_a_ledger(ledger: SqlLedger) -> None:
+def test_threads_share_a_ledger(ledger: Ledger) -> None:
     def work(worker: int) -> list[str]:
         log, texts = ledger.commits("t"), []
         for number in range(15):
@@ -322,7 +322,7 @@ def test_processes_that_start_together_share_a_new_ledger(store: str, opener: Op
     assert len(opener().sessions()) == 3
 
 
-def test_a_closed_ledger_says_so(ledger: SqlLedger) -> None:
+def test_a_closed_ledger_says_so(ledger: Ledger) -> None:
     ledger.close()
     with pytest.raises(LedgerFailed, match="closed"):
         ledger.commits("t").find(["s1"])

@@ -18,8 +18,8 @@ from statecomp.controller.spans import Gates
 from statecomp.history.history import History
 from statecomp.ledger import schema
 from statecomp.ledger.commits import Commit, CommitLog, MemoryLog
+from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.open import open_ledger
-from statecomp.ledger.sql_ledger import SqlLedger
 from statecomp.testing.words import OneLiner, chat_of
 from tests.ledger.conftest import Opener
 from tests.ledger.samples import commit, masked
@@ -35,7 +35,7 @@ def doors(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[[], Door]]:
     """Each call is a new tenant; each call of what it returns is a log as a new worker opens it."""
-    opened: list[SqlLedger] = []
+    opened: list[Ledger] = []
 
     def fresh() -> Door:
         if request.param == "memory":
@@ -45,7 +45,7 @@ def doors(
         numbers = count()
         return lambda: ledger_of(next(numbers)).commits(tenant)
 
-    def ledger_of(worker: int) -> SqlLedger:
+    def ledger_of(worker: int) -> Ledger:
         """Two workers, and every third time one that has just started."""
         if len(opened) < 2 or worker % 3 == 2:
             opened.append(open_ledger(url, mask=masked))
@@ -113,7 +113,7 @@ def test_what_went_out_for_a_history_first_is_what_stands_for_it(
         assert log.sent("i7") is None
 
 
-def test_the_store_itself_refuses_a_source_twice(ledger: SqlLedger) -> None:
+def test_the_store_itself_refuses_a_source_twice(ledger: Ledger) -> None:
     """Not only the code in front of it: two writers that both saw nothing cannot both write."""
     ledger.commits("t").append("i6", [over("i6", "i2")], ["i2", "i6"])
 
@@ -155,7 +155,7 @@ def test_an_older_store_keeps_what_it_holds_and_gets_the_rule(
     assert list(log.append("i8", [over("i8", "i5")], chain)) == [over("i8", "i5")]
 
 
-def test_a_purged_run_can_be_decided_anew(ledger: SqlLedger) -> None:
+def test_a_purged_run_can_be_decided_anew(ledger: Ledger) -> None:
     log = ledger.commits("t")
     log.append("i6", [over("i6", "i2")], ["i2", "i6"])
     log.send("i6", ["i6-0"])

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from statecomp.ledger.commits import MAX_REFUSED, Commit, CommitLog, MemoryLog
+from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.log import NOTHING_FOUND, LogMemory
 from statecomp.ledger.open import open_ledger
-from statecomp.ledger.sql_ledger import SqlLedger
 from tests.growth import growth
 from tests.ledger.samples import commit, masked, transaction
 from tests.postgres import Cluster
@@ -29,7 +29,7 @@ class Place:
     """One place logs live in, with two doors to it; every example gets a tenant of its own."""
 
     doors: Sequence[Callable[[str], CommitLog]]
-    ledger: SqlLedger | None = None
+    ledger: Ledger | None = None
 
     def fresh(self) -> list[CommitLog]:
         tenant = f"tenant {next(_TENANTS)}"

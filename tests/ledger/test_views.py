@@ -7,7 +7,7 @@ from threading import Event, Thread
 
 from statecomp import AgeScorer, Gates, StateComp
 from statecomp.ledger.commits import CommitLog
-from statecomp.ledger.sql_ledger import SqlLedger
+from statecomp.ledger.ledger import Ledger
 from statecomp.testing.words import chat_of
 from tests.ledger.conftest import Opener
 from tests.ledger.samples import commit
@@ -32,7 +32,7 @@ def test_every_process_sends_the_same_bytes_for_good(opener: Opener) -> None:
         assert sent(engine(opener().commits("t")), length) == view
 
 
-def test_an_undone_commit_is_out_of_the_next_request(ledger: SqlLedger, opener: Opener) -> None:
+def test_an_undone_commit_is_out_of_the_next_request(ledger: Ledger, opener: Opener) -> None:
     running = engine(ledger.commits("t"))
     raw = json.dumps(chat_of(WORD))
     checkpoint = running.checkpoint(chat_of(WORD))

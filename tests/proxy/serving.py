@@ -18,7 +18,8 @@ import httpx
 
 from statecomp.controller.age import AgeScorer
 from statecomp.controller.spans import Gates
-from statecomp.ledger.audit import Entry, Ledger, Regret, Request, Session
+from statecomp.ledger.audit import Entry, Regret, Request, Session
+from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.open import open_ledger
 from statecomp.method import Method
 from statecomp.proxy.app import build_app

@@ -16,7 +16,7 @@ import httpx
 from statecomp.controller.age import AgeScorer
 from statecomp.controller.prices import PriceBook
 from statecomp.controller.spans import Gates
-from statecomp.ledger.audit import Ledger
+from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.nearby import NearbyFile
 from statecomp.ledger.open import open_ledger
 from statecomp.method import Method

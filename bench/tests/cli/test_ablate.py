@@ -88,6 +88,40 @@ def test_representations_are_judged_printed_and_written(place: Path, tmp_path: P
     assert r"\bottomrule" in (tmp_path / "tables" / "representations.tex").read_text()
 
 
+def test_what_was_judged_is_kept_and_found_again(place: Path, tmp_path: Path) -> None:
+    rows = tmp_path / "rows"
+    what = ("representations", place / "features", "--row", "Age alone", "--keep", rows)
+    first, again = (invoke(place, *what) for _ in range(2))
+    assert "Age alone ..." in first.stderr
+    assert again.stderr == ""
+    assert again.stdout == first.stdout
+    assert len([*rows.iterdir()]) == 1
+    other = invoke(place, *what, "--seed", "1")
+    assert "Age alone ..." in other.stderr
+
+
+def test_shares_are_of_the_rows_that_others_are_held_against(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = pytest.importorskip("statecomp_bench.study.tables")
+    asked: list[Any] = []
+
+    def heard(known: Any, wanted: Any, how: Any) -> Any:
+        asked.append((known, wanted, how))
+        return table.StudyTable("Shares", "a caption", ())
+
+    table = pytest.importorskip("statecomp_bench.study.table")
+    monkeypatch.setattr(tables, "share_table", heard)
+    what = ("--readout", "mean", "--layer", "4", "--seed", "3", "-o", tmp_path / "tables")
+    done = invoke(place, "shares", place / "features", *what)
+    assert done.exit_code == 0, done.output
+    ((known, wanted, how),) = asked
+    assert len(known.runs) == len(known.labels) == 10
+    assert wanted == tables.Wanted((place / "features",), 4, "mean")
+    assert how.seed == 3
+    assert json.loads((tmp_path / "tables" / "shares.json").read_text())["title"] == "Shares"
+
+
 def test_layers_are_compared_on_once(place: Path) -> None:
     done = invoke(place, "layers", place / "features")
     assert done.exit_code == 0, done.output

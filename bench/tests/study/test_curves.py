@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -12,6 +15,7 @@ from statecomp.router.trees import TreeSettings
 from tests.router.synthetic import pairs_of
 
 curves = pytest.importorskip("statecomp_bench.study.curves", reason="needs statecomp[learn]")
+kept = pytest.importorskip("statecomp_bench.study.kept", reason="needs statecomp[learn]")
 PAIRS = pairs_of(25, tasks=20)
 FRACTIONS = (0.5, 1.0)
 TREES = {"trees": TreeSettings(trees=8, leaves=4)}
@@ -48,6 +52,24 @@ def test_runs_that_are_only_learned_from_are_not_judged() -> None:
     assert study.lengths.places == ("short", "medium", "long")
 
 
+def test_what_was_judged_before_is_drawn_again_without_learning(
+    tmp_path: Path, study: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A figure is looked at and mended; half an hour of learning must not come with each look."""
+    for learns in (True, False):
+        if not learns:
+            monkeypatch.setattr(curves, "cross_validate", None)
+        again = curves.study_router(
+            PAIRS, TREES, fractions=FRACTIONS, kept=kept.Kept(tmp_path / "rows")
+        )
+        assert isinstance(study, curves.RouterStudy)
+        np.testing.assert_array_equal(again.scores, study.scores)
+        np.testing.assert_array_equal(again.fold, study.fold)
+        for kind, scores in study.calibrated.items():
+            np.testing.assert_array_equal(again.calibrated[kind], scores)
+        assert (again.fractions, again.lengths) == (study.fractions, study.lengths)
+
+
 def test_smaller_shares_lie_within_larger_ones_and_part_no_task() -> None:
     fold = curves.rotations(PAIRS.catalogue())[0]
     group = dict(zip(PAIRS.runs, PAIRS.groups, strict=True))
@@ -73,3 +95,29 @@ def test_the_same_study_draws_the_same_four_figures(study: object) -> None:
             assert ElementTree.fromstring(content).tag.endswith("svg")
         else:
             assert content.startswith(b"\x89PNG")
+
+
+@pytest.mark.skipif(find_spec("matplotlib") is None, reason="needs statecomp[figures]")
+def test_titles_say_what_is_seen(study: object) -> None:
+    figures = pytest.importorskip("statecomp_bench.study.figures")
+    assert isinstance(study, curves.RouterStudy)
+    ready = np.arange(200) >= 100
+    # All READY pairs score above all KEEP pairs but two, which stand among them.
+    scores = np.where(ready, 0.9, 0.1) + np.linspace(0.0, 0.05, 200)
+    scores[:2] = 0.9601
+    fold = np.zeros(200, np.int32)
+    made = replace(study, scores=scores, ready=ready, fold=fold, calibrated={"platt": scores})
+    assert title(figures.score_distributions(made)) == (
+        "Router scores: READY above KEEP 98 times in 100"
+    )
+    taken = title(figures.precision_coverage(made))
+    assert taken == "98% of what scores 0.925 or more is READY: 51% of all pairs"
+    hopeless = title(figures.precision_coverage(replace(made, ready=ready & False)))
+    assert hopeless == "No threshold above which 98% is READY"
+    assert title(figures.calibration(made)).startswith("Scores as used (Platt) are off by 0.0")
+    whole = np.mean(study.fractions.folds["auroc"], axis=0)[-1]
+    assert title(figures.training_and_length(study)).endswith(f"{whole:.3f} with 100%")
+
+
+def title(figure: Any) -> str:
+    return str(figure.axes[0].get_title())

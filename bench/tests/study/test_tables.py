@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +14,7 @@ import numpy as np
 import pytest
 
 from statecomp.errors import BadInput
-from statecomp.router.cross import Learner
+from statecomp.router.cross import Choice, Learner
 from statecomp.router.folds import rotations
 from statecomp.router.trees import TreeSettings
 from statecomp.vectors.sample import Sample
@@ -40,6 +43,7 @@ PAIRS = STUDY.pairs(VECTORS.candidate, VECTORS.current)
 FOLDS = rotations(PAIRS.catalogue())
 GRU = gru.GruSettings(dims=WIDTH, memory=8, hidden=8, epochs=4, learning_rate=1e-2)
 TREES = TreeSettings(trees=10, leaves=4)
+TRIAL = kept.Trial(PAIRS, FOLDS, {"t": TREES})
 
 
 def with_state() -> Any:
@@ -85,7 +89,7 @@ def test_the_shipped_recipe_learns_from_forecasts_where_there_are_any() -> None:
 
 def test_a_row_by_shares_of_data_and_length_says_each_with_its_spread() -> None:
     entry = table.StudyEntry("trees", pairs_once, {"t": TREES})
-    (row,) = shares.judge_shares([entry], 0, tables.quiet, (0.5, 1.0))
+    (row,) = shares.judge_shares([entry], fractions=(0.5, 1.0))
     assert [*row.notes] == [
         "50% of the runs", "100% of the runs", "short runs", "medium runs", "long runs"
     ]  # fmt: skip
@@ -111,7 +115,7 @@ def test_test_labels_are_never_read_before_the_final_evaluation_of_any_row() -> 
         table.StudyEntry(name, lambda pairs=pairs: pairs, {name: learner})
         for name, pairs, learner in learners
     ]
-    rows = table.judge_rows(entries, FOLDS, progress=hear)
+    rows = table.judge_rows(entries, FOLDS, table.Judging(progress=hear))
     assert [row.name for row in rows] == ["trees", "gru"]
     assert seal.opened == 2 * len(FOLDS)
     assert [stage for _, stage in heard[:2]] == ["choose", "judge"]
@@ -123,7 +127,8 @@ def test_test_labels_are_never_read_before_the_final_evaluation_of_any_row() -> 
 def test_one_configuration_under_two_names_is_judged_once() -> None:
     heard = []
     same = [table.StudyEntry(name, pairs_once, {"t": TREES}) for name in "ab"]
-    rows = table.judge_rows(same, FOLDS, progress=lambda row, fold, stage: heard.append(row))
+    how = table.Judging(progress=lambda row, fold, stage: heard.append(row))
+    rows = table.judge_rows(same, FOLDS, how)
     assert set(heard) == {"a"}
     assert [row.name for row in rows] == ["a", "b"]
     assert rows[0].pooled == rows[1].pooled
@@ -156,12 +161,8 @@ def test_a_stopped_study_goes_on_and_judges_no_row_twice(tmp_path: Path) -> None
     entries = [table.StudyEntry("trees", pairs_once, {"t": TREES})]
 
     def judged(*more: Any) -> Any:
-        return table.judge_rows(
-            [*entries, *more],
-            FOLDS,
-            progress=lambda row, fold, stage: heard.append(row),
-            kept=store,
-        )
+        how = table.Judging(progress=lambda row, fold, stage: heard.append(row), kept=store)
+        return table.judge_rows([*entries, *more], FOLDS, how)
 
     first = judged()
     assert {*heard} == {"trees"}
@@ -175,10 +176,43 @@ def test_a_stopped_study_goes_on_and_judges_no_row_twice(tmp_path: Path) -> None
     assert "trees" in heard
 
 
-def test_a_row_of_other_labels_is_another_row() -> None:
-    turned = replace(PAIRS, ready=~PAIRS.ready)
-    names = {kept.name_of(pairs, FOLDS, {"t": TREES}) for pairs in (PAIRS, turned)}
-    assert len(names) == 2
+def test_a_row_is_named_by_all_that_makes_it() -> None:
+    """Once forecasts and the way to choose were left out: other rows were handed back for these."""
+    foreseen = np.full(len(PAIRS), 0.5)
+    trials = [
+        TRIAL,
+        replace(TRIAL, pairs=replace(PAIRS, ready=~PAIRS.ready)),
+        replace(TRIAL, pairs=replace(PAIRS, foreseen=foreseen)),
+        replace(TRIAL, pairs=replace(PAIRS, foreseen=foreseen / 2)),
+        replace(TRIAL, folds=FOLDS[:-1]),
+        replace(TRIAL, learners={"t": replace(TREES, trees=3)}),
+        replace(TRIAL, choice=Choice(calibration="raw")),
+    ]
+    assert len({trial.name() for trial in trials}) == len(trials)
+
+
+def test_a_row_has_the_same_name_in_every_process() -> None:
+    """The order of a set of names is another one in each."""
+    program = (
+        "from tests.vectors.made_up import labels_of, runs_of, vectors_of\n"
+        "from statecomp.router.committee import Committee\n"
+        "from statecomp.vectors import blocks\n"
+        "from statecomp_bench.study.kept import Trial\n"
+        "runs = runs_of(3)\n"
+        "vectors = vectors_of(runs, labels_of(runs))\n"
+        "pairs = blocks.labelled(vectors, labels_of(runs), [vectors.candidate])\n"
+        "less = frozenset(f'run {n}' for n in range(9))\n"
+        "print(Trial(pairs, (), {'c': Committee(untrusted=less)}).name())\n"
+    )
+    root = Path(__file__).resolve().parents[3]
+    names = {
+        subprocess.run(
+            [sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
+        ).stdout
+        for seed in "12"
+    }  # fmt: skip
+    assert len(names) == 1
 
 
 def test_features_do_not_depend_on_labels() -> None:
@@ -289,4 +323,4 @@ def test_unlike_pairs_and_foreign_labels_are_one_sentence_each() -> None:
     with pytest.raises(BadInput, match="hold none for interaction 2 of run"):
         representations.Study({"once": VECTORS}, short).entries()[0].pairs()
     with pytest.raises(BadInput, match="none of the runs has a label"):
-        tables.evidence_router_table({run.id: run for run in RUNS}, {}, Sample(2))
+        tables.evidence_router_table(tables.Labelled({run.id: run for run in RUNS}, {}), Sample(2))

@@ -10,7 +10,8 @@ from threading import Lock
 
 from statecomp.config.places import open_store
 from statecomp.controller.prices import PriceBook
-from statecomp.ledger.audit import Entry, Ledger, Request, Sums
+from statecomp.ledger.audit import Entry, Request, Sums
+from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.sqlite import MEMORY
 from statecomp.method import Method
 from statecomp.proxy.account.accountant import Accountant

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from statecomp.adapters.account import Savings
 from statecomp.adapters.catalogue import needs
 from statecomp.adapters.chat import assistant, call, result, thought
-from statecomp.adapters.shortener import Shortener
+from statecomp.adapters.shortener import Saving, Shortener
 from statecomp.history.interaction import JsonObject
 from statecomp.wire.content import text_of
 
@@ -46,15 +45,11 @@ def keep(message: Any) -> bool:
     return any(one.type not in ORDINARY for one in message.contents)
 
 
-class StateCompMiddleware(ChatMiddleware):
+class StateCompMiddleware(Saving, ChatMiddleware):
     """Takes what `Shortener` takes, or a shortener that others use too."""
 
     def __init__(self, *, shortener: Shortener | None = None, **options: Any) -> None:
         self.shortener = shortener or Shortener("agent_framework", **options)
-
-    @property
-    def savings(self) -> Savings:
-        return self.shortener.savings
 
     async def process(self, context: ChatContext, call_next: Callable[[], Awaitable[None]]) -> None:
         options: Mapping[str, Any] = context.options or {}

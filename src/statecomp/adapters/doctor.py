@@ -14,7 +14,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from statecomp.adapters.catalogue import FRAMEWORKS, Framework, NotSupported, needs, proved_versions
-from statecomp.ledger.audit import Ledger, Session
+from statecomp.ledger.audit import Session
+from statecomp.ledger.ledger import Ledger
 
 LATEST = 200
 PATIENCE_S = 2.0

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from statecomp.adapters.account import Savings
 from statecomp.adapters.catalogue import needs
 from statecomp.adapters.chat import assistant, call, result, thought
 from statecomp.adapters.ownership import NotOurs
-from statecomp.adapters.shortener import Shortener
+from statecomp.adapters.shortener import Saving, Shortener
 from statecomp.history.interaction import JsonObject
 from statecomp.wire.content import text_of
 
@@ -90,16 +89,12 @@ def keep(content: Any) -> bool:
     )
 
 
-class StateCompPlugin(BasePlugin):
+class StateCompPlugin(Saving, BasePlugin):
     """Takes what `Shortener` takes, or a shortener that others use too."""
 
     def __init__(self, *, shortener: Shortener | None = None, **options: Any) -> None:
         super().__init__(name="statecomp")
         self.shortener = shortener or Shortener("google_adk", **options)
-
-    @property
-    def savings(self) -> Savings:
-        return self.shortener.savings
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         if llm_request.previous_interaction_id:

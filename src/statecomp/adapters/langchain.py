@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from statecomp.adapters.account import Savings
 from statecomp.adapters.binding import dropping
 from statecomp.adapters.catalogue import needs
 from statecomp.adapters.ownership import unchanged
-from statecomp.adapters.shortener import Shortener
+from statecomp.adapters.shortener import Saving, Shortener
 
 needs("langchain")
 
@@ -27,17 +26,13 @@ from langchain_core.utils.function_calling import convert_to_openai_tool  # noqa
 from statecomp.adapters.langgraph import to_chat, to_record  # noqa: E402
 
 
-class StateCompMiddleware(AgentMiddleware):
+class StateCompMiddleware(Saving, AgentMiddleware):
     """Takes what `Shortener` takes, or a shortener that others use too."""
 
     def __init__(self, *, shortener: Shortener | None = None, **options: Any) -> None:
         super().__init__()
         self.shortener = shortener or Shortener("langchain", **options)
         self._tools: tuple[tuple[int, ...], list[Any]] = ((), [])
-
-    @property
-    def savings(self) -> Savings:
-        return self.shortener.savings
 
     def wrap_model_call(
         self, request: ModelRequest, handler: Callable[[ModelRequest], ModelResponse]

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from statecomp.adapters.account import Savings
 from statecomp.adapters.catalogue import needs
 from statecomp.adapters.chat import assistant, call, result
-from statecomp.adapters.shortener import Shortener
+from statecomp.adapters.shortener import Saving, Shortener
 from statecomp.history.interaction import JsonObject
 from statecomp.wire.anthropic.thinking import THINKING
 from statecomp.wire.content import blocks
@@ -72,15 +71,11 @@ def answered_by(messages: Sequence[BaseMessage]) -> str:
     return ""
 
 
-class StateCompHook:
+class StateCompHook(Saving):
     """Takes what `Shortener` takes, or a shortener that others use too."""
 
     def __init__(self, *, shortener: Shortener | None = None, **options: Any) -> None:
         self.shortener = shortener or Shortener("langgraph", **options)
-
-    @property
-    def savings(self) -> Savings:
-        return self.shortener.savings
 
     def shorten(self, messages: Sequence[BaseMessage], **beside: Any) -> list[BaseMessage]:
         """What to send instead; the messages themselves stay as they are.

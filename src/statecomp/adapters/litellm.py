@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from statecomp.adapters.account import Savings
 from statecomp.adapters.binding import dropping, with_beta
 from statecomp.adapters.catalogue import needs
-from statecomp.adapters.shortener import Shortener
+from statecomp.adapters.shortener import Saving, Shortener
 from statecomp.checkpoint import Checkpoint
 
 needs("litellm")
@@ -30,17 +29,13 @@ PROTOCOLS = {
 }
 
 
-class StateCompCallback(CustomLogger):
+class StateCompCallback(Saving, CustomLogger):
     """Takes what `Shortener` takes, or a shortener that others use too."""
 
     def __init__(self, *, shortener: Shortener | None = None, **options: Any) -> None:
         super().__init__()
         self.shortener = shortener or Shortener("litellm", **options)
         self._replaced: dict[str, Callable[..., Any]] = {}
-
-    @property
-    def savings(self) -> Savings:
-        return self.shortener.savings
 
     async def async_pre_call_deployment_hook(
         self, kwargs: dict[str, Any], call_type: Any

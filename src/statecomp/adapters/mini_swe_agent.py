@@ -13,11 +13,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from statecomp.adapters.account import Savings
 from statecomp.adapters.binding import dropping, with_beta
 from statecomp.adapters.catalogue import needs
 from statecomp.adapters.claims import is_record
-from statecomp.adapters.shortener import Shortener
+from statecomp.adapters.shortener import Saving, Shortener
 from statecomp.history.interaction import JsonObject
 from statecomp.wire.providers import wire_named
 
@@ -28,7 +27,7 @@ from minisweagent.models.litellm_response_model import LitellmResponseModel  # n
 from minisweagent.models.litellm_textbased_model import LitellmTextbasedModel  # noqa: E402
 
 
-class _Shorter:
+class _Shorter(Saving):
     """The option `statecomp` holds what `Shortener` takes; `shortener` is one that others use."""
 
     protocol = "openai-chat"
@@ -43,10 +42,6 @@ class _Shorter:
     ) -> None:
         super().__init__(**given)
         self.shortener = shortener or Shortener("mini_swe_agent", **(statecomp or {}))
-
-    @property
-    def savings(self) -> Savings:
-        return self.shortener.savings
 
     def _prepare_messages_for_api(self, messages: Sequence[JsonObject]) -> list[JsonObject]:
         # `extra` is for people: times, costs, whole answers.

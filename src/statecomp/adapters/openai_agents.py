@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from statecomp.adapters.account import Savings
 from statecomp.adapters.catalogue import needs
-from statecomp.adapters.shortener import Shortener
+from statecomp.adapters.shortener import Saving, Shortener
 
 needs("openai_agents")
 
@@ -24,15 +23,11 @@ from agents.run import CallModelData, ModelInputData  # noqa: E402
 KEPT_ELSEWHERE = ("previous_response_id", "conversation_id")
 
 
-class StateCompFilter:
+class StateCompFilter(Saving):
     """Takes what `Shortener` takes, or a shortener that others use too."""
 
     def __init__(self, *, shortener: Shortener | None = None, **options: Any) -> None:
         self.shortener = shortener or Shortener("openai_agents", **options)
-
-    @property
-    def savings(self) -> Savings:
-        return self.shortener.savings
 
     async def __call__(self, data: CallModelData) -> ModelInputData:
         given = data.model_data
@@ -48,16 +43,12 @@ class StateCompFilter:
         return ModelInputData(input=made.messages, instructions=given.instructions)
 
 
-class StateCompModel(Model):
+class StateCompModel(Saving, Model):
     """Another model, sent less; all that it can do, it still can."""
 
     def __init__(self, model: Model, *, shortener: Shortener | None = None, **options: Any) -> None:
         self.wrapped = model
         self.shortener = shortener or Shortener("openai_agents", **options)
-
-    @property
-    def savings(self) -> Savings:
-        return self.shortener.savings
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.wrapped, name)

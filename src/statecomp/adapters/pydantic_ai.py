@@ -11,12 +11,11 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from statecomp.adapters.account import Savings
 from statecomp.adapters.binding import dropping, with_beta
 from statecomp.adapters.catalogue import NotSupported, client_name, needs, proved_versions
 from statecomp.adapters.chat import assistant, call, result, thought
 from statecomp.adapters.ownership import unchanged
-from statecomp.adapters.shortener import Shortener
+from statecomp.adapters.shortener import Saving, Shortener
 from statecomp.history.interaction import JsonObject
 from statecomp.wire.content import text_of
 
@@ -116,7 +115,7 @@ async def shorter(
     return made, {**given, THINKING: told.body["thinking"], "extra_headers": headers}
 
 
-class StateCompCapability(AbstractCapability):
+class StateCompCapability(Saving, AbstractCapability):
     """Takes what `Shortener` takes, or a shortener that others use too."""
 
     def __init__(self, *, shortener: Shortener | None = None, **options: Any) -> None:
@@ -125,26 +124,18 @@ class StateCompCapability(AbstractCapability):
             raise NotSupported(problem, field=client_name("pydantic_ai"))
         self.shortener = shortener or Shortener("pydantic_ai", **options)
 
-    @property
-    def savings(self) -> Savings:
-        return self.shortener.savings
-
     async def prepare_model_request(self, ctx: Any, request_context: Any) -> Any:
         how = (request_context.model, request_context.model_settings)
         made, settings = await shorter(self.shortener, request_context.messages, *how)
         return replace(request_context, messages=made, model_settings=settings)
 
 
-class StateCompModel(WrapperModel):
+class StateCompModel(Saving, WrapperModel):
     """Another model, sent less; takes what the capability takes."""
 
     def __init__(self, wrapped: Any, *, shortener: Shortener | None = None, **options: Any) -> None:
         super().__init__(wrapped)
         self.shortener = shortener or Shortener("pydantic_ai", **options)
-
-    @property
-    def savings(self) -> Savings:
-        return self.shortener.savings
 
     async def request(self, messages: list[Any], model_settings: Any, *others: Any) -> Any:
         made, settings = await shorter(self.shortener, messages, self.wrapped, model_settings)

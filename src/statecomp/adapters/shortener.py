@@ -240,6 +240,16 @@ class Shortener:
             LOG.warning("%s: %s", self._client, shown_note(sentence))
 
 
+class Saving:
+    """An adapter that holds a shortener, and tells what it saved."""
+
+    shortener: Shortener
+
+    @property
+    def savings(self) -> Savings:
+        return self.shortener.savings
+
+
 def _caches(body: Mapping[str, Any], protocol: str) -> bool:
     """Claude caches on request only, whatever it is asked through; the others always do."""
     model = str(body.get("model") or "").lower()

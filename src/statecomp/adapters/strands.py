@@ -11,10 +11,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from statecomp.adapters.account import Savings
 from statecomp.adapters.catalogue import needs
 from statecomp.adapters.claims import is_record
-from statecomp.adapters.shortener import Shortener
+from statecomp.adapters.shortener import Saving, Shortener
 from statecomp.history.interaction import JsonObject
 from statecomp.wire.content import markers, text_of
 
@@ -93,7 +92,7 @@ def joined(messages: Sequence[JsonObject]) -> list[JsonObject]:
     return made
 
 
-class StateCompPlugin(Plugin):
+class StateCompPlugin(Saving, Plugin):
     """Takes what `Shortener` takes, or a shortener that others use too."""
 
     name = "statecomp"
@@ -101,10 +100,6 @@ class StateCompPlugin(Plugin):
     def __init__(self, *, shortener: Shortener | None = None, **options: Any) -> None:
         super().__init__()
         self.shortener = shortener or Shortener("strands", **options)
-
-    @property
-    def savings(self) -> Savings:
-        return self.shortener.savings
 
     def init_agent(self, agent: Any) -> None:
         if isinstance(agent.conversation_manager, SlidingWindowConversationManager):

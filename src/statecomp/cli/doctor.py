@@ -23,7 +23,7 @@ from statecomp.cli.options import STORE_URL
 from statecomp.cli.serve import PORT
 from statecomp.config.places import open_store, store_url
 from statecomp.errors import BadInput, StateCompError
-from statecomp.ledger.audit import Ledger
+from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.open import file_of
 
 WIDTH = 34

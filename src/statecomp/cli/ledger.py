@@ -6,7 +6,6 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -258,14 +257,3 @@ def _ask(yes: bool, what: str) -> None:
     if not sys.stdin.isatty():
         raise BadInput("nobody is there to be asked; add --yes to delete without asking")
     click.confirm(f"Delete {what} for good?", abort=True)
-
-
-COMMANDS: Sequence[click.Command] = (
-    sessions_command,
-    log_command,
-    show_command,
-    diff_command,
-    undo_command,
-    export_command,
-    purge_command,
-)

@@ -16,7 +16,7 @@ import click
 from statecomp.cli.terminal import log_as_json
 from statecomp.controller.prices import PriceBook
 from statecomp.errors import BadInput
-from statecomp.ledger.audit import Ledger
+from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.nearby import NearbyFile
 from statecomp.method import Method
 from statecomp.proxy.settings import ProxySettings

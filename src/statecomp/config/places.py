@@ -10,10 +10,10 @@ from pathlib import Path
 from statecomp.history.identity import digest
 from statecomp.history.interaction import JsonObject
 from statecomp.ledger.audit import LedgerFailed
+from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.nearby import NearbyFile
 from statecomp.ledger.open import open_ledger
 from statecomp.ledger.pages import Known
-from statecomp.ledger.sql_ledger import SqlLedger
 from statecomp.traces.secrets import Masker
 
 LOG = logging.getLogger("statecomp.config")
@@ -39,7 +39,7 @@ def store_url(given: str, environ: Mapping[str, str]) -> str:
     return given or environ.get(STORE, "") or str(data_folder(environ) / LEDGER)
 
 
-def open_store(given: str, environ: Mapping[str, str]) -> SqlLedger:
+def open_store(given: str, environ: Mapping[str, str]) -> Ledger:
     """The ledger a person means, with secrets masked in whatever it stores."""
     return open_ledger(store_url(given, environ), mask=_masked)
 
@@ -49,7 +49,7 @@ def nearby_of(salt: bytes, environ: Mapping[str, str]) -> Path:
     return data_folder(environ) / f"{NEARBY}-{digest(salt.hex())[:16]}.sqlite"
 
 
-def open_nearby(ledger: SqlLedger, salt: bytes, environ: Mapping[str, str]) -> NearbyFile | None:
+def open_nearby(ledger: Ledger, salt: bytes, environ: Mapping[str, str]) -> NearbyFile | None:
     """None where this machine keeps no files: then each process has its own memory only."""
     try:
         nearby = NearbyFile(nearby_of(salt, environ))

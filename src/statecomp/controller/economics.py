@@ -12,6 +12,7 @@ from statecomp.controller.gate import GateVerdict, Market, Offer, decide
 from statecomp.controller.horizon import Horizon
 from statecomp.controller.lengths import Lengths
 from statecomp.controller.prices import MILLION, PriceBook, Prices, shipped_prices
+from statecomp.controller.spans import Rule
 from statecomp.errors import BadInput
 from statecomp.history.history import History, Span
 from statecomp.history.interaction import Interaction, Segment, Summary
@@ -96,7 +97,7 @@ class Stakes:
 
 
 @dataclass(frozen=True)
-class Economics:
+class Economics(Rule):
     """What may go, and when it is worth a rewrite: by what tokens cost this client.
 
     An interaction may go when what its tokens save within `payback` requests, if nobody wants them

@@ -38,15 +38,15 @@ class Rule(Protocol):
 
     def stricter(self, refetches: int, replaced: int) -> Rule:
         """The rule once the agent has come back so often for some of what was replaced."""
-        ...
+        return self
 
     def remembering(self) -> Rule:
         """The rule as one engine has it: what it learns on the way stays there."""
-        ...
+        return self
 
 
 @dataclass(frozen=True, slots=True)
-class Gates:
+class Gates(Rule):
     """When a predicted opportunity is worth a rewrite (equation 4 of the paper).
 
     A score at or above `threshold` (tau) selects an interaction; a span is replaced when it holds
@@ -87,13 +87,6 @@ class Gates:
     ) -> GateVerdict:
         """The paper replaces whatever passes its gates."""
         return GateVerdict(tuple(range(len(spans))), {}, None)
-
-    def stricter(self, refetches: int, replaced: int) -> Gates:
-        """A threshold that was given stays."""
-        return self
-
-    def remembering(self) -> Gates:
-        return self
 
 
 def selected_runs(

@@ -20,7 +20,8 @@ from statecomp.dashboard.replies import HEADERS, answer, foreign, known, unchang
 from statecomp.dashboard.routers import RouterDesk
 from statecomp.dashboard.shared import PAGE, StaticFile, static_files
 from statecomp.history.identity import digest
-from statecomp.ledger.audit import Ledger, LedgerFailed
+from statecomp.ledger.audit import LedgerFailed
+from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.own import Account, account_of
 from statecomp.proxy.security import VIEWER
 

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from statecomp.dashboard.replies import HEADERS, answer, foreign
 from statecomp.errors import BadInput
 from statecomp.learning.watch import watched
-from statecomp.ledger.audit import Ledger
+from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.own import account_of
 from statecomp.proxy.security import VIEWER
 from statecomp.recent import LruCache

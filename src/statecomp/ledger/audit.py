@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from statecomp.errors import StateCompError
 from statecomp.history.interaction import JsonObject
-from statecomp.ledger.commits import Commit, CommitLog
+from statecomp.ledger.commits import Commit
 from statecomp.tokens.usage import Usage
 
 CellState: TypeAlias = Literal["kept", "summarised", "locked"]
@@ -172,74 +172,3 @@ class Told:
     entries: Sequence[Entry] = ()
     regrets: Sequence[Regret] = ()
     messages: Sequence[JsonObject] = ()
-
-
-class Ledger(Protocol):
-    """Commits that are re-applied for good, and the account of them.
-
-    Every method may raise LedgerFailed; a transaction is written whole or not at all.
-    """
-
-    def commits(self, tenant: str) -> CommitLog:
-        """The commit log of one tenant; tenants never see each other's commits."""
-        ...
-
-    def record(
-        self,
-        session: Session,
-        request: Request,
-        entries: Sequence[Entry] = (),
-        regrets: Sequence[Regret] = (),
-        messages: Sequence[JsonObject] = (),
-    ) -> None:
-        """One request in one transaction; `messages` is the raw history, stored as what is new."""
-        ...
-
-    def record_all(self, told: Sequence[Told]) -> None:
-        """Several, in this order; they may share a transaction."""
-        ...
-
-    def sessions(self, limit: int = 100, *, tenant: str = "") -> Sequence[Session]:
-        """The latest first; of one tenant, or of all."""
-        ...
-
-    def session(self, name: str) -> Session | None: ...
-
-    def requests(self, session: str, *, after: int = 0) -> Sequence[Request]:
-        """Those with a number above `after`, in order."""
-        ...
-
-    def last_number(self, session: str) -> int:
-        """The highest number of a request, 0 where there is none."""
-        ...
-
-    def entries(self, session: str) -> Sequence[Entry]: ...
-
-    def entry(self, commit: str, *, tenant: str = "") -> Entry | None:
-        """By commit id, or a beginning of it that only one commit has; of one tenant, or of all."""
-        ...
-
-    def regrets(self, session: str) -> Sequence[Regret]: ...
-
-    def totals(self, *, tenant: str = "") -> Totals: ...
-
-    def messages(self, session: str) -> Sequence[JsonObject]:
-        """The last raw history of a session, secrets masked."""
-        ...
-
-    def undo(self, commit: str, reason: str = "undone by the user", *, tenant: str = "") -> bool:
-        """From the next request on the span is raw again, and is not taken again.
-
-        Two tenants with one history have one commit each, of the same id: `tenant` says whose.
-        """
-        ...
-
-    def suspect(self, commit: str, reason: str, *, tenant: str = "") -> bool:
-        """Like `undo`, for a commit whose request a provider refused; of one tenant, or of all."""
-        ...
-
-    def purge(self, *, session: str = "", before_s: float | None = None) -> int:
-        """Deletes sessions with all they hold, or everything; how many sessions there were."""
-        ...
-
-    def close(self) -> None: ...

@@ -14,9 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from statecomp.ledger.commits import Claim, Commit, is_free
-from statecomp.ledger.database import Connection, Row
-
-CHUNK = 500
+from statecomp.ledger.database import Connection, Row, chunks, marks
 
 
 def claim(
@@ -78,11 +76,10 @@ def _claimed(
     connection: Connection, tenant: str, sources: Sequence[str]
 ) -> list[tuple[str, Claim]]:
     found: list[tuple[str, Claim]] = []
-    for start in range(0, len(sources), CHUNK):
-        chunk = sources[start : start + CHUNK]
+    for chunk in chunks(sources):
         rows = connection.execute(
             "SELECT source, at_id, depth FROM claims"
-            f" WHERE tenant = ? AND source IN ({', '.join('?' * len(chunk))})",
+            f" WHERE tenant = ? AND source IN ({marks(chunk)})",
             (tenant, *chunk),
         )
         found += [(source, Claim(at, depth)) for source, at, depth in rows]

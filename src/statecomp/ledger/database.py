@@ -6,7 +6,7 @@ Everything above speaks one SQL; what SQLite and PostgreSQL do differently is a 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import BoundedSemaphore, Lock
@@ -17,6 +17,8 @@ from statecomp.ledger.audit import LedgerFailed
 Result = TypeVar("Result")
 Row = tuple[Any, ...]
 Rows = list[Row]
+CHUNK = 500
+"""So many values one statement takes, whichever database it is."""
 
 
 class Connection(Protocol):
@@ -197,3 +199,14 @@ class Database:
             connection.close()
         except self.dialect.errors:
             return
+
+
+def chunks(names: Sequence[str]) -> Iterator[Sequence[str]]:
+    """As many at a time as a statement takes."""
+    for start in range(0, len(names), CHUNK):
+        yield names[start : start + CHUNK]
+
+
+def marks(values: Sized) -> str:
+    """A place for each value."""
+    return ", ".join("?" * len(values))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -18,10 +18,9 @@ from typing import Any, NamedTuple
 from statecomp.history.identity import digest
 from statecomp.ledger import claims
 from statecomp.ledger.commits import ENTRY_BYTES, NAME_BYTES, Commit, bytes_of
-from statecomp.ledger.database import Connection, Database, Row
+from statecomp.ledger.database import Connection, Database, Row, chunks, marks
 from statecomp.recent import Weighed
 
-CHUNK = 500
 HISTORIES, NEWS = 1024, 8
 """Histories of which is remembered what stands in them, and how many states may be new in one."""
 REMEMBERED_STATES = 65_536
@@ -275,15 +274,6 @@ def body_of(commit: Commit) -> str:
     told: tuple[Any, ...] = (commit.sources, commit.first, commit.last, commit.text)
     told = (*told, commit.source_tokens, commit.summary_tokens)
     return json.dumps((*told, commit.over) if commit.over else told)
-
-
-def chunks(names: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(names), CHUNK):
-        yield names[start : start + CHUNK]
-
-
-def marks(values: Sized) -> str:
-    return ", ".join("?" * len(values))
 
 
 def _row(tenant: str, at: str, place: int, commit: Commit) -> Row:

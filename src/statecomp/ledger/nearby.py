@@ -14,10 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from statecomp.ledger import claims
 from statecomp.ledger.audit import LedgerFailed
 from statecomp.ledger.commits import Commit
-from statecomp.ledger.database import Connection, Database, Row
-from statecomp.ledger.log import body_of, chunks, commit_of, marks
+from statecomp.ledger.database import Connection, Database, Row, chunks, marks
+from statecomp.ledger.log import body_of, commit_of
 from statecomp.ledger.sqlite import private_file
 
 KEPT_S = 86_400.0
@@ -116,7 +117,7 @@ class Nearby:
                 " ON CONFLICT (tenant, seen) DO NOTHING",
                 row,
             )
-            return _said(connection, self._tenant, seen)
+            return claims.sent(connection, self._tenant, seen)
 
         return self._file.write(work) or tuple(commits)
 
@@ -132,7 +133,7 @@ class Nearby:
         )
 
     def said(self, seen: str) -> Names | None:
-        return self._file.look(lambda c: _said(c, self._tenant, seen))
+        return self._file.look(lambda c: claims.sent(c, self._tenant, seen))
 
     def owed(self, most: int) -> dict[str, Names]:
         """What went out for which histories, and the store was not told; also by workers gone."""
@@ -165,13 +166,6 @@ class Nearby:
             return found
 
         return {at: _unpacked(at, bodies) for at, bodies in self._file.look(work)}
-
-
-def _said(connection: Connection, tenant: str, seen: str) -> Names | None:
-    rows = connection.execute(
-        "SELECT commits FROM sent WHERE tenant = ? AND seen = ?", (tenant, seen)
-    )
-    return tuple(json.loads(rows[0][0])) if rows else None
 
 
 def _epoch(connection: Connection) -> int:

@@ -7,9 +7,9 @@ from urllib.parse import unquote
 
 from statecomp.ledger.audit import LedgerFailed
 from statecomp.ledger.database import Connection, Database, SqlDialect
+from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.pages import Mask
 from statecomp.ledger.retention import RetentionLimits
-from statecomp.ledger.sql_ledger import SqlLedger
 from statecomp.ledger.sqlite import MEMORY, sqlite_dialect
 
 WAIT_S = 4.0
@@ -24,7 +24,7 @@ def open_ledger(
     mask: Mask | None = None,
     limits: RetentionLimits = DEFAULT_LIMITS,
     wait_s: float = WAIT_S,
-) -> SqlLedger:
+) -> Ledger:
     """A path, `sqlite:///PATH`, `:memory:` or `postgresql://...`; made when it is not there.
 
     `mask` takes the secrets out of what is stored, and must be given for whatever outlives the
@@ -35,7 +35,7 @@ def open_ledger(
         raise LedgerFailed("a ledger that lasts needs mask=, which takes secrets out of messages")
     database = Database(dialect)
     database.look(_answer)
-    return SqlLedger(database, mask or (lambda message, known: message), limits)
+    return Ledger(database, mask or (lambda message, known: message), limits)
 
 
 def file_of(url: str) -> Path | None:

@@ -4,43 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from statecomp.history.interaction import JsonObject
-from statecomp.ledger.audit import Entry, Ledger, LedgerFailed, Regret, Request, Session, Totals
+from statecomp.ledger.audit import Entry, LedgerFailed, Regret, Request, Session, Totals
+from statecomp.ledger.ledger import Ledger
 
 Found = TypeVar("Found")
 
 
-class Account(Protocol):
-    """What people may read and take back; the rest of a ledger is the proxy's business."""
-
-    def sessions(self, limit: int = 100) -> Sequence[Session]: ...
-
-    def session(self, name: str) -> Session | None: ...
-
-    def requests(self, session: str, *, after: int = 0) -> Sequence[Request]: ...
-
-    def entries(self, session: str) -> Sequence[Entry]: ...
-
-    def entry(self, commit: str) -> Entry | None: ...
-
-    def regrets(self, session: str) -> Sequence[Regret]: ...
-
-    def totals(self) -> Totals: ...
-
-    def messages(self, session: str) -> Sequence[JsonObject]: ...
-
-    def undo(self, commit: str, reason: str = "undone by the user") -> bool: ...
-
-    def purge(self, *, session: str = "", before_s: float | None = None) -> int: ...
-
-    def close(self) -> None: ...
-
-
 @dataclass(frozen=True)
-class OwnAccount:
-    """The account of one tenant."""
+class Account:
+    """What one tenant may read and take back; the rest of a ledger is the proxy's business."""
 
     ledger: Ledger
     tenant: str
@@ -86,7 +61,7 @@ class OwnAccount:
 
 
 @dataclass(frozen=True)
-class WholeAccount(OwnAccount):
+class WholeAccount(Account):
     """The account of all; a commit is still taken back for the one tenant it is shown of."""
 
     tenant: str = ""
@@ -105,4 +80,4 @@ class WholeAccount(OwnAccount):
 
 def account_of(ledger: Ledger, tenant: str) -> Account:
     """The account of one tenant, or, without one, of all."""
-    return OwnAccount(ledger, tenant) if tenant else WholeAccount(ledger)
+    return Account(ledger, tenant) if tenant else WholeAccount(ledger)

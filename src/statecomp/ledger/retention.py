@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from statecomp.ledger.audit import EntryState
 from statecomp.ledger.claims import release
-from statecomp.ledger.database import Connection
-from statecomp.ledger.log import chunks, commit_of, marks, next_version
+from statecomp.ledger.database import Connection, chunks, marks
+from statecomp.ledger.log import commit_of, next_version
 
 DAY_S = 86_400.0
 SWEPT_AT_ONCE = 64
@@ -181,7 +181,7 @@ def _sources(connection: Connection, commit: str, tenant: str) -> dict[str, tupl
         owner: commit_of(("", commit, json.loads(body)[1])).sources for owner, body in observed
     }
     found |= {owner: commit_of(tuple(row)).sources for owner, *row in logged}
-    # Where nothing is rewritten a tenant's log has a name of its own (see `proxy.engines`).
+    # Where nothing is rewritten a tenant's log has a name of its own (see `proxy.tenants`).
     mine = ("", tenant, f"observed-{tenant}")
     return {owner: s for owner, s in found.items() if not tenant or owner in mine}
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from statecomp.history.identity import digest
 from statecomp.ledger.audit import Entry, LedgerFailed, Regret, Request, Told
-from statecomp.ledger.database import Connection, Row
-from statecomp.ledger.log import body_of, commit_of, marks
+from statecomp.ledger.database import Connection, Row, marks
+from statecomp.ledger.log import body_of, commit_of
 from statecomp.ledger.pages import Known, Pages, StoredMessage, message_in, written
 
 OF_HISTORY = ""

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from statecomp.controller.prices import PriceBook, shipped_prices
-from statecomp.ledger.audit import Ledger
+from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.nearby import NearbyFile
 from statecomp.method import Method
 from statecomp.proxy.account.accountant import Accountant

@@ -11,7 +11,8 @@ from time import monotonic, time
 from statecomp.controller.horizon import Horizon
 from statecomp.learning.watch import SESSIONS as WATCHED
 from statecomp.learning.watch import Watched, product, watched
-from statecomp.ledger.audit import Ledger, Session
+from statecomp.ledger.audit import Session
+from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.own import account_of
 
 LOG = logging.getLogger("statecomp.proxy")

@@ -9,7 +9,7 @@ from threading import Lock, local
 
 from statecomp.compressor import StateComp
 from statecomp.controller.judging import Judge
-from statecomp.ledger.audit import Ledger
+from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.nearby import NearbyFile
 from statecomp.llm.side import SideAccount
 from statecomp.method import Method

@@ -68,7 +68,7 @@ Edit = Callable[[str], str]
 
 
 class Wire(Protocol):
-    """One provider protocol."""
+    """One provider protocol; what most of them have nothing to say about has a default."""
 
     @property
     def name(self) -> str: ...
@@ -83,7 +83,7 @@ class Wire(Protocol):
 
     def preamble(self, body: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         """(role, text) of pinned text that stands outside the message list."""
-        ...
+        return ()
 
     def groups(self, messages: Sequence[JsonObject], start: int = 0) -> Iterator[Group]:
         """Segments of `messages[start:]`; `start` must be a place where a segment begins.
@@ -99,8 +99,8 @@ class Wire(Protocol):
     def write_summary(self, text: str) -> tuple[JsonObject, ...]: ...
 
     def lead_in(self, before: JsonObject) -> tuple[JsonObject, ...]:
-        """What must stand between this message and a summary; mostly nothing."""
-        ...
+        """What must stand between this message and a summary."""
+        return ()
 
     def edit_observations(self, messages: Sequence[JsonObject], edit: Edit) -> list[JsonObject]:
         """An interaction's messages with each observation's text passed through.
@@ -111,7 +111,7 @@ class Wire(Protocol):
 
     def untouchable(self, body: Mapping[str, Any]) -> str:
         """Why the history of this request must not be rewritten, or nothing."""
-        ...
+        return ""
 
     def adapt(
         self,
@@ -126,4 +126,4 @@ class Wire(Protocol):
         keep it, where it must be told.
         Raises InvalidHistory where the provider would refuse this rewrite.
         """
-        ...
+        return Adapted({**body, self.key: list(messages)})

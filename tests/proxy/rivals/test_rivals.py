@@ -19,7 +19,7 @@ from statecomp.controller.spans import Gates
 from statecomp.dashboard.app import routes
 from statecomp.errors import ScoringFailed
 from statecomp.history.history import History
-from statecomp.ledger.audit import Ledger
+from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.open import open_ledger
 from statecomp.method import Method
 from statecomp.proxy.app import build_app

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce, wraps
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 from rich.table import Table
@@ -19,6 +21,11 @@ from statecomp.cli.lazy import PlainGroup
 from statecomp.cli.terminal import show
 from statecomp.errors import BadInput, needing
 
+if TYPE_CHECKING:
+    from statecomp_bench.study.table import Judging
+    from statecomp_bench.study.tables import Labelled, Wanted
+
+Option: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 EXTRA = "ablations need more libraries: install statecomp[encoder,learn]"
 
 
@@ -26,65 +33,129 @@ EXTRA = "ablations need more libraries: install statecomp[encoder,learn]"
 def ablate() -> None:
     """Compare representations, layers and routers on folds that share no task.
 
-    Features come from `statecomp extract`.  Everything is chosen on train and validation; test
-    labels are read last.
+    Five rotations by task.  Everything is chosen on train and validation; test labels are read
+    last.  Where rows are of the same pairs a table says how far they lie apart, with intervals.
+
+    Features come from `statecomp extract`, which goes on where it was stopped.  So does every
+    ablation with --keep FOLDER: each row, and each share of a curve, is kept as soon as it is
+    judged, under a name made of its pairs, labels, folds and configuration.  The code is not in the
+    name: after a change of it begin with an empty folder.  The same --seed draws the same folds,
+    learners and samples.  A row is named as it begins; of 5,000 pairs one network takes seconds to
+    a minute.
+
+    \b
+    A sample that can tell rows apart has hundreds of the rarer label:
+      statecomp extract runs.jsonl -o features/ --layer 1 --scale 8 --sample-checkpoints 2 \\
+        --sample-targets 10 --construction once --construction capped-recent4
+      statecomp-bench ablate routers features/ --runs runs.jsonl --labels labels.jsonl \\
+        --beside-evidence --keep rows/ -o tables/
     """
 
 
-def shared(command: Callable[..., None]) -> Callable[..., None]:
-    """What every ablation asks for."""
-    options = (
-        click.argument("features", nargs=-1, type=click.Path(path_type=Path)),
-        click.option("--runs", multiple=True, required=True, type=click.Path(path_type=Path),
-                     help="The runs the features were made of; may be repeated."),
-        click.option("--labels", required=True, type=click.Path(path_type=Path),
-                     help="A label file, as `statecomp annotate` writes it."),
-        click.option("-o", "--out", type=click.Path(path_type=Path),
-                     help="A folder for the table as Markdown, LaTeX and JSON."),
-        click.option("--layer", type=click.IntRange(1), help="Of the encoder."
-                     " [default: the one with most rows]"),
-        click.option("--seed", type=int, default=0, show_default=True, help="Of the folds."),
-    )  # fmt: skip
-    for option in reversed(options):
-        command = option(command)
-    return command
+@dataclass(frozen=True)
+class Request:
+    """What every table is asked with."""
+
+    features: tuple[Path, ...]
+    runs: tuple[Path, ...]
+    labels: Path
+    out: Path | None
+    seed: int
+    keep: Path | None
+
+    def known(self, forecasts: Path | None = None) -> Labelled:
+        from statecomp_bench.study.tables import Labelled
+
+        runs = {run.id: run for run in read_chosen(self.runs, None, None, skip_bad=False)}
+        return Labelled(runs, read_labels(self.labels), _said(forecasts))
+
+    def folders(self) -> tuple[Path, ...]:
+        if not self.features:
+            raise click.UsageError("name a folder that `statecomp extract` wrote")
+        return self.features
+
+    def wanted(self, layer: int | None, readout: str) -> Wanted:
+        from statecomp_bench.study.tables import Wanted
+
+        return Wanted(self.folders(), layer, readout)
+
+    def how(self) -> Judging:
+        from statecomp_bench.study.kept import Kept
+        from statecomp_bench.study.table import Judging
+
+        return Judging(self.seed, _progress, Kept(self.keep))
 
 
-READOUT = click.option(
-    "--readout",
-    type=click.Choice(["last", "mean"]),
-    default="last",
-    show_default=True,
-    help="Which vectors of the FEATURES are read.",
+def together(*options: Option) -> Option:
+    """Several options as one decorator, shown in this order."""
+
+    def add(command: Callable[..., None]) -> Callable[..., None]:
+        return reduce(lambda made, option: option(made), reversed(options), command)
+
+    return add
+
+
+SEED = click.option(
+    "--seed", type=int, default=0, show_default=True, help="Of folds, learners and samples."
 )
 KEEP = click.option(
     "--keep",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Keep each row that was judged: a stopped study goes on from there.",
+    help="Keep what was judged: a stopped study goes on from there.",
 )
 FORECASTS = click.option(
     "--forecasts", type=click.Path(path_type=Path), help="The shipped recipe learns from these too."
 )
+SHARED = together(
+    click.argument("features", nargs=-1, type=click.Path(path_type=Path)),
+    click.option("--runs", multiple=True, required=True, type=click.Path(path_type=Path),
+                 help="The runs the features were made of; may be repeated."),
+    click.option("--labels", required=True, type=click.Path(path_type=Path),
+                 help="A label file, as `statecomp annotate` writes it."),
+    click.option("-o", "--out", type=click.Path(path_type=Path),
+                 help="A folder for the table as Markdown, LaTeX and JSON."),
+    SEED,
+    KEEP,
+)  # fmt: skip
+VECTORS = together(
+    click.option("--layer", type=click.IntRange(1),
+                 help="Of the encoder. [default: the one with most rows]"),
+    click.option("--readout", type=click.Choice(["last", "mean"]), default="last",
+                 show_default=True, help="Which vectors of the FEATURES are read."),
+)  # fmt: skip
+
+
+def asking(command: Callable[..., None]) -> Callable[..., None]:
+    """The options that all tables share, handed over as one request."""
+
+    @wraps(command)
+    def asked(
+        features: tuple[Path, ...],
+        runs: tuple[Path, ...],
+        labels: Path,
+        out: Path | None,
+        seed: int,
+        keep: Path | None,
+        **more: Any,
+    ) -> None:
+        with needing(EXTRA):
+            command(Request(features, runs, labels, out, seed, keep), **more)
+
+    return SHARED(asked)
 
 
 @ablate.command("representations")
-@shared
-@READOUT
+@asking
+@VECTORS
 @FORECASTS
 @click.option("--row", "chosen", multiple=True, help="Only this row; may be repeated.")
-@KEEP
 def representations_command(
-    features: tuple[Path, ...],
-    runs: tuple[Path, ...],
-    labels: Path,
-    out: Path | None,
+    request: Request,
     layer: int | None,
-    seed: int,
     readout: str,
     forecasts: Path | None,
     chosen: tuple[str, ...],
-    keep: Path | None,
 ) -> None:
     """Judge every construction in the FEATURES folders, with and without aggregation.
 
@@ -97,26 +168,16 @@ def representations_command(
         --sample-checkpoints 2 --construction once --construction capped-recent4
       statecomp-bench ablate representations features/ --runs runs.jsonl --labels labels.jsonl
     """
-    with needing(EXTRA):
-        from statecomp_bench.study import tables
-        from statecomp_bench.study.kept import Kept
-    table = tables.representation_table(
-        _given(features), _runs(runs), read_labels(labels), layer=layer, readout=readout,
-        seed=seed, progress=_progress, kept=Kept(keep), chosen=chosen, forecasts=_said(forecasts),
-    )  # fmt: skip
-    _deliver(table, tables.REPRESENTATION_COLUMNS, out, "representations")
+    from statecomp_bench.study import tables
+
+    wanted = request.wanted(layer, readout)
+    table = tables.representation_table(request.known(forecasts), wanted, request.how(), chosen)
+    _deliver(table, tables.REPRESENTATION_COLUMNS, request.out, "representations")
 
 
 @ablate.command("layers")
-@shared
-def layers_command(
-    features: tuple[Path, ...],
-    runs: tuple[Path, ...],
-    labels: Path,
-    out: Path | None,
-    layer: int | None,
-    seed: int,
-) -> None:
+@asking
+def layers_command(request: Request) -> None:
     """Judge each layer and readout of `once` in the FEATURES folders.
 
     \b
@@ -124,43 +185,53 @@ def layers_command(
       statecomp extract runs.jsonl --labels labels.jsonl -o layers/ --layer 4 --layer 12 --layer 30
       statecomp-bench ablate layers layers/ --runs runs.jsonl --labels labels.jsonl
     """
-    if layer is not None:
-        raise click.UsageError("this ablation compares layers; leave out --layer")
-    with needing(EXTRA):
-        from statecomp_bench.study import tables
-    table = tables.layer_table(
-        _given(features), _runs(runs), read_labels(labels), seed=seed, progress=_progress
-    )
-    _deliver(table, tables.REPRESENTATION_COLUMNS, out, "layers")
+    from statecomp_bench.study import tables
+
+    folders = request.folders()
+    table = tables.layer_table(request.known(), folders, request.how())
+    _deliver(table, tables.REPRESENTATION_COLUMNS, request.out, "layers")
+
+
+@ablate.command("shares")
+@asking
+@VECTORS
+@FORECASTS
+def shares_command(
+    request: Request, layer: int | None, readout: str, forecasts: Path | None
+) -> None:
+    """Judge the rows that others are held against with a share of the training runs, and by length.
+
+    The paper's own row, every token once, evidence, and the shipped recipe, with 10 to 100 % of the
+    training runs, and with all of them on short, medium and long runs.
+
+    \b
+    Example:
+      statecomp-bench ablate shares features/ --runs runs.jsonl --labels labels.jsonl --keep rows/
+    """
+    from statecomp_bench.study import tables
+
+    wanted = request.wanted(layer, readout)
+    table = tables.share_table(request.known(forecasts), wanted, request.how())
+    _deliver(table, (), request.out, "shares")
 
 
 @ablate.command("routers")
-@shared
-@click.option(
-    "--construction",
-    default="capped-recent4",
-    show_default=True,
-    help="The vectors the paper's routers read.",
-)
+@asking
+@click.option("--construction", default="capped-recent4", show_default=True,
+              help="The vectors the paper's routers read.")  # fmt: skip
+@click.option("--beside-evidence", is_flag=True, help="Vectors with evidence beside them.")
+@VECTORS
 @click.option("--sample-checkpoints", type=click.IntRange(1), default=6, show_default=True,
               help="Checkpoints of each labelled run for the routers on evidence.")  # fmt: skip
-@click.option("--beside-evidence", is_flag=True, help="Vectors with evidence beside them.")
-@READOUT
 @FORECASTS
-@KEEP
 def routers_command(
-    features: tuple[Path, ...],
-    runs: tuple[Path, ...],
-    labels: Path,
-    out: Path | None,
-    layer: int | None,
-    seed: int,
+    request: Request,
     construction: str,
-    sample_checkpoints: int,
     beside_evidence: bool,
+    layer: int | None,
     readout: str,
+    sample_checkpoints: int,
     forecasts: Path | None,
-    keep: Path | None,
 ) -> None:
     """Judge the paper's eleven routers and ours: on vectors of the FEATURES folders, on evidence.
 
@@ -170,25 +241,18 @@ def routers_command(
     Example:
       statecomp-bench ablate routers features/ --runs runs.jsonl --labels labels.jsonl -o tables/
     """
-    with needing(EXTRA):
-        from statecomp.vectors.sample import Sample
-        from statecomp_bench.study import tables
-        from statecomp_bench.study.kept import Kept
-    known, labelled = _runs(runs), read_labels(labels)
-    kept = Kept(keep)
-    if features:
-        table = tables.router_table(
-            features, known, labelled, construction=construction, layer=layer, readout=readout,
-            evidence=beside_evidence, seed=seed, progress=_progress, kept=kept,
-        )  # fmt: skip
+    from statecomp.vectors.sample import Sample
+    from statecomp_bench.study import tables
+
+    known, how = request.known(forecasts), request.how()
+    if request.features:
+        wanted = request.wanted(layer, readout)
+        table = tables.router_table(known, wanted, how, construction, beside_evidence)
         name = "routers-beside" if beside_evidence else "routers"
-        _deliver(table, tables.ROUTER_COLUMNS, out, name)
-    chosen = Sample(sample_checkpoints, None, seed)
-    table = tables.evidence_router_table(
-        known, labelled, chosen, seed=seed, progress=_progress, kept=kept,
-        forecasts=_said(forecasts),
-    )  # fmt: skip
-    _deliver(table, tables.ROUTER_COLUMNS, out, "routers-evidence")
+        _deliver(table, tables.ROUTER_COLUMNS, request.out, name)
+    chosen = Sample(sample_checkpoints, None, request.seed)
+    table = tables.evidence_router_table(known, chosen, how)
+    _deliver(table, tables.ROUTER_COLUMNS, request.out, "routers-evidence")
 
 
 @ablate.command("figures")
@@ -209,11 +273,12 @@ def routers_command(
     show_default=True,
     help="Of the training runs; may be repeated.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the folds.")  # fmt: skip
+@SEED
 @click.option("--more-labels", type=click.Path(path_type=Path), help="Of runs to learn from only.")
 @click.option("--members", type=click.IntRange(2), default=10, show_default=True,
               help="Of each committee; fewer are quicker, and a little worse.")  # fmt: skip
 @FORECASTS
+@KEEP
 def figures_command(
     file: Path,
     runs: tuple[Path, ...],
@@ -224,6 +289,7 @@ def figures_command(
     more_labels: Path | None,
     members: int,
     forecasts: Path | None,
+    keep: Path | None,
 ) -> None:
     """Draw how well a router of the shipped recipe does on runs it did not learn from.
 
@@ -245,31 +311,18 @@ def figures_command(
     with needing(EXTRA):
         from statecomp.router.pipeline import Material
         from statecomp_bench.study import curves, figures
+        from statecomp_bench.study.kept import Kept
     known = [*read_chosen(runs, None, None, skip_bad=False)]
     labels = labels_in(file)
-    material = Material(
-        known,
-        labels,
-        read_labels(more_labels) if more_labels else None,
-        _said(forecasts),
-    )
+    more = read_labels(more_labels) if more_labels else None
     study = curves.study_shipped(
-        material, seed, shares, lambda stage: click.echo(stage, err=True), members
-    )
+        Material(known, labels, more, _said(forecasts)),
+        seed, shares, lambda stage: click.echo(stage, err=True), members, Kept(keep),
+    )  # fmt: skip
     judged = sum(run.id in labels for run in known)
     counts = f"{judged:,} runs, {len(study.scores):,} pairs with k ≥ i+2, out of fold"
     note = "; ".join(part for part in (f"{file.name}: {counts}", note) if part)
     write_pictures(folder, figures.router_figures(study, note))
-
-
-def _given(features: tuple[Path, ...]) -> tuple[Path, ...]:
-    if not features:
-        raise click.UsageError("name a folder that `statecomp extract` wrote")
-    return features
-
-
-def _runs(paths: tuple[Path, ...]) -> dict[str, Any]:
-    return {run.id: run for run in read_chosen(paths, None, None, skip_bad=False)}
 
 
 def _said(path: Path | None) -> Forecasts | None:

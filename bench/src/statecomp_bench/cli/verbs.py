@@ -4,130 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import click
-
 from statecomp.cli.lazy import Verb
-
-
-def _ablate() -> click.Command:
-    from statecomp_bench.cli.ablate import ablate
-
-    return ablate
-
-
-def _desk() -> click.Command:
-    from statecomp_bench.cli.desk import desk_command
-
-    return desk_command
-
-
-def _figures() -> click.Command:
-    from statecomp_bench.cli.tables import figures_command
-
-    return figures_command
-
-
-def _handoff() -> click.Command:
-    from statecomp_bench.cli.handoff import handoff_group
-
-    return handoff_group
-
-
-def _matched() -> click.Command:
-    from statecomp_bench.cli.tables import matched_command
-
-    return matched_command
-
-
-def _next() -> click.Command:
-    from statecomp_bench.cli.next import next_group
-
-    return next_group
-
-
-def _run() -> click.Command:
-    from statecomp_bench.cli.run import run_bench
-
-    return run_bench
-
-
-def _session() -> click.Command:
-    from statecomp_bench.cli.session import session_command
-
-    return session_command
-
-
-def _suite() -> click.Command:
-    from statecomp_bench.cli.suite import suite_command
-
-    return suite_command
-
-
-def _table() -> click.Command:
-    from statecomp_bench.cli.tables import table_command
-
-    return table_command
-
-
-def _tasks() -> click.Command:
-    from statecomp_bench.cli.run import list_tasks
-
-    return list_tasks
-
-
-def _workbuddy() -> click.Command:
-    from statecomp_bench.cli.workbuddy import workbuddy
-
-    return workbuddy
-
 
 VERBS: Mapping[str, Verb] = {
     "ablate": Verb(
         "Compare representations, layers and routers on folds that share no task.",
-        _ablate,
+        "statecomp_bench.cli.ablate:ablate",
     ),
     "desk": Verb(
         "Serve a model whose answers are written by whoever answers the questions in FOLDER.",
-        _desk,
+        "statecomp_bench.cli.desk:desk_command",
     ),
     "figures": Verb(
         "Draw a bench as SVG and PNG; needs matplotlib (statecomp[figures]).",
-        _figures,
+        "statecomp_bench.cli.tables:figures_command",
     ),
     "handoff": Verb(
         "Hand tasks over half done: who finishes them sees only what a strategy shows.",
-        _handoff,
+        "statecomp_bench.cli.handoff:handoff_group",
     ),
     "matched": Verb(
         "Print a spec for each method with a budget, matched to StateComp's mean visible tokens.",
-        _matched,
+        "statecomp_bench.cli.tables:matched_command",
     ),
     "next": Verb(
         "Ask what readers would do next, at moments when something old is needed.",
-        _next,
+        "statecomp_bench.cli.next:next_group",
     ),
     "run": Verb(
         "Run tasks under strategies and record every run in a folder.",
-        _run,
+        "statecomp_bench.cli.run:run_bench",
     ),
     "session": Verb(
         "Hold a day's work in one conversation: a person comes back with the next request.",
-        _session,
+        "statecomp_bench.cli.session:session_command",
     ),
     "suite": Verb(
         "Run the eight methods that are compared over every task or session, and print the table.",
-        _suite,
+        "statecomp_bench.cli.suite:suite_command",
     ),
     "table": Verb(
         "Write the tables of a bench, from the folders `statecomp-bench run` wrote.",
-        _table,
+        "statecomp_bench.cli.tables:table_command",
     ),
     "tasks": Verb(
         "List the tasks, with the length of their plans, and the sessions.",
-        _tasks,
+        "statecomp_bench.cli.run:list_tasks",
     ),
     "workbuddy": Verb(
         "WorkBuddyBench, with and without StateComp before the model.",
-        _workbuddy,
+        "statecomp_bench.cli.workbuddy:workbuddy",
     ),
 }

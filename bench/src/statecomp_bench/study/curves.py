@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -11,12 +12,14 @@ import numpy as np
 
 from statecomp.errors import BadInput
 from statecomp.router.committee import Committee
-from statecomp.router.cross import DEFAULT, Choice, CrossValidated, Learner, cross_validate
+from statecomp.router.cross import DEFAULT, Choice, Learner, cross_validate
 from statecomp.router.folds import Fold, learning_more, rotations
 from statecomp.router.metrics import THIRDS, length_edges, measures
 from statecomp.router.pairs import Flags, Floats, Numbers, Pairs
 from statecomp.router.pipeline import Material, TrainingPlan, corpus_of
 from statecomp.router.threshold import NOTHING
+from statecomp_bench.study.kept import CHOSEN, FORGETS, Judgement, Kept, Trial
+from statecomp_bench.study.table import SETTLED
 
 MEMBERS = Committee().parts
 FRACTIONS = (0.1, 0.25, 0.5, 0.75, 1.0)
@@ -42,6 +45,7 @@ class RouterStudy:
     ready: Flags  # (pairs,)
     fold: Numbers  # (pairs,)
     calibrated: Mapping[str, Floats]  # each (pairs,)
+    calibration: str  # of `scores`
     fractions: Curves
     lengths: Curves
 
@@ -57,41 +61,41 @@ def study_router(
     progress: Progress = lambda stage: None,
     only_learned: Collection[str] = (),
     choice: Choice = DEFAULT,
+    kept: Kept = FORGETS,
 ) -> RouterStudy:
     """Five rotations by group with the whole training part, then with less and less of it.
 
-    Runs that are `only_learned` from are neither tuned nor judged on.
+    Runs that are `only_learned` from are neither tuned nor judged on.  What is `kept` is not
+    judged again.
     """
     runs = pairs.catalogue()
     judged = [run for run in runs if run.name not in only_learned]
     more = [run for run in runs if run.name in only_learned]
     folds = learning_more(rotations(judged, seed=seed), judged, more, seed=seed)
-    by_fraction: dict[float, CrossValidated] = {}
+    by_fraction: dict[float, Judgement] = {}
     for fraction in sorted(fractions, reverse=True):
         progress(f"{fraction:.0%} of the training runs")
         cut = [_with_less(fold, pairs, fraction, seed) for fold in folds]
-        by_fraction[fraction] = cross_validate(pairs, cut, learners, choice)
-    whole = by_fraction[max(fractions)]
-    settled = (pairs.age >= 2) & np.isfinite(whole.scores)  # (pairs,)
-    fold = np.full(len(pairs), -1, np.int32)  # (pairs,)
-    of_run = np.array(pairs.runs)[pairs.run]  # (pairs,)
-    for number, tested in enumerate(whole.folds):
-        fold[np.isin(of_run, tested.fold.test)] = number
+        trial = Trial(pairs, cut, learners, choice)
+        by_fraction[fraction] = kept.once(trial, partial(_judged, trial))
+    whole = by_fraction[max(fractions)].scores
+    settled = (pairs.age >= 2) & np.isfinite(whole[CHOSEN])  # (pairs,)
+    scores = {kind: values[settled] for kind, values in whole.items()}
+    chosen, tested = scores.pop(CHOSEN), _tested(pairs, folds)[settled]
+    lengths = _by_length(pairs.where(settled).of_runs(run.name for run in judged), chosen, tested)
+    rising = sorted(by_fraction)
     return RouterStudy(
-        scores=whole.scores[settled],
+        scores=chosen,
         ready=pairs.ready[settled],
-        fold=fold[settled],
-        calibrated=_calibrated(pairs, whole, settled),
+        fold=tested,
+        calibrated=scores,
+        calibration=choice.calibration,
         fractions=_curves(
-            [f"{fraction:.0%}" for fraction in sorted(fractions)],
-            sorted(fractions),
-            [[j.metrics["settled"] for j in by_fraction[f].folds] for f in sorted(fractions)],
+            [f"{fraction:.0%}" for fraction in rising],
+            rising,
+            [by_fraction[f].says for f in rising],
         ),
-        lengths=_by_length(
-            pairs.where(settled).of_runs(run.name for run in judged),
-            whole.scores[settled],
-            fold[settled],
-        ),
+        lengths=lengths,
     )
 
 
@@ -101,6 +105,7 @@ def study_shipped(
     fractions: Sequence[float] = FRACTIONS,
     progress: Progress = lambda stage: None,
     members: int = MEMBERS,
+    kept: Kept = FORGETS,
 ) -> RouterStudy:
     """The recipe of the shipped router: labels and forecasts, calibrated as it is."""
     plan = TrainingPlan(seed=seed)
@@ -110,7 +115,7 @@ def study_shipped(
         "committee": Committee(parts=members, untrusted=less, seed=seed)
     }
     choice = Choice(calibration=plan.calibration, aim=plan.aim)
-    return study_router(corpus.pairs, learners, seed, fractions, progress, less, choice)
+    return study_router(corpus.pairs, learners, seed, fractions, progress, less, choice, kept)
 
 
 def _with_less(fold: Fold, pairs: Pairs, fraction: float, seed: int) -> Fold:
@@ -124,16 +129,24 @@ def _with_less(fold: Fold, pairs: Pairs, fraction: float, seed: int) -> Fold:
     return fold._replace(train=tuple(name for name in fold.train if group[name] in kept))
 
 
-def _calibrated(pairs: Pairs, result: CrossValidated, settled: Flags) -> dict[str, Floats]:
-    """Every kind of calibration on the same logits, each row by its own fold."""
+def _tested(pairs: Pairs, folds: Sequence[Fold]) -> Numbers:
+    """The fold that tests each pair; -1 where none does."""
+    number = {name: place for place, fold in enumerate(folds) for name in fold.test}
+    return np.array([number.get(name, -1) for name in pairs.runs], np.int32)[pairs.run]
+
+
+def _judged(trial: Trial) -> Judgement:
+    """What each fold reached on pairs with k >= i+2, and its scores by every calibration."""
+    pairs = trial.pairs
+    result = cross_validate(pairs, trial.folds, trial.learners, trial.choice)
     runs = np.array(pairs.runs)[pairs.run]  # (pairs,)
-    shown: dict[str, Floats] = {}
+    scores = {CHOSEN: result.scores}
     for judged in result.folds:
         rows = np.isin(runs, judged.fold.test)  # (pairs,)
         logit = judged.chosen.router.logits(pairs.x[rows])  # (test pairs,)
         for kind, calibration in judged.chosen.calibrations.items():
-            shown.setdefault(kind, np.full(len(pairs), np.nan))[rows] = calibration.apply(logit)
-    return {kind: scores[settled] for kind, scores in shown.items()}
+            scores.setdefault(kind, np.full(len(pairs), np.nan))[rows] = calibration.apply(logit)
+    return Judgement([judged.metrics[SETTLED] for judged in result.folds], scores)
 
 
 def _by_length(pairs: Pairs, scores: Floats, fold: Numbers) -> Curves:

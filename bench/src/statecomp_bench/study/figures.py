@@ -17,7 +17,14 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from statecomp.annotation.figures import LOOKS, STYLE, pictures
-from statecomp.router.metrics import TARGET_PRECISION, ece, reliability
+from statecomp.router.metrics import (
+    TARGET_PRECISION,
+    auroc,
+    coverage_at_precision,
+    ece,
+    reliability,
+    threshold_at_precision,
+)
 from statecomp.router.pairs import Flags, Floats
 from statecomp_bench.study.curves import MEASURES, Curve, Curves, RouterStudy
 
@@ -29,6 +36,9 @@ TICKS = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98, 0.995)
 THIN = 0.8
 REFERENCE: dict[str, Any] = {"color": "#444444", "linestyle": ":", "linewidth": 1.4}
 NAMES = {"platt": "Platt"}
+READY_LOOK, KEEP_LOOK, COVERAGE_LOOK, *OTHER_LOOKS, RANKING_LOOK = LOOKS
+"""One thing looks the same in every figure; the READY share of what is taken looks as READY."""
+MEASURE_LOOKS = {"auroc": RANKING_LOOK, "keep_pr_auc": KEEP_LOOK}
 FEWEST = 20
 """Precision of fewer selected pairs is noise, and not drawn."""
 
@@ -53,13 +63,15 @@ def score_distributions(study: RouterStudy) -> Figure:
     axes = figure.add_subplot()
     edges = _even(BINS + 1)  # (edges,)
     places = np.clip(_stretched(study.scores), edges[0], edges[-1])  # (pairs,)
-    classes = (("KEEP", ~study.ready, LOOKS[1]), ("READY", study.ready, LOOKS[0]))
+    classes = (("KEEP", ~study.ready, KEEP_LOOK), ("READY", study.ready, READY_LOOK))
     for name, rows, (colour, _, line) in classes:
         hist = partial(axes.hist, places[rows], edges.tolist(), density=True, color=colour)
         hist(histtype="stepfilled", alpha=0.25)
         label = f"{name} ({int(rows.sum()):,} pairs)"
         hist(histtype="step", linestyle=line, linewidth=1.8, label=label)
-    axes.set(title="Router scores by label", ylabel="density")
+    above = auroc(study.scores, study.ready)
+    said = "" if above is None else f": READY above KEEP {100 * above:.0f} times in 100"
+    axes.set(title=f"Router scores{said}", ylabel="density (each label has area one)")
     _score_axis(axes, "calibrated score")
     figure.legend(loc="outside lower center", ncols=2)
     return figure
@@ -69,7 +81,7 @@ def precision_coverage(study: RouterStudy) -> Figure:
     """Precision and coverage against the threshold, thin lines for folds, with the 98 % line."""
     figure = Figure(figsize=WIDE, layout="constrained")
     left, right = figure.subplots(1, 2)
-    (blue, _, solid), (orange, _, dashed) = LOOKS[:2]
+    (blue, _, solid), (green, _, dashed) = READY_LOOK, COVERAGE_LOOK
     at = _even(201)  # (thresholds,)
     grid = 1.0 / (1.0 + np.exp(-at))  # (thresholds,)
     every = np.ones(len(study.scores), np.bool_)  # (pairs,)
@@ -78,15 +90,26 @@ def precision_coverage(study: RouterStudy) -> Figure:
         precision, coverage = _selected(study.scores[rows], study.ready[rows], grid)
         how: dict[str, Any] = {"linewidth": width, "alpha": strength}
         left.plot(at, precision, solid, color=blue, **how)
-        right.plot(at, coverage, dashed, color=orange, **how)
-    left.axhline(TARGET_PRECISION, **REFERENCE, label="98 % precision")
-    left.set(title="Held-out precision and coverage", ylabel="READY share of what is taken")
-    left.legend(loc="lower right")
-    right.set(ylabel="share of all READY and KEEP that is taken", ylim=(0, 1.02))
+        right.plot(at, coverage, dashed, color=green, **how)
+    left.axhline(TARGET_PRECISION, **REFERENCE)
+    threshold = threshold_at_precision(study.scores, study.ready, TARGET_PRECISION)
+    if threshold is not None:
+        for axes in (left, right):
+            axes.axvline(_stretched(np.array(threshold)).item(), **REFERENCE)
+    left.set(title=_operating(study, threshold), ylabel="READY share of what is taken")
+    right.set(ylabel="share of all pairs that is taken", ylim=(0, 1.02))
     for axes in (left, right):
         _score_axis(axes, "threshold")
         axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     return figure
+
+
+def _operating(study: RouterStudy, threshold: float | None) -> str:
+    if threshold is None:
+        return f"No threshold above which {TARGET_PRECISION:.0%} is READY"
+    share = coverage_at_precision(study.scores, study.ready)
+    taken = f"{TARGET_PRECISION:.0%} of what scores {threshold:.3f} or more is READY"
+    return f"{taken}: {share:.0%} of all pairs"
 
 
 def _stretched(scores: Floats) -> Floats:
@@ -119,20 +142,22 @@ def calibration(study: RouterStudy) -> Figure:
     figure = Figure(figsize=(6.4, 6.6), layout="constrained")
     axes = figure.add_subplot()
     axes.plot([0, 1], [0, 1], **REFERENCE, label="perfect")
-    for (kind, scores), (colour, marker, line) in zip(
-        study.calibrated.items(), LOOKS, strict=False
-    ):
+    looks = zip(study.calibrated.items(), [*OTHER_LOOKS, RANKING_LOOK], strict=False)
+    for (kind, scores), (colour, marker, line) in looks:
         bins = [b for b in reliability(scores, study.ready) if b.count]
-        label = f"{NAMES.get(kind, kind)}: ECE {ece(scores, study.ready):.3f}"
+        name, off = NAMES.get(kind, kind), ece(scores, study.ready)
+        if used := kind == study.calibration:
+            axes.set_title(f"Scores as used ({name}) are off by {off:.3f} on average")
         axes.plot(
             [b.score or 0.0 for b in bins],
             [b.ready or 0.0 for b in bins],
-            line,
+            "-" if used else line,
             color=colour,
             marker=marker,
-            label=label,
+            linewidth=2.4 if used else 1.2,
+            label=f"{name}: ECE {off:.3f}",
         )
-    axes.set(title="Reliability", xlabel="mean score of the bin", ylabel="READY share of the bin")
+    axes.set(xlabel="mean score of the bin", ylabel="READY share of the bin")
     axes.set(xlim=(0, 1), ylim=(0, 1.02), aspect="equal")
     axes.legend(loc="upper left")
     return figure
@@ -144,11 +169,17 @@ def training_and_length(study: RouterStudy) -> Figure:
     left, right = figure.subplots(1, 2, sharey=True)
     _folds(left, study.fractions)
     _folds(right, study.lengths)
-    left.set(title="Training data and run length", xlabel="share of the training runs")
-    left.set_ylabel("on pairs with k ≥ i+2")
+    ends = [_mean([fold[place] for fold in study.fractions.folds["auroc"]]) for place in (0, -1)]
+    few, most = study.fractions.places[0], study.fractions.places[-1]
+    left.set(
+        title=f"AUROC {ends[0]:.3f} with {few} of the training runs, {ends[1]:.3f} with {most}",
+        xlabel="share of the training runs",
+        ylabel="AUROC; PR-AUC of KEEP",
+    )
     lowest = min(value for curves in (study.fractions, study.lengths) for value in _all(curves))
     left.set_ylim(max(0.0, np.floor(10 * lowest) / 10), 1.0)
     right.set(xlabel="run length (thirds of the runs)")
+    right.margins(x=0.15)
     handles, labels = left.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4)
     return figure
@@ -157,8 +188,8 @@ def training_and_length(study: RouterStudy) -> Figure:
 def _folds(axes: Axes, curves: Curves) -> None:
     """A thin line a fold, a thick one for their mean."""
     places = range(len(curves.places))
-    for (measure, name), (colour, marker, line) in zip(MEASURES.items(), LOOKS, strict=False):
-        folds = curves.folds[measure]
+    for measure, name in MEASURES.items():
+        (colour, marker, line), folds = MEASURE_LOOKS[measure], curves.folds[measure]
         for curve in folds:
             axes.plot(curves.at, _numbers(curve), line, color=colour, linewidth=THIN, alpha=0.45)
         means = [_mean([curve[place] for curve in folds]) for place in places]

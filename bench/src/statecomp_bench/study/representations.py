@@ -26,8 +26,7 @@ from statecomp.router.trees import SHIPPED
 from statecomp.vectors import blocks
 from statecomp.vectors.shelf import Vectors
 from statecomp_bench.study.compress import CompressedSettings
-from statecomp_bench.study.kept import FORGETS, Kept
-from statecomp_bench.study.table import Progress, StudyEntry, StudyRow, judge_rows
+from statecomp_bench.study.table import PLAINLY, Judging, StudyEntry, StudyRow, judge_rows
 
 PAPER: Sequence[tuple[str, str, str, str]] = (
     ("Full Context", "full", "", "0.7000"),
@@ -193,8 +192,7 @@ AGAINST = ("Capped Recent4 + Hybrid", "Once", "Evidence")
 def judge_representations(
     study: Study,
     folds: Sequence[Fold],
-    progress: Progress = lambda row, fold, stage: None,
-    kept: Kept = FORGETS,
+    how: Judging = PLAINLY,
     chosen: Collection[str] = (),
 ) -> list[StudyRow]:
     """All rows, or those `chosen` by name."""
@@ -203,27 +201,26 @@ def judge_representations(
         raise BadInput(
             f"there is no such row; there are {', '.join(e.name for e in study.entries())}"
         )
-    return judge_rows(entries, folds, progress=progress, against=AGAINST, kept=kept)
+    return judge_rows(entries, folds, how, AGAINST)
 
 
 def judge_layers(
     by_layer: Mapping[tuple[int, str], Vectors],
     labels: Labels,
     folds: Sequence[Fold],
-    seed: int = 0,
-    progress: Progress = lambda row, fold, stage: None,
+    how: Judging = PLAINLY,
 ) -> list[StudyRow]:
     """One row for each layer and readout of `once`: candidate and current state."""
     entries = [
         StudyEntry(
             f"layer {layer}, {readout}",
             partial(_states, vectors, labels),
-            networks(seed),
+            networks(how.seed),
             {"seconds here": f"{vectors.seconds:,.0f}"},
         )
         for (layer, readout), vectors in sorted(by_layer.items())
     ]
-    return judge_rows(entries, folds, progress=progress)
+    return judge_rows(entries, folds, how)
 
 
 def _states(vectors: Vectors, labels: Labels) -> Pairs:

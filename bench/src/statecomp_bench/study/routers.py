@@ -19,8 +19,7 @@ from statecomp.router.pairs import Pairs
 from statecomp.router.threshold import LossWeights
 from statecomp.router.train import TrainSettings
 from statecomp.router.trees import SHIPPED
-from statecomp_bench.study.kept import FORGETS, Kept
-from statecomp_bench.study.table import Progress, StudyEntry, StudyRow, judge_rows
+from statecomp_bench.study.table import PLAINLY, Judging, StudyEntry, StudyRow, judge_rows
 
 OWN = "Weighted BCE (w_1 = 10)"
 """The paper's own router, which the others are held against."""
@@ -89,10 +88,8 @@ def judge_routers(
     inputs: Inputs,
     folds: Sequence[Fold],
     batch: int,
-    seed: int = 0,
-    progress: Progress = lambda row, fold, stage: None,
-    kept: Kept = FORGETS,
+    how: Judging = PLAINLY,
 ) -> list[StudyRow]:
-    rows = entries(inputs, batch, seed)
+    rows = entries(inputs, batch, how.seed)
     against = (OWN, *(entry.name for entry in inputs.beside))
-    return judge_rows(rows, folds, progress=progress, against=against, kept=kept)
+    return judge_rows(rows, folds, how, against)

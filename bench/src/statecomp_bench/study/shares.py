@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from statecomp_bench.study.curves import FRACTIONS, Curves, study_router
-from statecomp_bench.study.table import Progress, StudyEntry, StudyRow, spread
+from statecomp_bench.study.table import PLAINLY, Judging, StudyEntry, StudyRow, spread
 from statecomp_bench.study.writing import cell
 
 MEASURE = "auroc"
@@ -13,16 +13,14 @@ MEASURE = "auroc"
 
 def judge_shares(
     entries: Sequence[StudyEntry],
-    seed: int,
-    progress: Progress,
+    how: Judging = PLAINLY,
     fractions: Sequence[float] = FRACTIONS,
 ) -> list[StudyRow]:
     """AUROC of each entry with a share of the training runs, and by length with all of them."""
     rows = []
     for entry in entries:
-        progress(entry.name, 1, "choose")
-        pairs = entry.pairs()
-        study = study_router(pairs, entry.learners, seed, fractions)
+        how.progress(entry.name, 1, "choose")
+        study = study_router(entry.pairs(), entry.learners, how.seed, fractions, kept=how.kept)
         notes = {
             **_places(study.fractions, "{} of the runs"),
             **_places(study.lengths, "{} runs"),

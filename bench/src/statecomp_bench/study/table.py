@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from statistics import fmean, pstdev
 from typing import Any
 
 import numpy as np
 
-from statecomp.router.cross import DEFAULT, Choice, CrossValidated, Learner, cross_validate
+from statecomp.router.cross import CrossValidated, Learner, cross_validate
 from statecomp.router.folds import Fold
 from statecomp.router.metrics import auroc
 from statecomp.router.paired import Difference, difference
 from statecomp.router.pairs import Floats, Pairs
-from statecomp_bench.study.kept import FORGETS, Kept, KeptJudgement, name_of
+from statecomp_bench.study.kept import CHOSEN, FORGETS, Judgement, Kept, Trial
 
 COLUMNS: Mapping[str, str] = {
     "auroc": "AUROC",
@@ -80,34 +81,48 @@ class StudyTable:
 Progress = Callable[[str, int, str], None]
 
 
+def quiet(row: str, fold: int, stage: str) -> None:
+    """Says nothing."""
+
+
+@dataclass(frozen=True)
+class Judging:
+    """How rows are judged.
+
+    `seed` is of folds and learners; `progress` hears (row, fold, "choose" or "judge"); what is
+    `kept` is not judged again.
+    """
+
+    seed: int = 0
+    progress: Progress = quiet
+    kept: Kept = FORGETS
+
+
+PLAINLY = Judging()
+
+
 def judge_rows(
     entries: Iterable[StudyEntry],
     folds: Sequence[Fold],
-    choice: Choice = DEFAULT,
-    progress: Progress = lambda row, fold, stage: None,
+    how: Judging = PLAINLY,
     against: Sequence[str] = (),
-    kept: Kept = FORGETS,
 ) -> list[StudyRow]:
-    """Each entry cross-validated; `progress` hears (row, fold, "choose" or "judge").
+    """Each entry cross-validated.
 
     Two names for one configuration on the same pairs are judged once.  Rows get, for each row named
     in `against`, how far their AUROC lies from its, on the same pairs with tasks drawn anew; all
-    entries must then be of the same pairs.  What is `kept` is not judged again.
+    entries must then be of the same pairs.
     """
     rows: list[StudyRow] = []
     scores: dict[str, Floats] = {}
-    known: dict[tuple[object, ...], KeptJudgement] = {}
+    known: dict[tuple[object, ...], Judgement] = {}
     pairs: Pairs | None = None
     for entry in entries:
         pairs, same = entry.pairs(), (entry.pairs, *entry.learners.items())
-
-        def hear(fold: int, stage: str, name: str = entry.name) -> None:
-            progress(name, fold, stage)
-
-        judged = known.get(same) or _judged(entry, pairs, folds, choice, hear, kept)
+        judged = known.get(same) or _judged(entry, pairs, folds, how)
         known[same] = judged
-        rows.append(replace(_row(judged.row), name=entry.name, notes=dict(entry.notes)))
-        scores[entry.name] = judged.scores
+        rows.append(replace(_row(judged.says), name=entry.name, notes=dict(entry.notes)))
+        scores[entry.name] = judged.scores[CHOSEN]
     if pairs is None or not against:
         return rows
     return [
@@ -115,22 +130,14 @@ def judge_rows(
     ]
 
 
-def _judged(
-    entry: StudyEntry,
-    pairs: Pairs,
-    folds: Sequence[Fold],
-    choice: Choice,
-    hear: Callable[[int, str], None],
-    kept: Kept,
-) -> KeptJudgement:
-    # Without a folder nothing is named, and no label is read before its time.
-    name = name_of(pairs, folds, entry.learners) if kept.folder else ""
-    if (known := kept.find(name)) is not None:
-        return known
-    result = cross_validate(pairs, folds, entry.learners, choice, hear)
-    judged = KeptJudgement(asdict(row_of(entry.name, result, entry.notes)), result.scores)
-    kept.put(name, judged)
-    return judged
+def _judged(entry: StudyEntry, pairs: Pairs, folds: Sequence[Fold], how: Judging) -> Judgement:
+    def judge() -> Judgement:
+        hear = partial(how.progress, entry.name)
+        result = cross_validate(pairs, folds, entry.learners, progress=hear)
+        row = row_of(entry.name, result, entry.notes)
+        return Judgement(asdict(row), {CHOSEN: result.scores})
+
+    return how.kept.once(Trial(pairs, folds, entry.learners), judge)
 
 
 def _gaps(

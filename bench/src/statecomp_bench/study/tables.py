@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
@@ -14,14 +14,13 @@ from statecomp.annotation.labels import Labels
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.router.committee import Committee
-from statecomp.router.folds import FoldRun, rotations
+from statecomp.router.folds import Fold, FoldRun, rotations
 from statecomp.router.pairs import Features, Pairs
 from statecomp.vectors import blocks
 from statecomp.vectors.sample import Sample
 from statecomp.vectors.shelf import StudyCard, Vectors, bare, cards, finished, load
 from statecomp_bench.study import representations, routers, shares
-from statecomp_bench.study.kept import FORGETS, Kept
-from statecomp_bench.study.table import Progress, StudyEntry, StudyTable
+from statecomp_bench.study.table import PLAINLY, Judging, StudyEntry, StudyTable
 
 Runs = Mapping[str, Trajectory]
 Key = TypeVar("Key")
@@ -38,28 +37,32 @@ PROTOCOL = (
 )
 
 
-def quiet(row: str, fold: int, stage: str) -> None:
-    """Says nothing."""
+@dataclass(frozen=True)
+class Labelled:
+    """Runs, and what is known of them."""
+
+    runs: Runs
+    labels: Labels
+    forecasts: Forecasts | None = None
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which vectors in the folders; without a layer those of the layer with most constructions."""
+
+    folders: Sequence[Path]
+    layer: int | None = None
+    readout: str = "last"
 
 
 def representation_table(
-    folders: Sequence[Path],
-    runs: Runs,
-    labels: Labels,
-    *,
-    layer: int | None = None,
-    readout: str = "last",
-    seed: int = 0,
-    progress: Progress = quiet,
-    kept: Kept = FORGETS,
-    chosen: Collection[str] = (),
-    forecasts: Forecasts | None = None,
+    known: Labelled, wanted: Wanted, how: Judging = PLAINLY, chosen: Collection[str] = ()
 ) -> StudyTable:
     """All rows for which there are vectors of one layer, readout and sample."""
-    study, card = _study(folders, runs, labels, layer, readout, seed, forecasts)
-    folds = rotations(_catalogue(study.any), seed=seed)
-    rows = representations.judge_representations(study, folds, progress, kept, chosen)
-    caption = f"{_of_pairs(study.any, labels)} {_of_card(card)} {PROTOCOL} {GAPS} {COSTS}"
+    study, card = _study(known, wanted, how)
+    folds = _folds(study.any, how)
+    rows = representations.judge_representations(study, folds, how, chosen)
+    caption = f"{_of_pairs(study.any, known)} {_of_card(card)} {PROTOCOL} {GAPS} {COSTS}"
     return StudyTable("Representations", caption, tuple(rows))
 
 
@@ -74,154 +77,113 @@ COSTS = (
 )
 
 
-def layer_table(
-    folders: Sequence[Path],
-    runs: Runs,
-    labels: Labels,
-    *,
-    seed: int = 0,
-    progress: Progress = quiet,
-) -> StudyTable:
+def layer_table(known: Labelled, folders: Sequence[Path], how: Judging = PLAINLY) -> StudyTable:
     """Layers and readouts of `once`, on the runs that have most of them."""
-    wanted = [(folder, card) for folder, card in cards(folders) if card.construction == "once"]
-    group = _largest(wanted, lambda card: (card.recipe.encoder, card.sample))
-    names = _read_by_all(group, runs)
+    of_once = [(folder, card) for folder, card in cards(folders) if card.construction == "once"]
+    group = _largest(of_once, lambda card: (card.recipe.encoder, card.sample))
+    names = _read_by_all(group, known.runs)
     vectors = {
-        (card.layer, card.readout): load(folder, card, runs, names) for folder, card in group
+        (card.layer, card.readout): load(folder, card, known.runs, names) for folder, card in group
     }
     any_of = next(iter(vectors.values()))
-    folds = rotations(_catalogue(any_of), seed=seed)
-    rows = representations.judge_layers(vectors, labels, folds, seed, progress)
+    rows = representations.judge_layers(vectors, known.labels, _folds(any_of, how), how)
     first = group[0][1]
     reading = f"`once`, {first.recipe.encoder}, candidate and current state; {first.sample}."
     seconds = "Layers extracted together share one pass, and its seconds."
-    caption = f"{_of_pairs(any_of, labels)} {reading} {PROTOCOL} {seconds}"
+    caption = f"{_of_pairs(any_of, known)} {reading} {PROTOCOL} {seconds}"
     return StudyTable("Layers and readouts", caption, tuple(rows))
 
 
-def share_table(
-    folders: Sequence[Path],
-    runs: Runs,
-    labels: Labels,
-    *,
-    layer: int | None = None,
-    readout: str = "last",
-    seed: int = 0,
-    progress: Progress = quiet,
-    forecasts: Forecasts | None = None,
-) -> StudyTable:
+def share_table(known: Labelled, wanted: Wanted, how: Judging = PLAINLY) -> StudyTable:
     """The paper's own row, the cheapest, evidence and the shipped recipe, by training share and by
     run length."""
-    study, card = _study(folders, runs, labels, layer, readout, seed, forecasts)
+    study, card = _study(known, wanted, how)
     shown = (*representations.AGAINST, representations.SHIPPED_ROW)
     entries = [entry for entry in study.entries() if entry.name in shown]
-    rows = shares.judge_shares(entries, seed, progress)
-    caption = f"AUROC. {_of_pairs(study.any, labels)} {_of_card(card)} {PROTOCOL}"
+    rows = shares.judge_shares(entries, how)
+    caption = f"AUROC. {_of_pairs(study.any, known)} {_of_card(card)} {PROTOCOL}"
     return StudyTable("Training data and run length", caption, tuple(rows))
 
 
 def router_table(
-    folders: Sequence[Path],
-    runs: Runs,
-    labels: Labels,
-    *,
+    known: Labelled,
+    wanted: Wanted,
+    how: Judging = PLAINLY,
     construction: str = "capped-recent4",
-    layer: int | None = None,
-    readout: str = "last",
-    evidence: bool = False,
-    seed: int = 0,
-    progress: Progress = quiet,
-    kept: Kept = FORGETS,
+    beside_evidence: bool = False,
 ) -> StudyTable:
     """The router rows on the paper's own representation, alone or with evidence beside it.
 
     They are held against the same rows as representations are, where their vectors are there.
     """
-    study, card = _study(folders, runs, labels, layer, readout, seed)
+    study, card = _study(known, wanted, how)
     if construction not in study.vectors:
-        raise BadInput(f"there are no features of {construction}, {readout}; extract them")
+        raise BadInput(f"there are no features of {construction}, {wanted.readout}; extract them")
     vectors = study.vectors[construction]
 
     @cache
     def beside() -> list[Features]:
-        return [blocks.evidence_of(vectors)] if evidence else []
+        return [blocks.evidence_of(vectors)] if beside_evidence else []
 
     def plain() -> Pairs:
-        return blocks.labelled(vectors, labels, [vectors.candidate, vectors.current, *beside()])
+        return study.pairs(vectors.candidate, vectors.current, *beside())
 
     def with_top() -> Pairs:
-        parts = [vectors.candidate, vectors.current, blocks.top_mean(vectors), *beside()]
-        return blocks.labelled(vectors, labels, parts)
+        return study.pairs(vectors.candidate, vectors.current, blocks.top_mean(vectors), *beside())
 
-    folds = rotations(_catalogue(vectors), seed=seed)
     others = [entry for entry in study.entries() if entry.name in representations.AGAINST]
     inputs = routers.Inputs(plain, with_top, [replace(entry, notes={}) for entry in others])
-    rows = routers.judge_routers(inputs, folds, SMALL, seed, progress, kept)
-    what = f"{construction} and evidence" if evidence else construction
-    caption = f"{_of_pairs(vectors, labels)} {what}; {_of_card(card)} {PROTOCOL} {GAPS} {PAPER_PR}"
+    rows = routers.judge_routers(inputs, _folds(vectors, how), SMALL, how)
+    what = f"{construction} and evidence" if beside_evidence else construction
+    caption = f"{_of_pairs(vectors, known)} {what}; {_of_card(card)} {PROTOCOL} {GAPS} {PAPER_PR}"
     return StudyTable(f"Routers on {what}", caption, tuple(rows))
 
 
 PAPER_PR = "The paper's PR-AUC is of its own data, where READY is 6.4 % of the pairs."
 
 
-def evidence_router_table(
-    runs: Runs,
-    labels: Labels,
-    sample: Sample,
-    *,
-    seed: int = 0,
-    progress: Progress = quiet,
-    kept: Kept = FORGETS,
-    forecasts: Forecasts | None = None,
-) -> StudyTable:
+def evidence_router_table(known: Labelled, sample: Sample, how: Judging = PLAINLY) -> StudyTable:
     """The router rows on evidence features, at sampled checkpoints of every labelled run."""
-    vectors = _unread(runs, labels, sample)
+    vectors = _unread(known, sample)
 
     @cache
     def pairs() -> Pairs:
-        return blocks.labelled(vectors, labels, [blocks.evidence_of(vectors)])
+        return blocks.labelled(vectors, known.labels, [blocks.evidence_of(vectors)])
 
-    folds = rotations(_catalogue(vectors), seed=seed)
-    batch = SMALL if len(vectors.run) < 2_000 else LARGE
     shipped = StudyEntry(
         "ours: the shipped recipe",
-        lambda: blocks.labelled(vectors, labels, [pairs().x], forecasts),
-        {"": Committee(seed=seed)},
+        lambda: blocks.labelled(vectors, known.labels, [pairs().x], known.forecasts),
+        {"": Committee(seed=how.seed)},
     )
+    batch = SMALL if len(vectors.run) < 2_000 else LARGE
     inputs = routers.Inputs(pairs, pairs, [shipped])
-    rows = routers.judge_routers(inputs, folds, batch, seed, progress, kept)
+    rows = routers.judge_routers(inputs, _folds(vectors, how), batch, how)
     note = "Evidence has no vectors to average, so Top4 rows read evidence alone."
-    caption = f"{_of_pairs(vectors, labels)} Evidence features; {sample}. {note} {PROTOCOL} {GAPS}"
+    caption = f"{_of_pairs(vectors, known)} Evidence features; {sample}. {note} {PROTOCOL} {GAPS}"
     return StudyTable("Routers on evidence", f"{caption} {PAPER_PR}", tuple(rows))
 
 
-def _unread(runs: Runs, labels: Labels, sample: Sample) -> Vectors:
-    known = [run for name, run in runs.items() if name in labels]
-    if not known:
+def _unread(known: Labelled, sample: Sample) -> Vectors:
+    labelled = [run for name, run in known.runs.items() if name in known.labels]
+    if not labelled:
         raise BadInput("none of the runs has a label; were the labels made from other runs?")
-    return bare(known, sample)
+    return bare(labelled, sample)
 
 
 def _study(
-    folders: Sequence[Path],
-    runs: Runs,
-    labels: Labels,
-    layer: int | None,
-    readout: str,
-    seed: int,
-    forecasts: Forecasts | None = None,
+    known: Labelled, wanted: Wanted, how: Judging
 ) -> tuple[representations.Study, StudyCard]:
     """All constructions of one layer, readout and sample, and the card of one of them."""
-    wanted = [
+    fitting = [
         (folder, card)
-        for folder, card in cards(folders)
-        if card.readout == readout and layer in (None, card.layer)
+        for folder, card in cards(wanted.folders)
+        if card.readout == wanted.readout and wanted.layer in (None, card.layer)
     ]
-    group = _largest(wanted, lambda card: (card.recipe.encoder, card.layer, card.sample))
-    names = _read_by_all(group, runs)
-    vectors = {card.construction: load(folder, card, runs, names) for folder, card in group}
-    return representations.Study(vectors, labels, seed, forecasts), group[0][1]
+    group = _largest(fitting, lambda card: (card.recipe.encoder, card.layer, card.sample))
+    names = _read_by_all(group, known.runs)
+    vectors = {card.construction: load(folder, card, known.runs, names) for folder, card in group}
+    study = representations.Study(vectors, known.labels, how.seed, known.forecasts)
+    return study, group[0][1]
 
 
 def _largest(
@@ -245,12 +207,13 @@ def _read_by_all(group: Sequence[tuple[Path, StudyCard]], runs: Runs) -> list[st
     return [name for name in done[0] if name in common]
 
 
-def _catalogue(vectors: Vectors) -> list[FoldRun]:
-    return [FoldRun(reading.id, reading.group, reading.domain) for reading in vectors.readings]
+def _folds(vectors: Vectors, how: Judging) -> list[Fold]:
+    runs = [FoldRun(reading.id, reading.group, reading.domain) for reading in vectors.readings]
+    return rotations(runs, seed=how.seed)
 
 
-def _of_pairs(vectors: Vectors, labels: Labels) -> str:
-    pairs = blocks.labelled(vectors, labels, [vectors.candidate])
+def _of_pairs(vectors: Vectors, known: Labelled) -> str:
+    pairs = blocks.labelled(vectors, known.labels, [vectors.candidate])
     domains = Counter(reading.domain or "no domain" for reading in vectors.readings)
     settled = int((pairs.age >= 2).sum())
     return (

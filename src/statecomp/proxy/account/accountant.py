@@ -13,13 +13,8 @@ from time import monotonic
 from statecomp.checkpoint import first_change
 from statecomp.controller.prices import PriceBook
 from statecomp.history.history import History
-from statecomp.ledger.audit import (
-    Entry,
-    Ledger,
-    Regret,
-    Request,
-    Told,
-)
+from statecomp.ledger.audit import Entry, Regret, Request, Told
+from statecomp.ledger.ledger import Ledger
 from statecomp.proxy.account.bills import Biller, Cached, Prefix
 from statecomp.proxy.account.exchange import Exchange
 from statecomp.proxy.account.families import Families

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from statecomp.history.history import History
-from statecomp.ledger.audit import Ledger, Session
+from statecomp.ledger.audit import Session
+from statecomp.ledger.ledger import Ledger
 from statecomp.proxy.account.exchange import Exchange
 from statecomp.proxy.sessions import opening_of
 from statecomp.recent import LruCache

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from statecomp.ledger.audit import Ledger
+from statecomp.ledger.ledger import Ledger
 from statecomp.proxy.account.exchange import STALE_NOTE
 from statecomp.proxy.backoff import Backoff
 from statecomp.proxy.client import Answer, Client

@@ -42,14 +42,14 @@ from statecomp.wire.content import (
     strip_markers,
     text_of,
 )
-from statecomp.wire.protocol import Adapted, Edit, Group, Placement, Violation
+from statecomp.wire.protocol import Adapted, Edit, Group, Placement, Violation, Wire
 
 USER_KINDS = ("text", "image", "document", "search_result")
 SYSTEM_KINDS = ("mid_conv_system", "tool_addition", "tool_removal")
 
 
 @dataclass(frozen=True, slots=True)
-class Anthropic:
+class Anthropic(Wire):
     placement: Placement = field(default_factory=Placement)
     name: str = "anthropic"
     key: str = "messages"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from statecomp.errors import InvalidHistory
 from statecomp.history.interaction import Call, JsonObject, Observation
 from statecomp.wire.content import edited_content, joined, strip_markers, text_of
 from statecomp.wire.openai_chat.written import written
-from statecomp.wire.protocol import Adapted, Edit, Group, Placement, Violation
+from statecomp.wire.protocol import Edit, Group, Placement, Violation, Wire
 
 PINNED_ROLES = ("system", "developer", "user")
 RESULT_ROLES = ("tool", "function")
@@ -20,13 +20,10 @@ REASONING_KEYS = ("reasoning", "reasoning_content", "reasoning_details")
 
 
 @dataclass(frozen=True, slots=True)
-class OpenAIChat:
+class OpenAIChat(Wire):
     placement: Placement = Placement()
     name: str = "openai-chat"
     key: str = "messages"
-
-    def preamble(self, body: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-        return ()
 
     def groups(self, messages: Sequence[JsonObject], start: int = 0) -> Iterator[Group]:
         place = start
@@ -52,26 +49,11 @@ class OpenAIChat:
     def write_summary(self, text: str) -> tuple[JsonObject, ...]:
         return ({"role": self.placement.role, "content": text},)
 
-    def lead_in(self, before: JsonObject) -> tuple[JsonObject, ...]:
-        return ()
-
     def edit_observations(self, messages: Sequence[JsonObject], edit: Edit) -> list[JsonObject]:
         return [
             message if message.get("role") == "assistant" else edited_content(message, edit)
             for message in messages
         ]
-
-    def untouchable(self, body: Mapping[str, Any]) -> str:
-        return ""
-
-    def adapt(
-        self,
-        body: Mapping[str, Any],
-        messages: Sequence[JsonObject],
-        first: int,
-        anchor: JsonObject | None = None,
-    ) -> Adapted:
-        return Adapted({**body, self.key: list(messages)})
 
 
 def role_of(messages: Sequence[JsonObject], place: int) -> str:

@@ -27,7 +27,7 @@ from statecomp.wire.openai_responses.items import (
     output_text,
 )
 from statecomp.wire.openai_responses.rules import violations
-from statecomp.wire.protocol import Adapted, Edit, Group, Placement, Violation
+from statecomp.wire.protocol import Edit, Group, Placement, Violation, Wire
 
 ELSEWHERE = (
     "the history lives on the server ({} is set), so this request holds only its newest part"
@@ -35,7 +35,7 @@ ELSEWHERE = (
 
 
 @dataclass(frozen=True, slots=True)
-class OpenAIResponses:
+class OpenAIResponses(Wire):
     placement: Placement = field(default_factory=Placement)
     name: str = "openai-responses"
     key: str = "input"
@@ -70,9 +70,6 @@ class OpenAIResponses:
         content: Any = [{"type": "input_text", "text": text}] if role == "user" else text
         return ({"type": "message", "role": role, "content": content},)
 
-    def lead_in(self, before: JsonObject) -> tuple[JsonObject, ...]:
-        return ()
-
     def edit_observations(self, messages: Sequence[JsonObject], edit: Edit) -> list[JsonObject]:
         return [_edited(item, edit) for item in messages]
 
@@ -92,15 +89,6 @@ class OpenAIResponses:
                     "the provider has summarised this history already (it holds a compaction item)"
                 )
         return ""
-
-    def adapt(
-        self,
-        body: Mapping[str, Any],
-        messages: Sequence[JsonObject],
-        first: int,
-        anchor: JsonObject | None = None,
-    ) -> Adapted:
-        return Adapted({**body, self.key: list(messages)})
 
 
 def _maker_at(items: Sequence[JsonObject], place: int) -> Maker:

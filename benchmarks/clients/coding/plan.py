@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import count, islice, zip_longest
 from typing import TypeAlias
 
-from statecomp.testing.provider.coding.parts import PARTS, CodingPart
-from statecomp.testing.provider.coding.project import PACKAGE, line_of
+from benchmarks.clients.coding.parts import PARTS, CodingPart
+from benchmarks.clients.coding.project import PACKAGE, line_of
 
 AROUND = 25
 """Lines that are looked at again on either side of a change."""

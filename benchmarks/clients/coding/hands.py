@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from statecomp.testing.provider.coding.plan import Action, PlannedRun, Read, Replace, Search
+from benchmarks.clients.coding.plan import Action, PlannedRun, Read, Replace, Search
 from statecomp.testing.provider.turns import Body, ScriptedCall, Turn
 
 FINAL = "final_answer"

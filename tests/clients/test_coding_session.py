@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from statecomp.testing.provider.coding.hands import hands_of, tool_names
-from statecomp.testing.provider.coding.parts import PARTS
-from statecomp.testing.provider.coding.plan import PlannedRun, Read, Replace, Search, steps_of
-from statecomp.testing.provider.coding.project import write_project
-from statecomp.testing.provider.coding.session import ASIDE, CodingSession
+from benchmarks.clients.coding.hands import hands_of, tool_names
+from benchmarks.clients.coding.parts import PARTS
+from benchmarks.clients.coding.plan import PlannedRun, Read, Replace, Search, steps_of
+from benchmarks.clients.coding.project import write_project
+from benchmarks.clients.coding.session import ASIDE, CodingSession
 from statecomp.testing.provider.turns import next_step
 
-FIXTURES = sorted((Path(__file__).parents[1] / "clients" / "fixtures").glob("*.json"))
+FIXTURES = sorted(Path(__file__).with_name("fixtures").glob("*.json"))
 LENGTH = 112
 WORKSPACE = Path("/home/dev/toolkit")
 PLAIN = [{"type": "function", "function": {"name": n}} for n in ("read_file", "search", "run")]

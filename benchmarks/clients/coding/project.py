@@ -7,7 +7,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from statecomp.testing.provider.coding.parts import EXTRA, PARTS, CodingPart
+from benchmarks.clients.coding.parts import EXTRA, PARTS, CodingPart
 
 PACKAGE = "toolkit"
 TASK = (

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from statecomp.testing.provider.coding.hands import ending, hands_of
-from statecomp.testing.provider.coding.plan import PlannedStep, steps_of
+from benchmarks.clients.coding.hands import ending, hands_of
+from benchmarks.clients.coding.plan import PlannedStep, steps_of
 from statecomp.testing.provider.turns import Body, Turn
 
 ASIDE = "Mending the modules of a small library"

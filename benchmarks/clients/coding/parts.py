@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.resources import files
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class CodingPart:
 
 
 def _listed() -> Iterator[CodingPart]:
-    text = files("statecomp.testing.provider.coding").joinpath("parts.toml").read_text("utf-8")
+    text = Path(__file__).with_name("parts.toml").read_text("utf-8")
     for row in tomllib.loads(text)["part"]:
         checks = tuple((name, asked, right) for name, asked, right in row.pop("checks"))
         yield CodingPart(**row, checks=checks)

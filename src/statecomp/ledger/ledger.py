@@ -29,8 +29,12 @@ SWEEP_EVERY = 256
 SWEEP_EVERY_S = 600.0
 
 
-class SqlLedger:
-    """A Ledger over a database; safe to share between threads and processes."""
+class Ledger:
+    """Commits that are re-applied for good, and the account of them, in a database.
+
+    Safe to share between threads and processes.  Every method may raise LedgerFailed; a transaction
+    is written whole or not at all.
+    """
 
     def __init__(self, database: Database, mask: Mask, limits: RetentionLimits) -> None:
         self._database = database
@@ -42,6 +46,7 @@ class SqlLedger:
         self._swept_s = time.monotonic()
 
     def commits(self, tenant: str) -> CommitLog:
+        """The commit log of one tenant; tenants never see each other's commits."""
         return SqlLog(self._database, self._memory, tenant)
 
     def copied_to(self, nearby: NearbyFile) -> None:
@@ -56,9 +61,11 @@ class SqlLedger:
         regrets: Sequence[Regret] = (),
         messages: Sequence[JsonObject] = (),
     ) -> None:
+        """One request in one transaction; `messages` is the raw history, stored as what is new."""
         self.record_all([Told(session, request, entries, regrets, messages)])
 
     def record_all(self, told: Sequence[Told]) -> None:
+        """Several, in this order; they may share a transaction."""
         # Where writers do not wait for each other, two that hold several sessions each could.
         at_once = len(told) if self._database.dialect.one_writer else 1
         for place in range(0, len(told), max(1, at_once)):
@@ -84,21 +91,25 @@ class SqlLedger:
         self._database.write(work)
 
     def sessions(self, limit: int = 100, *, tenant: str = "") -> Sequence[Session]:
+        """The latest first; of one tenant, or of all."""
         return self._database.read(lambda c: reading.sessions(c, limit, tenant))
 
     def session(self, name: str) -> Session | None:
         return self._database.read(lambda c: reading.session(c, name))
 
     def requests(self, session: str, *, after: int = 0) -> Sequence[Request]:
+        """Those with a number above `after`, in order."""
         return self._database.read(lambda c: reading.requests(c, session, after))
 
     def last_number(self, session: str) -> int:
+        """The highest number of a request, 0 where there is none."""
         return self._database.look(lambda c: reading.last_number(c, session))
 
     def entries(self, session: str) -> Sequence[Entry]:
         return self._database.read(lambda c: reading.entries(c, session))
 
     def entry(self, commit: str, *, tenant: str = "") -> Entry | None:
+        """By commit id, or a beginning of it that only one commit has; of one tenant, or of all."""
         return self._database.read(lambda c: reading.entry(c, commit, tenant))
 
     def regrets(self, session: str) -> Sequence[Regret]:
@@ -108,15 +119,22 @@ class SqlLedger:
         return self._database.read(lambda c: reading.totals(c, tenant))
 
     def messages(self, session: str) -> Sequence[JsonObject]:
+        """The last raw history of a session, secrets masked."""
         return self._database.read(lambda c: reading.messages(c, session))
 
     def undo(self, commit: str, reason: str = "undone by the user", *, tenant: str = "") -> bool:
+        """From the next request on the span is raw again, and is not taken again.
+
+        Two tenants with one history have one commit each, of the same id: `tenant` says whose.
+        """
         return self._take_back(commit, tenant, "undone", reason)
 
     def suspect(self, commit: str, reason: str, *, tenant: str = "") -> bool:
+        """Like `undo`, for a commit whose request a provider refused; of one tenant, or of all."""
         return self._take_back(commit, tenant, "suspect", reason)
 
     def purge(self, *, session: str = "", before_s: float | None = None) -> int:
+        """Deletes sessions with all they hold, or everything; how many sessions there were."""
         lock = self._database.dialect.lock_sessions
         count = self._database.write(lambda c: retention.purge(c, session, before_s, lock))
         self._tidy()
