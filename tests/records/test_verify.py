@@ -40,12 +40,12 @@ def test_what_is_carried_or_held_elsewhere_is_not_added_again() -> None:
 
 def test_a_number_inside_another_number_is_not_carried() -> None:
     record = verify(Record(facts=("1. got 1162",)), [step(said="162, 1162")], Situation(NOTHING))
-    assert record.locations == ("1, the agent's own words: 162, 1162",)
+    assert record.facts[1:] == ("1, the agent's own words: 162, 1162",)
 
 
 def test_a_debt_on_a_long_line_is_quoted_with_the_words_beside_it() -> None:
     said = f"{'well ' * 60}the cap for leavers is 140.25 euro per night {'and so on ' * 60}"
-    (line,) = verify(Record(facts=("1. run",)), [step(said=said)], Situation(NOTHING)).locations
+    _, line = verify(Record(facts=("1. run",)), [step(said=said)], Situation(NOTHING)).facts
     assert "the cap for leavers is 140.25 euro per night" in line
     assert len(line) < 150
 
@@ -145,11 +145,11 @@ def test_the_second_copy_of_a_fact_must_carry_it_when_the_first_is_replaced() ->
     first, second = step(1, said="chose port 48151"), step(2, said="used port 48151")
     rest = FactIndex([first])
     later = verify(Record(facts=("2. run",)), [second], Situation(rest))
-    assert later.locations == ()  # the first copy still stands
+    assert later.facts == ("2. run",)  # the first copy still stands
     rest.remove(first)
     rest.add(Summary("s", (), 0, later.body, ("i2",), 2, 2))
     earlier = verify(Record(facts=("1. run",)), [first], Situation(rest))
-    assert earlier.locations == ("1, the agent's own words: chose port 48151",)
+    assert earlier.facts[1:] == ("1, the agent's own words: chose port 48151",)
 
 
 WORD = st.sampled_from(["/srv/a.py", "x_one", "48151", "ABC-12", "ready", "the", '"Big Box"'])

@@ -13,10 +13,15 @@ from statecomp.history.situation import Situation
 from statecomp.history.text import Kind
 from statecomp.records.extracting.draft import Draft
 from statecomp.records.extracting.elsewhere import lines_elsewhere, stands_elsewhere
-from statecomp.records.extracting.order.foremost import beside_kin, foremost
+from statecomp.records.extracting.order.foremost import (
+    beside_kin,
+    foremost,
+    kin_across,
+)
 from statecomp.records.extracting.order.ranking import Setting, likelihood
 from statecomp.records.extracting.order.valued import later_values, outdated
 from statecomp.records.extracting.pieces import Form, Owner
+from statecomp.records.extracting.reading.calls import asked_of
 from statecomp.records.extracting.reading.lasting import lasting, overwritten
 from statecomp.records.extracting.reading.misleading import binding, misleads
 from statecomp.records.extracting.reading.short import whole_answers
@@ -119,12 +124,14 @@ class ExtractiveSummarizer:
         told = replace(told, locations=unread(span, situation))
         # What was left out because it says nothing, or too much, was there all the same.
         totals = UnitTotals.of(seen, [step.length for step in steps], whole_answers(span))
-        draft = Draft(told, units, [step.number for step in steps], density, totals)
-        reserve = self._reserve(told.record, owed(span, situation.rest), room)
         fresh = _unsaid(chances, units, told, steps)
+        across = kin_across(units, fresh, [asked_of(member) for member in span])
+        fresh, chances = levelled(fresh, across), levelled(chances, across)
+        draft = Draft(told, units, [step.number for step in steps], density, totals, across)
+        reserve = self._reserve(told.record, owed(span, situation.rest), room)
         versions = [place for place, step in enumerate(steps) if step.version]
         first = foremost(units, situation, versions)
-        order, kin = beside_kin(ordered(units, fresh, density), units)
+        order, kin = beside_kin(ordered(units, fresh, density), units, across)
         order = sorted(order, key=lambda place: place not in first)
         room = max(room, self.count(told.record.body))
         draft.fill(order, room - reserve, self.count, first | kin, last=not self.name_worth)
@@ -258,6 +265,16 @@ def _columns(owner: Owner | None) -> str:
 
 def _tabled(unit: Unit) -> bool:
     return unit.form is Form.ROW and unit.place is Place.OBSERVED and " | " in unit.label
+
+
+def levelled(chances: Sequence[float], groups: Sequence[Sequence[int]]) -> list[float]:
+    """The chances, those of lines that belong together all the same: all are kept, or none."""
+    level = list(chances)
+    for group in groups:
+        mean = sum(chances[place] for place in group) / len(group)
+        for place in group:
+            level[place] = mean
+    return level
 
 
 def needed(chances: Sequence[float], steps: int) -> list[float]:

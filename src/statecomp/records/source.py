@@ -13,7 +13,7 @@ from functools import cached_property
 
 from statecomp.history.facts import facts_of
 from statecomp.history.interaction import Interaction, Segment
-from statecomp.history.text import COMMON, Kind, argument_text
+from statecomp.history.text import COMMON, Kind, argument_text, identifier_set
 from statecomp.history.windows import found as found_in
 from statecomp.history.windows import substituted
 from statecomp.records.extracting.unwrap import COLOUR
@@ -159,6 +159,38 @@ class SourceText:
             return False
         parts = joined.split("/")
         return all(part in self.endings or (bool(part) and self._says(part)) for part in parts)
+
+
+class SaidText(SourceText):
+    """What a record says, asked whether it carries a name as a whole: 162 is not in 1162."""
+
+    def __init__(self, said: str) -> None:
+        super().__init__(())
+        self._said = said
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        return identifier_set(self._said)
+
+    @cached_property
+    def text(self) -> str:
+        return plain(self._said)
+
+    def carries(self, name: str, kind: Kind) -> bool:
+        """Whether it says the name, spelled otherwise too; a path also by its folder beside its end."""
+        bare = plain(name).removesuffix("()").removeprefix("./").rstrip("/")
+        if name in self.names or _stands(bare, self.text):
+            return True
+        folder, _, end = bare.rpartition("/")
+        if kind is Kind.PATH and folder:
+            lines = (plain(line) for line in self._said.split("\n"))
+            return any(_stands(folder, line) and _stands(end, line) for line in lines)
+        return kind is Kind.NUMBER and any(map(self._is_dated, _dates(name)))
+
+
+def _stands(name: str, text: str) -> bool:
+    """Whether a text has it as a whole."""
+    return name in text and bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text))
 
 
 def plain(text: str) -> str:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from typing import NamedTuple
 
 from statecomp.errors import SummaryFailed
-from statecomp.history.facts import FactIndex, own_words
+from statecomp.history.facts import FactIndex
 from statecomp.history.given import NotGiven, given
 from statecomp.history.interaction import Call, Interaction
 from statecomp.history.situation import Situation
 from statecomp.history.text import COMMON, Kind, identifiers
 from statecomp.records.extracting.arguments import acted
 from statecomp.records.extracting.pieces import FENCED
-from statecomp.records.extracting.reading.noise import guesses, intends
+from statecomp.records.extracting.reading.noise import guesses, intends, without_shown
 from statecomp.records.extracting.units import of_step
 from statecomp.records.record import Record
 from statecomp.records.record import entry as quoting
-from statecomp.records.source import SourceText
+from statecomp.records.source import SaidText, SourceText
 
 BODY_LINES = 6
 """A written text of more lines than this is an artefact, not something the agent says."""
@@ -60,12 +61,12 @@ def verify(record: Record, span: Sequence[Interaction], situation: Situation) ->
     """
     made_up = inventions(record, span, situation)
     if not made_up:
-        return completed(record, span, situation.rest)
+        return completed(record, span, situation)
     left = mended(record, dict.fromkeys(made_up, ""))
     if not left:
         names = ", ".join(repr(name) for names in made_up.values() for name in names[:3])
         raise SummaryFailed(f"the summary names {names}, which its source does not contain")
-    return completed(left, span, situation.rest)
+    return completed(left, span, situation)
 
 
 def inventions(
@@ -114,71 +115,120 @@ def owed(span: Sequence[Interaction], rest: FactIndex) -> Mapping[str, Kind]:
     return found
 
 
-def completed(record: Record, span: Sequence[Interaction], rest: FactIndex) -> Record:
+def completed(record: Record, span: Sequence[Interaction], situation: Situation) -> Record:
     """The record with what it owes and does not say: each in the agent's own words, with its step.
 
-    A bare list of names told no reader anything.
+    A bare list of names told no reader anything: a name stands with its words or, where it says
+    what it is of by itself, as a path does, alone.
     """
-    body = record.body
-    named = identifiers(body)
-    missing = [
-        name
-        for name in owed(span, rest)
-        if name not in named and not _SENTENCE.match(name) and not _stands_in(name, body)
-    ]
+    body = SaidText(record.body)
+    missing = {
+        name: kind
+        for name, kind in owed(span, situation.rest).items()
+        if not _SENTENCE.match(name) and not body.carries(name, kind)
+    }
+    stays = (*situation.before, *situation.after) if missing else ()
+    others = [segment.text for segment in stays]
+    missing = {
+        name: kind
+        for name, kind in missing.items()
+        if not any(_names(text, name, kind) for text in others)
+    }
+    ends = {name.rpartition("/")[2] for name in missing if "/" in name}
+    missing = {name: kind for name, kind in missing.items() if name not in ends}
     if not missing:
         return record
-    return replace(record, locations=(*record.locations, *_quoted(missing, span)))
+    places, words = [], []
+    for line, names in _quoted(missing, span):
+        located = all(missing[name] in _PLACES for name in names)
+        (places if located else words).append(line)
+    return replace(record, facts=(*record.facts, *words), locations=(*record.locations, *places))
 
 
-def _stands_in(name: str, body: str) -> bool:
-    """Whether the body has it as a whole: 162 is not in 1162."""
-    return name in body and bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", body))
+_PLACES = frozenset({Kind.PATH, Kind.URL})
+_NO_PLACE = re.compile(r"\.\w+\Z|[*+?]|[A-Za-z][\w-]*/v?\d[\d.]*\Z")
+"""An ending of files, a pattern, a program with its version: they lead nowhere."""
 
 
-def _quoted(names: Sequence[str], span: Sequence[Interaction]) -> Iterator[str]:
-    """For each step, the words around the names it is the first to hold."""
-    left = dict.fromkeys(names)
+def _leads(name: str, kind: Kind) -> bool:
+    return kind in _PLACES and not _NO_PLACE.match(name)
+
+
+def _names(text: str, name: str, kind: Kind) -> bool:
+    """Whether another text has it: a path is known by its end, with what stands before it."""
+    if kind is Kind.PATH:
+        name = name.removeprefix("./").rstrip("/")
+    return name in text and bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text))
+
+
+def _quoted(
+    debts: Mapping[str, Kind], span: Sequence[Interaction]
+) -> Iterator[tuple[str, Sequence[str]]]:
+    """For each step, the words around the names it is the first to hold, and these names."""
+    left = dict(debts)
     for member in span:
         pieces: list[str] = []
-        for line in _MARKUP.sub(" ", own_words(replace(member, reasoning=""))).splitlines():
-            here = [name for name in identifiers(line) if name in left]
-            if here:
-                spoken = line in member.said
-                pieces.append(_around(here, line, spoken))
-                for name in here:
-                    del left[name]
-            if not left:
-                break
+        named: list[str] = []
+        for line in _lines_of(member) if left else ():
+            here = {name: left[name] for name in identifiers(line.text) if name in left}
+            if here and (piece := _around(here, line)):
+                pieces.append(piece)
+                named += here
+            for name in here:
+                del left[name]
         if pieces:
-            yield quoting(f"{member.number}, the agent's own words:", pieces)
-    if left:
-        yield f"also named by the agent: {', '.join(left)}"
+            yield quoting(f"{member.number}, the agent's own words:", pieces), named
+    if leads := [name for name, kind in left.items() if _leads(name, kind)]:
+        yield f"also named by the agent: {', '.join(leads)}", leads
 
 
-def _around(names: Sequence[str], line: str, spoken: bool) -> str:
+class _Line(NamedTuple):
+    """A line of the agent's; `whole` where half of it says something else, as of a command."""
+
+    text: str
+    spoken: bool
+    whole: bool
+
+
+def _lines_of(member: Interaction) -> Iterator[_Line]:
+    for line in _MARKUP.sub(" ", without_shown(member.said)).split("\n"):
+        yield _Line(line, spoken=True, whole=False)
+    for call in member.calls:
+        yield _Line(call.name, spoken=False, whole=True)
+        for key, value in _arguments(call):
+            first, *others = value.split("\n")
+            yield _Line(f"{key}: {first}", spoken=False, whole=key in _RUN_KEYS)
+            yield from (_Line(line, spoken=False, whole=key in _RUN_KEYS) for line in others)
+
+
+def _around(names: Mapping[str, Kind], line: _Line) -> str:
     """The part of a line from the first of some names to the last, and a few words beside them.
 
-    Of a sentence the names alone, if it does not fit: half of it is not what the agent said.  A
-    number says nothing without its words, unless they are a guess.
+    Of a sentence or a command the paths alone, if it does not fit: half of it is not what the agent
+    said.  A number says nothing without its words, unless they are a guess.
     """
-    places = [re.search(rf"(?<!\w){re.escape(name)}(?!\w)", line) for name in names]
+    text = line.text
+    alone = ", ".join(name for name, kind in names.items() if _leads(name, kind))
+    places = [re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in names]
     spans = [place.span() for place in places if place]
     if not spans:
-        return ", ".join(names)
+        return alone
     first, last = min(start for start, _ in spans), max(end for _, end in spans)
-    start = line.rfind(" ", 0, max(0, first - BESIDE_CHARS)) + 1 if first > BESIDE_CHARS else 0
-    stop = line.find(" ", last + BESIDE_CHARS)
-    part = line[start : len(line) if stop < 0 else stop].strip()
-    torn = spoken and (start > 0 or stop >= 0) and (guesses(line) or not _bare(names))
-    if torn or len(part) > ENTRY_CHARS + sum(map(len, names)) or intends(part):
+    start = text.rfind(" ", 0, max(0, first - BESIDE_CHARS)) + 1 if first > BESIDE_CHARS else 0
+    stop = text.find(" ", last + BESIDE_CHARS)
+    if len(text.strip()) <= ENTRY_CHARS:
+        start, stop = 0, -1
+    part = text[start : len(text) if stop < 0 else stop].strip()
+    torn = start > 0 or stop >= 0
+    half = torn and (line.whole or (line.spoken and (guesses(text) or not _bare(names))))
+    if half or len(part) > ENTRY_CHARS + sum(map(len, names)) or intends(part):
         # Far apart on a line of data: what stands between them is no label of theirs.
         # And a torn sentence about what the agent meant to do reads like what is to be done.
-        return ", ".join(names)
+        return alone
     return f"{'... ' if start else ''}{part}{' ...' if stop >= 0 else ''}"
 
 
-def _bare(names: Sequence[str]) -> bool:
+def _bare(names: Iterable[str]) -> bool:
     return any(not any(map(str.isalpha, name)) for name in names)
 
 
@@ -188,21 +238,34 @@ def own_identifiers(member: Interaction) -> Mapping[str, Kind]:
     # Reasoning is left out: a record never contains thinking.
     prose: list[str] = []
     bodies: list[str] = []
+    commands: list[str] = []
     message = acted(member.said)
-    _divide(str(message[0]) if message else member.said, prose, bodies)
+    _divide(str(message[0]) if message else without_shown(member.said), prose, bodies)
     for call in member.calls:
         for key, value in _arguments(call):
-            if value.count("\n") <= BODY_LINES:
+            if key in _RUN_KEYS:
+                _divide(value, commands, bodies)
+            elif value.count("\n") <= BODY_LINES:
                 prose.append(value)
-            elif key in _RUN_KEYS:
-                _divide(value, prose, bodies)
             # A long value under any other key is the content of a file, a page or a message.
-    lines = (line for text in prose for line in text.split("\n"))
-    found = dict(identifiers("\n".join(line for line in lines if not _CALLED.match(line))))
+    found = _named_in(prose)
+    for name, kind in _named_in(commands).items():
+        if kind in _OF_COMMANDS:
+            found.setdefault(name, kind)
     for name, kind in identifiers("\n".join(bodies)).items():
         if kind is Kind.PATH and name.startswith(("/", "~", "./")):
             found.setdefault(name, kind)
     return found
+
+
+_OF_COMMANDS = frozenset({Kind.PATH, Kind.URL, Kind.ID, Kind.NUMBER})
+"""What a command names that may be needed: its patterns and its code are told with the step."""
+
+
+def _named_in(texts: Sequence[str]) -> dict[str, Kind]:
+    lines = (line for text in texts for line in text.split("\n"))
+    names = identifiers("\n".join(line for line in lines if not _CALLED.match(line)))
+    return {n: kind for n, kind in names.items() if kind is not Kind.PATH or _leads(n, kind)}
 
 
 def _divide(text: str, prose: list[str], bodies: list[str]) -> None:

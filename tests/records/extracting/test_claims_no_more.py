@@ -174,9 +174,10 @@ def test_the_index_says_that_it_is_a_part_and_leaves_hashes_out() -> None:
     paths = "\n".join(f"found /srv/data/checkpoints/step_{n}00/config.json" for n in range(40))
     hashes = "\n".join(f"blob {n:07x}ab4eb433ffe9214168962446c7ad26 stored" for n in range(40))
     record = written(command(13, "find", f"{paths}\n{hashes}"), step(14, seen=PADDING))
-    assert all("showed:" not in line for line in record.locations)
-    listed = [line for line in record.locations if line.startswith("13, some more names in its")]
-    assert all("ab4eb433" not in line for line in listed)
+    assert "showed:" not in record.body
+    _, told, listed = record.facts[0].partition("some more names in its output:")
+    assert told
+    assert "ab4eb433" not in listed
 
 
 def test_the_label_of_an_element_that_is_left_out_names_nothing_else() -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 
 from statecomp.history.interaction import Interaction, Observation
+from statecomp.history.situation import Situation
 from statecomp.records.extracting.cut import cut
 from statecomp.records.extracting.gaps import GAP
 from statecomp.records.extracting.units import units_of
 from statecomp.records.verify import completed
 from tests.records.extracting.test_stands_as_it_stood import outcome, shown, told
 from tests.records.extracting.test_what_readers_said import written
-from tests.records.test_extract import NOTHING, PADDING, step
+from tests.records.test_extract import PADDING, step
 
 # --- a third draw ---
 
@@ -98,7 +99,7 @@ def test_the_state_in_a_message_of_data_is_not_the_agents_own_words() -> None:
         {"state": {"memory": "see 'odd_key_7' later"}, "actions": [{"click": {"id": "B4"}}]}
     )
     span = [Interaction("i", 1, (), 0, said=said, observations=(Observation("", "x"),))]
-    assert "odd_key_7" not in completed(written(*span), span, NOTHING).body
+    assert "odd_key_7" not in completed(written(*span), span, Situation()).body
 
 
 # --- a fifth draw ---

@@ -201,7 +201,7 @@ def test_a_name_coloured_letter_by_letter_is_no_invention() -> None:
 
 def test_what_the_agent_thought_is_not_quoted_as_its_words() -> None:
     span = [replace(step(1, seen="x"), reasoning="Perhaps /opts/cellar_9.txt is the place.")]
-    assert "cellar_9" not in completed(written(*span), span, NOTHING).body
+    assert "cellar_9" not in completed(written(*span), span, Situation()).body
 
 
 def test_an_assignment_in_a_program_is_no_field() -> None:

@@ -35,12 +35,13 @@ def edit_of(arguments: Mapping[str, object]) -> tuple[str, str] | None:
 
 
 def as_diff(old: str, new: str) -> str:
-    """The lines that go and the lines that come."""
-    before, after = old.split("\n"), new.split("\n")
-    same = set(map(str.strip, before)) & set(map(str.strip, after))
-    gone = [f"- {line.strip()}" for line in before if line.strip() and line.strip() not in same]
-    come = [f"+ {line.strip()}" for line in after if line.strip() and line.strip() not in same]
-    return "\n".join((*gone, *come)) or f"- {one_line(old)}\n+ {one_line(new)}"
+    """The lines that go and the lines that come, spaced as they are: an edit must match them."""
+    before, after = (list(map(str.rstrip, text.split("\n"))) for text in (old, new))
+    # Where lines changed places only, or blanks at their ends did, both are told whole.
+    same = {"", *before} & {"", *after} if {*before} != {*after} else {""}
+    gone = (f"- {line}" for line in before if line not in same)
+    come = (f"+ {line}" for line in after if line not in same)
+    return "\n".join((*gone, *come))
 
 
 def target_of(arguments: Mapping[str, object]) -> str:

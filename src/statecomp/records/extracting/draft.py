@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, zip_longest
 from math import ceil
 from operator import neg
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 from statecomp.history.text import words_of
 from statecomp.records.extracting.compose import TellsUnits, composed, label_cost
 from statecomp.records.extracting.headings import headings_of
-from statecomp.records.extracting.pieces import Form, Owner
+from statecomp.records.extracting.pieces import Form, Owner, shortened
 from statecomp.records.extracting.showing.totals import UnitTotals
 from statecomp.records.extracting.steps import Outline
 from statecomp.records.extracting.units import Place, Unit
@@ -27,11 +27,11 @@ UNDERSTATED = 15.0
 _BARE = re.compile(
     r"https?://|\.\w{1,5}\Z|@\w+\Z|(?:0x)?(?=[0-9a-f]*\d)[0-9a-f]{6,}\Z|0x[0-9a-f]+\Z|"
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z|\d+(?:[.:]\d+)*[-+~/]\S*\Z|"
-    r".*[\u3000-\u9fff].{6}",
+    r"[a-z][\w-]*/v?\d[\d.]*\Z|.*[\u3000-\u9fff].{6}",
     re.IGNORECASE,
 )
 """What says nothing in a list: a link, the ending of files, a mark of a comment, a hash, an id, a
-version or a ratio, a sentence without blanks."""
+version or a ratio, a program with its version, a sentence without blanks."""
 
 
 TOGETHER, TOGETHER_CHARS = 6, 240
@@ -59,6 +59,11 @@ def _together(units: Sequence[Unit], totals: UnitTotals) -> dict[int, list[int]]
     return found
 
 
+MORE = "some more names in its output:"
+ALIKE_CHARS = 60
+"""Characters of a line that says which lines of other steps are left out."""
+
+
 class Draft:
     """A record being filled: the outline of every step, then units, best first."""
 
@@ -69,6 +74,7 @@ class Draft:
         numbers: Sequence[int],
         density: float,
         totals: UnitTotals,
+        kin: Sequence[Sequence[int]] = (),
     ) -> None:
         self.outline = outline
         self._units = units
@@ -83,6 +89,7 @@ class Draft:
         self._density = density
         self._headings = headings_of(units)
         self._totals = totals
+        self._kin = kin
         self._tells = TellsUnits(totals)
         self._chosen: list[int] = []
         self._names: list[Name] = []
@@ -278,6 +285,17 @@ class Draft:
             or rules[owner := self._units[place].owner] >= self._totals.below.get(owner, 0)
         }
 
+    def _left_out(self) -> Iterator[str]:
+        """Which like calls answered a line too that is shown of others: some look like all."""
+        chosen = set(self._chosen)
+        for group in self._kin:
+            shown = [place for place in group if place in chosen]
+            left = [place for place in group if place not in chosen]
+            if left and len(shown) > 1:
+                numbers = ", ".join(str(self._numbers[self._units[place].step]) for place in left)
+                told = shortened(self._units[shown[0]].text, ALIKE_CHARS)
+                yield f"steps {numbers} answered a line like `{told}` as well, left out here"
+
     def _composed(self) -> Record:
         whole = self._whole_rules()
         units = [
@@ -285,16 +303,22 @@ class Draft:
             for place in sorted(self._chosen)
         ]
         record = composed(self.outline, units, self._numbers, self._tells)
-        if not self._names:
-            return record
+        facts = (*self._with_names(record.facts), *self._left_out())
+        return replace(record, facts=facts)
+
+    def _with_names(self, facts: Sequence[str]) -> Iterator[str]:
+        """The facts, below those of a step the names that are listed of its output."""
         by_step: dict[int, list[Name]] = {}
-        for name in sorted(self._names, key=lambda name: name.step):
+        for name in self._names:
             by_step.setdefault(name.step, []).append(name)
-        shown = (
-            entry(f"{self._numbers[step]}, some more names in its output:", rows_of(names))
-            for step, names in by_step.items()
-        )
-        return replace(record, locations=(*record.locations, *shown))
+        # The steps' own lines come first, and in their order.
+        places = [place for place, _ in self.outline.lines]
+        for fact, place in zip_longest(facts, places, fillvalue=-1):
+            rows = rows_of(by_step.pop(place, ()))
+            below = (f"{MORE} {rows[0]}",) if len(rows) == 1 else (MORE, *(f"  {r}" for r in rows))
+            yield "\n  ".join((str(fact), *(below if rows else ())))
+        for step, names in sorted(by_step.items()):
+            yield entry(f"{self._numbers[step]}, {MORE}", rows_of(names))
 
 
 def _lengths(count: int) -> list[int]:

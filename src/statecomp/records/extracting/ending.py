@@ -60,6 +60,8 @@ _TELLING = re.compile(
     r"\A\W*(?:fatal|error)\b|\A[\w.]{0,80}(?:Error|Exception)\b",
     re.IGNORECASE,
 )
+BRIEF = 12
+"""Lines of an output that an error at its beginning is the news of."""
 SHORT = 30
 """Lines of an output that may be an error as a whole; in a longer one the words mean little."""
 
@@ -152,7 +154,8 @@ def _said(text: str) -> str:
     told = [
         one_line(line)
         # An error ends an output or begins it; between them somebody else's may be quoted.
-        for line in dict.fromkeys((*news[:2], *news[-2:]))
+        # What goes on for long after it went on.
+        for line in dict.fromkeys((*(news[:2] if len(news) <= BRIEF else ()), *news[-2:]))
         if _TELLING.search(line[:400])
         and not line.startswith("warning:")
         and not orders(line[:400])

@@ -51,7 +51,7 @@ from statecomp.records.extracting.reading.layout import (
 )
 
 _HEADING = re.compile(
-    r"\s*(?:#{1,6}\s+\S|={2,} .* ={2,}\s*\Z|\*\*[^*]{2,80}\*\*:?\s*\Z|</?h\d|\$ \S)"
+    r"\s{0,3}#{1,6}\s+\S|\s*(?:={2,} .* ={2,}\s*\Z|\*\*[^*]{2,80}\*\*:?\s*\Z|</?h\d|\$ \S)"
 )
 _TITLE = re.compile(r"\s*(?!.*: .*:)[\w(][^.!?;]{2,78}:\s*\Z")
 _UNDERLINE = re.compile(r"\s*(?:={3,}|-{3,}|~{3,})\s*\Z")

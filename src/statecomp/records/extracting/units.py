@@ -35,6 +35,7 @@ from statecomp.records.extracting.pieces import (
     sentences,
     wordless,
 )
+from statecomp.records.extracting.reading.noise import without_shown
 from statecomp.records.extracting.unwrap import Payload, unwrapped
 
 REMEMBERED = 4096
@@ -175,7 +176,7 @@ def _read(member: Interaction) -> Parts:
     # Reasoning is left out: a record never contains thinking.
     payloads = tuple(map(unwrapped, member.observations))
     message = acted(member.said)
-    said = message[1] if message else FENCED.sub("\n", member.said)
+    said = message[1] if message else FENCED.sub("\n", without_shown(member.said))
     written = _done(message[0]) if message else _written(member.said)
     groups = (
         (Place.SAID, list(_spoken(said))),

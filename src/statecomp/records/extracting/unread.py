@@ -17,7 +17,7 @@ LISTED = 40
 """A listing of more files is a search through a tree, not a folder to work through."""
 
 _LISTING = re.compile(r"\b(?:ls|dir|tree|glob|list_\w*|list\w*director\w*|find)\b", re.IGNORECASE)
-_FILE = re.compile(r"[\w@+~./-]{1,120}\.\w{1,8}\Z")
+_FILE = re.compile(r"[\w@+~./-]{1,120}\.[A-Za-z]\w{0,7}\Z")
 
 
 def unread(span: Sequence[Interaction], situation: Situation) -> tuple[str, ...]:

@@ -17,7 +17,8 @@ from statecomp.recent import Weighed
 from statecomp.records.extracting.order.valued import label_of, later_values, values_before
 from statecomp.records.extracting.order.worded import spoken_in, template, value_free
 from statecomp.records.extracting.pieces import Form
-from statecomp.records.extracting.units import Place, Unit
+from statecomp.records.extracting.reading.calls import Asked
+from statecomp.records.extracting.units import Place, Unit, alone
 
 LISTED = 6
 """So many things of a kind are a list, of which a few may be named."""
@@ -33,6 +34,10 @@ FORM = 6
 """Words of a line from which on those in its middle may differ too."""
 KIN = range(2, 7)
 """How many lines of one form belong together; more of them are a list."""
+ACROSS = range(3, 31)
+"""How many like calls are looked through for lines that belong together."""
+LINED = 12
+"""Words of the longest line that is looked for in the answers of like calls."""
 
 _CELL = re.compile(r"\s*[|,;:\t]\s*|\s{2,}|\A[-*]\s+")
 _EDGE = ".,;:!?()[]{}<>\"'`*"
@@ -154,15 +159,26 @@ def _corrected(seen: Sequence[tuple[int, str]], units: Sequence[Unit], before: s
 # --- lines of one form ---
 
 
-def beside_kin(order: Sequence[int], units: Sequence[Unit]) -> tuple[list[int], set[int]]:
-    """The order with lines of one form behind the best of them, and the places of all these."""
+def beside_kin(
+    order: Sequence[int], units: Sequence[Unit], across: Sequence[Sequence[int]] = ()
+) -> tuple[list[int], set[int]]:
+    """The order with lines of one form behind the best of them, and the places of all these.
+
+    Lines `across` like calls are such lines too.
+    """
     forms: dict[Hashable, list[int]] = {}
+    known = {place: number for number, group in enumerate(across) for place in group}
     for place in order:
         unit = units[place]
-        lined = unit.place is Place.OBSERVED and unit.form in (Form.LINE, Form.FIELD)
-        if lined and (form := form_of_line(unit.text)):
+        if place in known:
+            forms.setdefault(known[place], []).append(place)
+        elif _is_lined(unit) and (form := form_of_line(unit.text)):
             forms.setdefault((unit.step, form), []).append(place)
-    kin = {group[0]: group for group in forms.values() if len(group) in KIN}
+    kin = {
+        group[0]: group
+        for form, group in forms.items()
+        if isinstance(form, int) or len(group) in KIN
+    }
     alike = {place for group in kin.values() for place in group}
     moved = [
         follower
@@ -170,6 +186,42 @@ def beside_kin(order: Sequence[int], units: Sequence[Unit]) -> tuple[list[int], 
         for follower in (kin.get(place, ()) if place in alike else (place,))
     ]
     return moved, alike
+
+
+def _is_lined(unit: Unit) -> bool:
+    return unit.place is Place.OBSERVED and unit.form in (Form.LINE, Form.FIELD)
+
+
+def kin_across(
+    units: Sequence[Unit], chances: Sequence[float], asked: Sequence[Asked | None]
+) -> list[list[int]]:
+    """Places of the lines that like calls answered once each, alike but for what the call names.
+
+    Nobody can tell which of them is needed: some of ten offers look like all there were.
+    """
+    times = Counter(call.kind for call in asked if call)
+    forms: dict[Hashable, list[int]] = {}
+    for place, (unit, chance) in enumerate(zip(units, chances, strict=True)):
+        call = asked[unit.step]
+        if not chance or not call or times[call.kind] < min(ACROSS) or not _is_lined(unit):
+            continue
+        if words := _worded(unit):
+            named = call.words
+            form = tuple("#" if word.strip(_EDGE).lower() in named else word for word in words)
+            forms.setdefault((call.kind, form), []).append(place)
+    return [
+        group
+        for group in forms.values()
+        if len(group) in ACROSS and len({units[place].step for place in group}) == len(group)
+    ]
+
+
+@alone
+def _worded(unit: Unit) -> tuple[str, ...]:
+    """The words of a line that ends in a value, with a mark for each name and number."""
+    words = value_free(unit.text).split()
+    told = 2 < len(words) <= LINED and "#" in "".join(words[-2:]) and len(unit.text) < 160
+    return tuple(words) if told and any(map(str.isdigit, unit.text)) else ()
 
 
 @lru_cache(maxsize=16_384)

@@ -169,7 +169,9 @@ def _call_line(call: Call) -> str:
     arguments = call.arguments
     given = arguments_of(call)
     if edit := edit_of(given):
-        return one_line(f"{call.name} {target_of(given)}: {as_diff(*edit)}")
+        # Lines are joined, blanks inside them stay: what is edited next must match them.
+        lines = (line.strip() for line in as_diff(*edit).split("\n"))
+        return " ".join((f"{call.name} {one_line(target_of(given))}:", *filter(None, lines)))
     if len(arguments) > SENT:
         pairs = pairs_of(call)
         arguments = as_text(pairs) if len(pairs) > 1 else next(iter(pairs.values()), "")

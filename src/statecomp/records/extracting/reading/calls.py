@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from statecomp.history.interaction import Call, Interaction
 from statecomp.history.text import argument_text
 from statecomp.records.extracting.arguments import pairs_of
-from statecomp.records.extracting.pieces import shortened
+from statecomp.records.extracting.pieces import FENCED, shortened
+from statecomp.records.extracting.units import of_step
 
 NEARLY, ALIKE = 0.8, 0.5
 """The share of words that two calls of one kind have in common: nearly the same, a version."""
@@ -96,3 +99,28 @@ def alike(one: Interaction, other: Interaction) -> bool:
     return len(as_text(common_of((one.calls[0], other.calls[0])))) >= 30 and (
         len(first.keys() ^ second.keys()) <= 1
     )
+
+
+class Asked(NamedTuple):
+    """What kind of call a step is, and the words that tell it from others of the kind."""
+
+    kind: str
+    words: frozenset[str]
+
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+@of_step
+def asked_of(member: Interaction) -> Asked | None:
+    """What a step asked for, where it is one call with one answer."""
+    if len(member.observations) != 1 or len(member.calls) > 1:
+        return None
+    if member.calls:
+        kind, text = member.calls[0].name, argument_text(member.calls[0].arguments)
+    else:
+        text = (FENCED.findall(member.said) or [""])[-1]
+        kind = text.partition(" ")[0]
+    if not kind or len(text) > LONG:
+        return None
+    return Asked(kind, frozenset(word.lower() for word in _WORD.findall(text)))

@@ -48,7 +48,10 @@ def found_in(line: str) -> bool:
 
 
 def capitals(lines: Sequence[str]) -> frozenset[int]:
-    """Where lines in capitals stand above others, if there are several: headings without a mark."""
+    """Where lines in capitals stand above others, if there are several: headings without a mark.
+
+    Among lone words such a line is one of them, and one that comes again is a choice of a list.
+    """
     high = [place for place, line in enumerate(lines) if line.isupper() and _CAPITALS.match(line)]
     known = frozenset(high)
     titles = frozenset(
@@ -56,7 +59,9 @@ def capitals(lines: Sequence[str]) -> frozenset[int]:
         for place in high
         if place + 1 < len(lines) and lines[place + 1].strip() and place + 1 not in known
     )
-    return titles if len(titles) > 1 else frozenset()
+    told = sum(1 for place in titles if len(lines[place + 1].split()) > 1)
+    several = len({lines[place] for place in titles}) > 1 and told * 2 >= len(titles)
+    return titles if several else frozenset()
 
 
 def is_program(line: str) -> bool:

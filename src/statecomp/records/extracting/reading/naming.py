@@ -164,7 +164,7 @@ def plainly(value: Mapping[str, Json]) -> Json:
         return value["name"]
     kind = value.get("type")
     if isinstance(kind, str) and kind in value and value.keys() <= _PROPERTY | {kind}:
-        return kind if value[kind] in ({}, None) else value[kind]
+        return kind if value[kind] == {} else value[kind]
     return value
 
 

@@ -240,3 +240,25 @@ _POINTS_BACK = re.compile(
 def points_back(text: str) -> bool:
     """Whether a sentence says of what only the one before it tells."""
     return bool(_POINTS_BACK.match(text))
+
+
+_SHOWN = re.compile(
+    r"\s*(?:[\w.@~/-]{1,40}[$#] |bash-\$|>>> |[d-][rwxs-]{9} |total \d+\s*\Z|"
+    r"\[File: .* lines total\)\])"
+)
+"""How a terminal begins, or a list of files, or a window into one."""
+
+
+def without_shown(said: str) -> str:
+    """What an agent said, up to where it goes on as if a terminal had answered; all fences."""
+    if not any(map(_SHOWN.match, said.split("\n"))):
+        return said
+    kept: list[str] = []
+    shown = fence = False
+    for line in said.split("\n"):
+        mark = line.lstrip().startswith("```")
+        shown = shown or (not fence and bool(_SHOWN.match(line)))
+        if fence or mark or not shown:
+            kept.append(line)
+        fence ^= mark
+    return "\n".join(kept)

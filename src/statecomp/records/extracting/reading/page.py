@@ -11,7 +11,7 @@ MARKS = 5
 """Marked elements that make a page."""
 FIRST = 3
 """Elements below one that holds them, of which one is the first with words."""
-LINES = 12
+LINES = 16
 """Lines of one element."""
 
 _MARKED = re.compile(r"\s*(?:- )?\[\d+\]\s?<")
@@ -34,12 +34,35 @@ def elements(lines: Sequence[str]) -> Iterator[str]:
 
     Its mark holds for the next click only, and is left out.
     """
-    told = list(_labelled(list(_elements(lines))))
+    told = list(_labelled(list(_enumerated(list(_elements(lines))))))
     for place, line in enumerate(told):
         inside = told[place + 1 : place + 1 + FIRST]
         # What holds others is told by them.
         if not any(len(part) > 3 and part in line and part != line for part in inside):
             yield line
+
+
+_INLINE = re.compile(r"\s*(?:\[\d+\]\s?<\w+ (?P<marked>[^<>=]+)/>|(?P<plain>[^\[\]<>]{1,80}))\s*\Z")
+
+
+def _enumerated(told: Sequence[str]) -> Iterator[str]:
+    """The elements, those with commas between them as one: the first of them is not all."""
+    run: list[str] = []
+    for place, line in enumerate(told):
+        if run and line.strip() == ",":
+            continue
+        found = _INLINE.match(line)
+        words = (found["marked"] or found["plain"]).strip() if found else ""
+        goes_on = place > 0 and told[place - 1].strip() == "," and bool(run)
+        if run and not (goes_on and words):
+            yield ", ".join(run)
+            run = []
+        if words and (goes_on or (place + 1 < len(told) and told[place + 1].strip() == ",")):
+            run.append(words)
+        else:
+            yield line
+    if run:
+        yield ", ".join(run)
 
 
 def _labelled(told: Sequence[str]) -> Iterator[str]:

@@ -138,11 +138,24 @@ def _tree(lines: Sequence[str]) -> _Node:
 def _words(node: _Node) -> str:
     """All words of an element once: what its name says its parts need not say again."""
     told = [node.words] if node.words else []
+    joint, text = (" | " if node.role == "row" else " "), node.words
+    several = False
     for inner in node.inside:
         words = _words(inner)
-        if words and not _said(words, told):
+        # A value that stood in another column stands here again: none of them may shift.
+        value = " " not in words and any(map(str.isdigit, words))
+        if words and not _said(words, told[: bool(node.words)] if value else told):
             told.append(words)
-    return (" | " if node.role == "row" else " ").join(told)
+            apart = several and _is_several(inner) and joint == " "
+            several = _is_several(inner)
+            text = f"{text}{'; ' if apart else joint}{words}" if text else words
+    return text
+
+
+def _is_several(node: _Node) -> bool:
+    """Whether it holds a value with its label, or more: the next one is no part of it."""
+    told = [words for words in map(_words, node.inside) if words]
+    return len(told) > 1 and any(any(map(str.isdigit, words)) for words in told)
 
 
 def _said(words: str, told: Sequence[str]) -> bool:

@@ -30,21 +30,38 @@ def lines_of(units: Sequence[Unit], totals: UnitTotals) -> Iterator[str]:
     runs = _runs([u for u in shown if u.owner or u.form is not Form.LINE or u.text not in labels])
     bare, named = _called(runs, totals)
     yield from bare
-    yield from _in_order([run for place, run in enumerate(runs) if place not in named], totals)
+    known = _names_of([run for place, run in enumerate(runs) if place in named])
+    others = [run for place, run in enumerate(runs) if place not in named]
+    yield from _in_order(others, totals, known)
 
 
-def _in_order(runs: Sequence[Sequence[Unit]], totals: UnitTotals) -> Iterator[str]:
-    """Runs below each other, with dots where something stood between two of them."""
+def _names_of(runs: Sequence[Sequence[Unit]]) -> dict[str, set[str]]:
+    """The names of the things shown, by what they are called; of each also what it is part of."""
+    names: dict[str, set[str]] = {}
+    for run in runs:
+        parts = run[0].label.split("; ")
+        for stop in range(1, len(parts) + 1):
+            kind, name = name_in("; ".join(parts[:stop]))
+            if kind:
+                names.setdefault(kind, set()).add(name)
+    return names
+
+
+def _in_order(
+    runs: Sequence[Sequence[Unit]], totals: UnitTotals, known: Mapping[str, set[str]]
+) -> Iterator[str]:
+    """Runs below each other, with dots where something stood between two of them.
+
+    Things that are `known` are named above them.
+    """
     before: Unit | None = None
     inside = ""
     texts: dict[Owner | None, list[Unit]] = {}
-    names: dict[str, set[str]] = {}
+    names = _names_of(runs)
     last: dict[Owner | str | None, int] = {}
     for place, run in enumerate(runs):
         if run[0].form is Form.FIELD:
-            kind, name = name_in(run[0].label)
-            names.setdefault(kind, set()).add(name)
-            last[kind] = place
+            last[name_in(run[0].label)[0]] = place
         else:
             texts.setdefault(run[0].owner, []).extend(run)
             last[run[0].owner] = place
@@ -53,7 +70,8 @@ def _in_order(runs: Sequence[Sequence[Unit]], totals: UnitTotals) -> Iterator[st
         if first.form is Form.FIELD:
             yield from _fields(first.label, run, _left(owner, run, totals.fields) > 0)
             kind = name_in(first.label)[0]
-            left = totals.called.get((first.step, kind), 0) - len(names[kind])
+            told = names.get(kind, set()) | known.get(kind, set())
+            left = totals.called.get((first.step, kind), 0) - len(told)
             if kind and left > 0 and last[kind] == place:
                 yield f"  (and {left} more)"
             before, inside = None, ""
@@ -122,8 +140,12 @@ def _called(runs: Sequence[Sequence[Unit]], totals: UnitTotals) -> tuple[list[st
             found.setdefault(kind, []).append(place)
     several = {name: values for name, values in names.items() if len(values) > 2}
     lines = []
+    shown = _names_of(runs)
     for name, values in several.items():
-        left = totals.called.get((runs[found[name][0]][0].step, name), 0) - len(values)
+        # Of those that follow with more than their name the last says how many more there are.
+        told = len(shown.get(name, ()))
+        left = totals.called.get((runs[found[name][0]][0].step, name), 0) - told
+        left = left if told == len(values) else 0
         lines.append(f"{name}: {', '.join(values)}" + (f" (and {left} more)" if left > 0 else ""))
     return lines, frozenset(place for name in several for place in found[name])
 
