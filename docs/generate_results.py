@@ -25,7 +25,7 @@ from statecomp.traces.jsonl import read_runs
 from statecomp.vectors.sample import Sample
 from statecomp_bench.study import curves, figures, tables, writing
 from statecomp_bench.study.kept import Kept
-from statecomp_bench.study.table import Judging, StudyTable, from_json
+from statecomp_bench.study.rows import Judging, StudyTable, from_json
 from statecomp_bench.study.tables import Labelled, Wanted
 
 DOCS = Path(__file__).resolve().parent
@@ -146,9 +146,8 @@ def draw(given: Given) -> None:
     runs, labels = given.experts.runs, given.experts.labels
     study = curves.study_shipped(
         Material([*runs.values()], labels, given.more, given.experts.forecasts),
-        progress=lambda stage: say(stage, 1, "choose"),
+        given.how,
         members=given.members,
-        kept=given.how.kept,
     )
     count = sum(name in labels for name in runs)
     note = (

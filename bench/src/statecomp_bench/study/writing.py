@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from statecomp_bench.study.table import COLUMNS, Spread, StudyRow, StudyTable
+from statecomp_bench.study.rows import COLUMNS, Spread, StudyRow, StudyTable
 
 LATEX = str.maketrans(
     {character: f"\\{character}" for character in "%&_#$"}
