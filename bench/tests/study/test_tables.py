@@ -310,6 +310,29 @@ def test_a_row_is_the_mean_of_its_folds_and_survives_json_markdown_and_latex() -
     assert latex.count(r"\\") == 2
 
 
+def test_tables_of_the_same_rows_stand_side_by_side_with_their_distance() -> None:
+    def row(name: str, value: float, gap: str) -> Any:
+        notes = {"AUROC − best": gap, "read here": "9"}
+        return study_rows.StudyRow(name, {}, {"auroc": value}, (), notes)
+
+    alone = study_rows.StudyTable("t", f"A sample. {tables.GAPS} The end.", (
+        row("best", 0.8, ""), row("other", 0.7, "**-0.100 (-0.150 to -0.050)**"),
+    ))  # fmt: skip
+    beside = study_rows.StudyTable("t", "", (row("other + more", 0.79, "-0.010 (-0.1 to +0.1)"),))
+    columns = [
+        writing.Glance("alone", alone, "best"), writing.Glance("more", beside, "best", " + more")
+    ]  # fmt: skip
+    assert writing.at_a_glance(["best", "other"], columns).splitlines() == [
+        "|  | alone | more |",
+        "|---|---|---|",
+        "| best | 0.800 |  |",
+        "| other | 0.700 (**-0.100**) | 0.790 (-0.010) |",
+    ]
+    short = writing.shortened(alone, [tables.GAPS], ["read here"])
+    assert short.caption == "A sample. The end."
+    assert [*short.rows[0].notes] == ["AUROC − best"]
+
+
 def test_unlike_pairs_and_foreign_labels_are_one_sentence_each() -> None:
     other = vectors_of(RUNS, LABELS, Sample(2, None))
     with pytest.raises(BadInput, match="once and local were not read at the same pairs"):
