@@ -110,7 +110,7 @@ def test_shares_are_of_the_rows_that_others_are_held_against(
         asked.append((known, wanted, how))
         return table.StudyTable("Shares", "a caption", ())
 
-    table = pytest.importorskip("statecomp_bench.study.table")
+    table = pytest.importorskip("statecomp_bench.study.rows")
     monkeypatch.setattr(tables, "share_table", heard)
     what = ("--readout", "mean", "--layer", "4", "--seed", "3", "-o", tmp_path / "tables")
     done = invoke(place, "shares", place / "features", *what)

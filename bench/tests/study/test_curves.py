@@ -15,6 +15,7 @@ from statecomp.router.trees import TreeSettings
 from tests.router.synthetic import pairs_of
 
 curves = pytest.importorskip("statecomp_bench.study.curves", reason="needs statecomp[learn]")
+rows = pytest.importorskip("statecomp_bench.study.rows", reason="needs statecomp[learn]")
 kept = pytest.importorskip("statecomp_bench.study.kept", reason="needs statecomp[learn]")
 PAIRS = pairs_of(25, tasks=20)
 FRACTIONS = (0.5, 1.0)
@@ -59,9 +60,8 @@ def test_what_was_judged_before_is_drawn_again_without_learning(
     for learns in (True, False):
         if not learns:
             monkeypatch.setattr(curves, "cross_validate", None)
-        again = curves.study_router(
-            PAIRS, TREES, fractions=FRACTIONS, kept=kept.Kept(tmp_path / "rows")
-        )
+        how = rows.Judging(kept=kept.Kept(tmp_path / "rows"))
+        again = curves.study_router(PAIRS, TREES, how, FRACTIONS)
         assert isinstance(study, curves.RouterStudy)
         np.testing.assert_array_equal(again.scores, study.scores)
         np.testing.assert_array_equal(again.fold, study.fold)

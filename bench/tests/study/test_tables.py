@@ -26,7 +26,7 @@ gru = pytest.importorskip("statecomp.router.hidden.gru", reason=LIBRARIES)
 blocks = pytest.importorskip("statecomp.vectors.blocks", reason=LIBRARIES)
 compress = pytest.importorskip("statecomp_bench.study.compress", reason=LIBRARIES)
 kept = pytest.importorskip("statecomp_bench.study.kept", reason=LIBRARIES)
-table = pytest.importorskip("statecomp_bench.study.table", reason=LIBRARIES)
+study_rows = pytest.importorskip("statecomp_bench.study.rows", reason=LIBRARIES)
 tables = pytest.importorskip("statecomp_bench.study.tables", reason=LIBRARIES)
 routers = pytest.importorskip("statecomp_bench.study.routers", reason=LIBRARIES)
 shares = pytest.importorskip("statecomp_bench.study.shares", reason=LIBRARIES)
@@ -69,7 +69,7 @@ def test_every_row_of_the_paper_is_judged_with_evidence_beside_it_too() -> None:
 
 
 def test_rows_beside_a_table_of_routers_are_judged_with_it_and_held_against() -> None:
-    beside = table.StudyEntry("another", pairs_once, {"t": TREES})
+    beside = study_rows.StudyEntry("another", pairs_once, {"t": TREES})
     names = [entry.name for entry in routers.entries(routers.Inputs(pairs_once, pairs_once), 64)]
     with_it = routers.entries(routers.Inputs(pairs_once, pairs_once, [beside]), 64)
     assert [entry.name for entry in with_it] == [*names, "another"]
@@ -88,12 +88,12 @@ def test_the_shipped_recipe_learns_from_forecasts_where_there_are_any() -> None:
 
 
 def test_a_row_by_shares_of_data_and_length_says_each_with_its_spread() -> None:
-    entry = table.StudyEntry("trees", pairs_once, {"t": TREES})
+    entry = study_rows.StudyEntry("trees", pairs_once, {"t": TREES})
     (row,) = shares.judge_shares([entry], fractions=(0.5, 1.0))
     assert [*row.notes] == [
         "50% of the runs", "100% of the runs", "short runs", "medium runs", "long runs"
     ]  # fmt: skip
-    whole = table.judge_rows([entry], FOLDS)[0].numbers["auroc"]
+    whole = study_rows.judge_rows([entry], FOLDS)[0].numbers["auroc"]
     assert row.notes["100% of the runs"] == writing.cell(whole)
 
 
@@ -112,10 +112,10 @@ def test_test_labels_are_never_read_before_the_final_evaluation_of_any_row() -> 
     plain, recurrent = sealed(PAIRS, seal), sealed(with_state(), seal)
     learners: list[tuple[str, Any, Learner]] = [("trees", plain, TREES), ("gru", recurrent, GRU)]
     entries = [
-        table.StudyEntry(name, lambda pairs=pairs: pairs, {name: learner})
+        study_rows.StudyEntry(name, lambda pairs=pairs: pairs, {name: learner})
         for name, pairs, learner in learners
     ]
-    rows = table.judge_rows(entries, FOLDS, table.Judging(progress=hear))
+    rows = study_rows.judge_rows(entries, FOLDS, study_rows.Judging(progress=hear))
     assert [row.name for row in rows] == ["trees", "gru"]
     assert seal.opened == 2 * len(FOLDS)
     assert [stage for _, stage in heard[:2]] == ["choose", "judge"]
@@ -126,9 +126,9 @@ def test_test_labels_are_never_read_before_the_final_evaluation_of_any_row() -> 
 
 def test_one_configuration_under_two_names_is_judged_once() -> None:
     heard = []
-    same = [table.StudyEntry(name, pairs_once, {"t": TREES}) for name in "ab"]
-    how = table.Judging(progress=lambda row, fold, stage: heard.append(row))
-    rows = table.judge_rows(same, FOLDS, how)
+    same = [study_rows.StudyEntry(name, pairs_once, {"t": TREES}) for name in "ab"]
+    how = study_rows.Judging(progress=lambda row, fold, stage: heard.append(row))
+    rows = study_rows.judge_rows(same, FOLDS, how)
     assert set(heard) == {"a"}
     assert [row.name for row in rows] == ["a", "b"]
     assert rows[0].pooled == rows[1].pooled
@@ -140,10 +140,10 @@ def pairs_once() -> Any:
 
 def test_rows_say_how_far_they_lie_from_others_on_the_same_pairs() -> None:
     noise = replace(PAIRS, x=np.random.default_rng(0).normal(size=PAIRS.x.shape).astype(np.float32))
-    rows = table.judge_rows(
+    rows = study_rows.judge_rows(
         [
-            table.StudyEntry("knows", pairs_once, {"t": TREES}),
-            table.StudyEntry("guesses", lambda: noise, {"t": TREES}),
+            study_rows.StudyEntry("knows", pairs_once, {"t": TREES}),
+            study_rows.StudyEntry("guesses", lambda: noise, {"t": TREES}),
         ],
         FOLDS,
         against=("knows", "absent"),
@@ -158,16 +158,16 @@ def test_rows_say_how_far_they_lie_from_others_on_the_same_pairs() -> None:
 def test_a_stopped_study_goes_on_and_judges_no_row_twice(tmp_path: Path) -> None:
     heard: list[str] = []
     store = kept.Kept(tmp_path / "rows")
-    entries = [table.StudyEntry("trees", pairs_once, {"t": TREES})]
+    entries = [study_rows.StudyEntry("trees", pairs_once, {"t": TREES})]
 
     def judged(*more: Any) -> Any:
-        how = table.Judging(progress=lambda row, fold, stage: heard.append(row), kept=store)
-        return table.judge_rows([*entries, *more], FOLDS, how)
+        how = study_rows.Judging(progress=lambda row, fold, stage: heard.append(row), kept=store)
+        return study_rows.judge_rows([*entries, *more], FOLDS, how)
 
     first = judged()
     assert {*heard} == {"trees"}
     heard.clear()
-    again = judged(table.StudyEntry("others", pairs_once, {"t": replace(TREES, trees=3)}))
+    again = judged(study_rows.StudyEntry("others", pairs_once, {"t": replace(TREES, trees=3)}))
     assert {*heard} == {"others"}
     assert again[0] == first[0]
     for file in (tmp_path / "rows").iterdir():
@@ -291,13 +291,13 @@ def test_evidence_stands_at_the_rows_of_its_pairs() -> None:
 
 
 def test_a_row_is_the_mean_of_its_folds_and_survives_json_markdown_and_latex() -> None:
-    entry = table.StudyEntry("100 % & more", lambda: PAIRS, {"t": TREES})
-    row = table.judge_rows([entry], FOLDS)[0]
+    entry = study_rows.StudyEntry("100 % & more", lambda: PAIRS, {"t": TREES})
+    row = study_rows.judge_rows([entry], FOLDS)[0]
     number = row.numbers["auroc"]
     assert number.folds == 5
     assert 0.7 < number.mean < 1.0
-    made = table.StudyTable("A_title", "A caption with k ≥ i+2.", (row,))
-    again = table.from_json(json.loads(json.dumps(made.as_json())))
+    made = study_rows.StudyTable("A_title", "A caption with k ≥ i+2.", (row,))
+    again = study_rows.from_json(json.loads(json.dumps(made.as_json())))
     columns = tables.ROUTER_COLUMNS
     assert writing.markdown(again, columns) == writing.markdown(made, columns)
     assert f"{number.mean:.3f} ± {number.deviation:.3f}" in writing.markdown(made, columns)
@@ -305,9 +305,32 @@ def test_a_row_is_the_mean_of_its_folds_and_survives_json_markdown_and_latex() -
     assert r"100 \% \& more" in latex
     assert "Too small to rank rows" in writing.markdown(made, columns)
     large = replace(row, pooled={**row.pooled, "pairs": 9_000, "ready": 8_000})
-    assert writing.warning(table.StudyTable("t", "c", (large,))) == ""
+    assert writing.warning(study_rows.StudyTable("t", "c", (large,))) == ""
     assert r"A\_title" in latex
     assert latex.count(r"\\") == 2
+
+
+def test_tables_of_the_same_rows_stand_side_by_side_with_their_distance() -> None:
+    def row(name: str, value: float, gap: str) -> Any:
+        notes = {"AUROC − best": gap, "read here": "9"}
+        return study_rows.StudyRow(name, {}, {"auroc": value}, (), notes)
+
+    alone = study_rows.StudyTable("t", f"A sample. {tables.GAPS} The end.", (
+        row("best", 0.8, ""), row("other", 0.7, "**-0.100 (-0.150 to -0.050)**"),
+    ))  # fmt: skip
+    beside = study_rows.StudyTable("t", "", (row("other + more", 0.79, "-0.010 (-0.1 to +0.1)"),))
+    columns = [
+        writing.Glance("alone", alone, "best"), writing.Glance("more", beside, "best", " + more")
+    ]  # fmt: skip
+    assert writing.at_a_glance(["best", "other"], columns).splitlines() == [
+        "|  | alone | more |",
+        "|---|---|---|",
+        "| best | 0.800 |  |",
+        "| other | 0.700 (**-0.100**) | 0.790 (-0.010) |",
+    ]
+    short = writing.shortened(alone, [tables.GAPS], ["read here"])
+    assert short.caption == "A sample. The end."
+    assert [*short.rows[0].notes] == ["AUROC − best"]
 
 
 def test_unlike_pairs_and_foreign_labels_are_one_sentence_each() -> None:

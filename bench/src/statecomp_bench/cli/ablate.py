@@ -22,7 +22,7 @@ from statecomp.cli.terminal import show
 from statecomp.errors import BadInput, needing
 
 if TYPE_CHECKING:
-    from statecomp_bench.study.table import Judging
+    from statecomp_bench.study.rows import Judging
     from statecomp_bench.study.tables import Labelled, Wanted
 
 Option: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
@@ -81,7 +81,7 @@ class Request:
 
     def how(self) -> Judging:
         from statecomp_bench.study.kept import Kept
-        from statecomp_bench.study.table import Judging
+        from statecomp_bench.study.rows import Judging
 
         return Judging(self.seed, _progress, Kept(self.keep))
 
@@ -312,12 +312,13 @@ def figures_command(
         from statecomp.router.pipeline import Material
         from statecomp_bench.study import curves, figures
         from statecomp_bench.study.kept import Kept
+        from statecomp_bench.study.rows import Judging
     known = [*read_chosen(runs, None, None, skip_bad=False)]
     labels = labels_in(file)
     more = read_labels(more_labels) if more_labels else None
     study = curves.study_shipped(
         Material(known, labels, more, _said(forecasts)),
-        seed, shares, lambda stage: click.echo(stage, err=True), members, Kept(keep),
+        Judging(seed, _progress, Kept(keep)), shares, members,
     )  # fmt: skip
     judged = sum(run.id in labels for run in known)
     counts = f"{judged:,} runs, {len(study.scores):,} pairs with k ≥ i+2, out of fold"

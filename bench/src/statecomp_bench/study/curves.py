@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from random import Random
@@ -18,8 +18,8 @@ from statecomp.router.metrics import THIRDS, length_edges, measures
 from statecomp.router.pairs import Flags, Floats, Numbers, Pairs
 from statecomp.router.pipeline import Material, TrainingPlan, corpus_of
 from statecomp.router.threshold import NOTHING
-from statecomp_bench.study.kept import CHOSEN, FORGETS, Judgement, Kept, Trial
-from statecomp_bench.study.table import SETTLED
+from statecomp_bench.study.kept import CHOSEN, Judgement, Trial
+from statecomp_bench.study.rows import PLAINLY, SETTLED, Judging
 
 MEMBERS = Committee().parts
 FRACTIONS = (0.1, 0.25, 0.5, 0.75, 1.0)
@@ -50,72 +50,70 @@ class RouterStudy:
     lengths: Curves
 
 
-Progress = Callable[[str], None]
-
-
 def study_router(
     pairs: Pairs,
     learners: Mapping[str, Learner],
-    seed: int = 0,
+    how: Judging = PLAINLY,
     fractions: Sequence[float] = FRACTIONS,
-    progress: Progress = lambda stage: None,
     only_learned: Collection[str] = (),
     choice: Choice = DEFAULT,
-    kept: Kept = FORGETS,
 ) -> RouterStudy:
     """Five rotations by group with the whole training part, then with less and less of it.
 
-    Runs that are `only_learned` from are neither tuned nor judged on.  What is `kept` is not
-    judged again.
+    Runs that are `only_learned` from are neither tuned nor judged on.
     """
     runs = pairs.catalogue()
     judged = [run for run in runs if run.name not in only_learned]
     more = [run for run in runs if run.name in only_learned]
-    folds = learning_more(rotations(judged, seed=seed), judged, more, seed=seed)
+    folds = learning_more(rotations(judged, seed=how.seed), judged, more, seed=how.seed)
     by_fraction: dict[float, Judgement] = {}
     for fraction in sorted(fractions, reverse=True):
-        progress(f"{fraction:.0%} of the training runs")
-        cut = [_with_less(fold, pairs, fraction, seed) for fold in folds]
+        how.progress(f"{fraction:.0%} of the training runs", 1, "choose")
+        cut = [_with_less(fold, pairs, fraction, how.seed) for fold in folds]
         trial = Trial(pairs, cut, learners, choice)
-        by_fraction[fraction] = kept.once(trial, partial(_judged, trial))
-    whole = by_fraction[max(fractions)].scores
+        by_fraction[fraction] = how.kept.once(trial, partial(_judged, trial))
+    return _shown(pairs, folds, by_fraction, choice.calibration)
+
+
+def _shown(
+    pairs: Pairs, folds: Sequence[Fold], by_fraction: Mapping[float, Judgement], calibration: str
+) -> RouterStudy:
+    whole = by_fraction[max(by_fraction)].scores
     settled = (pairs.age >= 2) & np.isfinite(whole[CHOSEN])  # (pairs,)
     scores = {kind: values[settled] for kind, values in whole.items()}
     chosen, tested = scores.pop(CHOSEN), _tested(pairs, folds)[settled]
-    lengths = _by_length(pairs.where(settled).of_runs(run.name for run in judged), chosen, tested)
+    judged = [name for fold in folds for name in fold.test]
     rising = sorted(by_fraction)
     return RouterStudy(
         scores=chosen,
         ready=pairs.ready[settled],
         fold=tested,
         calibrated=scores,
-        calibration=choice.calibration,
+        calibration=calibration,
         fractions=_curves(
             [f"{fraction:.0%}" for fraction in rising],
             rising,
             [by_fraction[f].says for f in rising],
         ),
-        lengths=lengths,
+        lengths=_by_length(pairs.where(settled).of_runs(judged), chosen, tested),
     )
 
 
 def study_shipped(
     material: Material,
-    seed: int = 0,
+    how: Judging = PLAINLY,
     fractions: Sequence[float] = FRACTIONS,
-    progress: Progress = lambda stage: None,
     members: int = MEMBERS,
-    kept: Kept = FORGETS,
 ) -> RouterStudy:
     """The recipe of the shipped router: labels and forecasts, calibrated as it is."""
-    plan = TrainingPlan(seed=seed)
+    plan = TrainingPlan(seed=how.seed)
     corpus = corpus_of(material, plan)
     less = frozenset(run.name for run in corpus.more)
     learners: dict[str, Learner] = {
-        "committee": Committee(parts=members, untrusted=less, seed=seed)
+        "committee": Committee(parts=members, untrusted=less, seed=how.seed)
     }
     choice = Choice(calibration=plan.calibration, aim=plan.aim)
-    return study_router(corpus.pairs, learners, seed, fractions, progress, less, choice, kept)
+    return study_router(corpus.pairs, learners, how, fractions, less, choice)
 
 
 def _with_less(fold: Fold, pairs: Pairs, fraction: float, seed: int) -> Fold:

@@ -26,7 +26,7 @@ from statecomp.router.trees import SHIPPED
 from statecomp.vectors import blocks
 from statecomp.vectors.shelf import Vectors
 from statecomp_bench.study.compress import CompressedSettings
-from statecomp_bench.study.table import PLAINLY, Judging, StudyEntry, StudyRow, judge_rows
+from statecomp_bench.study.rows import PLAINLY, Judging, StudyEntry, StudyRow, judge_rows
 
 PAPER: Sequence[tuple[str, str, str, str]] = (
     ("Full Context", "full", "", "0.7000"),

@@ -19,7 +19,7 @@ from statecomp.router.pairs import Pairs
 from statecomp.router.threshold import LossWeights
 from statecomp.router.train import TrainSettings
 from statecomp.router.trees import SHIPPED
-from statecomp_bench.study.table import PLAINLY, Judging, StudyEntry, StudyRow, judge_rows
+from statecomp_bench.study.rows import PLAINLY, Judging, StudyEntry, StudyRow, judge_rows
 
 OWN = "Weighted BCE (w_1 = 10)"
 """The paper's own router, which the others are held against."""

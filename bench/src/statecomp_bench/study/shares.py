@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from statecomp_bench.study.curves import FRACTIONS, Curves, study_router
-from statecomp_bench.study.table import PLAINLY, Judging, StudyEntry, StudyRow, spread
+from statecomp_bench.study.rows import PLAINLY, Judging, StudyEntry, StudyRow, spread
 from statecomp_bench.study.writing import cell
 
 MEASURE = "auroc"
@@ -20,7 +20,7 @@ def judge_shares(
     rows = []
     for entry in entries:
         how.progress(entry.name, 1, "choose")
-        study = study_router(entry.pairs(), entry.learners, how.seed, fractions, kept=how.kept)
+        study = study_router(entry.pairs(), entry.learners, how, fractions)
         notes = {
             **_places(study.fractions, "{} of the runs"),
             **_places(study.lengths, "{} runs"),

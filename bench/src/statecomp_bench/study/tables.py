@@ -20,7 +20,7 @@ from statecomp.vectors import blocks
 from statecomp.vectors.sample import Sample
 from statecomp.vectors.shelf import StudyCard, Vectors, bare, cards, finished, load
 from statecomp_bench.study import representations, routers, shares
-from statecomp_bench.study.table import PLAINLY, Judging, StudyEntry, StudyTable
+from statecomp_bench.study.rows import PLAINLY, Judging, StudyEntry, StudyTable
 
 Runs = Mapping[str, Trajectory]
 Key = TypeVar("Key")

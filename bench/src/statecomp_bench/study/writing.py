@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
-from statecomp_bench.study.table import COLUMNS, Spread, StudyRow, StudyTable
+from statecomp_bench.study.rows import COLUMNS, Spread, StudyRow, StudyTable, gap_column
 
 LATEX = str.maketrans(
     {character: f"\\{character}" for character in "%&_#$"}
@@ -55,6 +56,53 @@ def markdown(table: StudyTable, columns: Sequence[str]) -> str:
     ]
     above = [f"{text}\n" for text in (warning(table), table.caption) if text]
     return "\n".join([*above, *lines]) + "\n"
+
+
+@dataclass(frozen=True)
+class Glance:
+    """One table as one column: the AUROC of its rows, and how far they are from the row `against`.
+
+    `suffix` is what their names end in there, such as " + evidence"; `against` ends in it too where
+    there is such a row.
+    """
+
+    title: str
+    table: StudyTable
+    against: str
+    suffix: str = ""
+
+    def cell(self, name: str) -> str:
+        rows = {row.name: row for row in self.table.rows}
+        row = rows.get(f"{name}{self.suffix}")
+        if row is None:
+            return ""
+        gap = row.notes.get(gap_column(self.against), "")
+        bold = "**" if gap.startswith("**") else ""
+        value = gap.strip("*").partition(" ")[0]
+        beside = f" ({bold}{value}{bold})" if value else ""
+        return f"{row.pooled['auroc']:.3f}{beside}"
+
+
+def at_a_glance(names: Sequence[str], columns: Sequence[Glance]) -> str:
+    """Several tables of the same rows side by side, as Markdown."""
+    lines = [
+        f"|  | {' | '.join(column.title for column in columns)} |",
+        f"|{'---|' * (len(columns) + 1)}",
+        *(f"| {name} | {' | '.join(column.cell(name) for column in columns)} |" for name in names),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def shortened(table: StudyTable, said: Collection[str], left_out: Collection[str]) -> StudyTable:
+    """Without the sentences that are said elsewhere, and without these columns."""
+    caption = table.caption
+    for sentence in said:
+        caption = caption.replace(sentence, "")
+    rows = (
+        replace(row, notes={name: text for name, text in row.notes.items() if name not in left_out})
+        for row in table.rows
+    )
+    return replace(table, caption=" ".join(caption.split()), rows=tuple(rows))
 
 
 def latex(table: StudyTable, columns: Sequence[str]) -> str:

@@ -151,8 +151,13 @@ def _gaps(
         mine, theirs = scores[name], scores[other]
         rows = (pairs.age >= 2) & np.isfinite(mine) & np.isfinite(theirs)  # (pairs,)
         gap = difference(auroc, mine[rows], theirs[rows], pairs.ready[rows], [*tasks[rows]])
-        found[f"AUROC − {other}"] = "" if name == other else words(gap)
+        found[gap_column(other)] = "" if name == other else words(gap)
     return found
+
+
+def gap_column(other: str) -> str:
+    """The name of the column that says how far rows are from this one."""
+    return f"AUROC − {other}"
 
 
 def words(gap: Difference | None) -> str:
