@@ -17,8 +17,8 @@ from statecomp.history.history import History
 from statecomp.learning.outcomes import StepOutcome, seen
 from statecomp.learning.sessions import Lived
 from statecomp.router.bundle import Bundle
-from statecomp.router.pairs import Floats, Pairs, ready_flags
-from statecomp.router.supervision import Table, prefixes
+from statecomp.router.pairs import Floats, Pairs
+from statecomp.router.supervision import Table, prefixes, tabled
 
 CHECKPOINTS = 12
 """Of each session so many moments are learned from: a long one must not outvote all others."""
@@ -111,31 +111,7 @@ def pairs_of(
     tables = [
         _table(r, spread(sorted(told.get(r.id) or r.checkpoints), checkpoints)) for r in readings
     ]
-    names = tuple(reading.id for reading in readings)
-    run = np.repeat(np.arange(len(tables), dtype=np.int32), [len(x) for x, _, _ in tables])
-    number = np.concatenate([numbers for _, numbers, _ in tables])  # (pairs,)
-    checkpoint = np.concatenate([ks for _, _, ks in tables])  # (pairs,)
-    said = [
-        _said(told.get(names[r], {}), i, k)
-        for r, i, k in zip(run.tolist(), number.tolist(), checkpoint.tolist(), strict=True)
-    ]
-    return Pairs(
-        x=np.concatenate([x for x, _, _ in tables]),  # (pairs, width)
-        ready=ready_flags(names, run, number, checkpoint, labels),
-        run=run,
-        number=number,
-        checkpoint=checkpoint,
-        runs=names,
-        groups=tuple(reading.group for reading in readings),
-        domains=tuple(reading.domain for reading in readings),
-        lengths=tuple(reading.last for reading in readings),
-        foreseen=np.array(said) if told else None,
-    )
-
-
-def _said(known: Mapping[int, tuple[float, ...]], number: int, checkpoint: int) -> float:
-    ready = known.get(checkpoint, ())
-    return ready[number - 1] if number <= len(ready) else float("nan")
+    return tabled(readings, tables, labels, told or None)
 
 
 def spread(places: Sequence[int], count: int) -> frozenset[int]:

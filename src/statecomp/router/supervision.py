@@ -14,7 +14,7 @@ from statecomp.annotation.records import Reading
 from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
-from statecomp.router.pairs import Features, Flags, Floats, Numbers, Pairs, ready_flags
+from statecomp.router.pairs import Features, Floats, Numbers, Pairs, ready_flags
 from statecomp.router.scorer import Reader
 
 Table: TypeAlias = tuple[Features, Numbers, Numbers]
@@ -71,49 +71,73 @@ def supervised_pairs(
     """The pairs of every run that has labels; a run with none is left out, half a run is an error.
 
     `mapped` may read the runs elsewhere, such as on the workers of an engine.  Forecasts of runs
-    without labels are not used.
+    without labels are not used; one of no pair here is an error.
     """
     known = [reading for reading in readings if reading.id in labels]
     if not known:
         raise BadInput("none of the runs has a label; were the labels made from other runs?")
-    tables = [*mapped(FeatureJob(reader), known)]
-    run = np.repeat(np.arange(len(known), dtype=np.int32), [len(x) for x, _, _ in tables])
-    number = np.concatenate([numbers for _, numbers, _ in tables])  # (pairs,)
-    checkpoint = np.concatenate([checkpoints for _, _, checkpoints in tables])  # (pairs,)
-    names = tuple(reading.id for reading in known)
-    ready: Flags = ready_flags(names, run, number, checkpoint, labels)
+    if forecasts is not None:
+        _check(forecasts, known)
+    return tabled(known, [*mapped(FeatureJob(reader), known)], labels, forecasts)
+
+
+def _check(forecasts: Forecasts, readings: Sequence[Reading]) -> None:
+    for reading in readings:
+        for k, ready in forecasts.get(reading.id, {}).items():
+            if ready and k not in reading.checkpoints:
+                problem = (
+                    f"name steps of run {reading.id!r} at checkpoint {k}, which it does not have"
+                )
+                raise BadInput(f"{problem}, which it does not have", field="forecasts")
+    if not any(forecasts.get(reading.id) for reading in readings):
+        problem = "name none of the labelled runs; were they made from others?"
+        raise BadInput(problem, field="forecasts")
+
+
+def tabled(
+    readings: Sequence[Reading],
+    tables: Sequence[Table],
+    labels: Labels,
+    forecasts: Forecasts | None = None,
+) -> Pairs:
+    """One table a run, one behind the other."""
+    sizes = [len(x) for x, _, _ in tables]
+    x, number, checkpoint = (np.concatenate(column) for column in zip(*tables, strict=True))
+    run = np.repeat(np.arange(len(tables), dtype=np.int32), sizes)
+    return pairs_at(readings, x, (run, number, checkpoint), labels, forecasts)
+
+
+def pairs_at(
+    readings: Sequence[Reading],
+    x: Features,
+    places: tuple[Numbers, Numbers, Numbers],
+    labels: Labels,
+    forecasts: Forecasts | None = None,
+) -> Pairs:
+    """A row for each place: the run, i and k.  Where nobody forecast, what is foreseen is NaN."""
+    names = tuple(reading.id for reading in readings)
+    run, number, checkpoint = places
     return Pairs(
-        x=np.concatenate([x for x, _, _ in tables]),  # (pairs, width)
-        ready=ready,
+        x=x,
+        ready=ready_flags(names, run, number, checkpoint, labels),
         run=run,
         number=number,
         checkpoint=checkpoint,
         runs=names,
-        groups=tuple(reading.group for reading in known),
-        domains=tuple(reading.domain for reading in known),
-        lengths=tuple(reading.last for reading in known),
-        foreseen=None
-        if forecasts is None
-        else _foreseen(names, run, number, checkpoint, forecasts),
+        groups=tuple(reading.group for reading in readings),
+        domains=tuple(reading.domain for reading in readings),
+        lengths=tuple(reading.last for reading in readings),
+        foreseen=None if forecasts is None else _foreseen(names, places, forecasts),
     )
 
 
 def _foreseen(
-    runs: Sequence[str], run: Numbers, number: Numbers, checkpoint: Numbers, forecasts: Forecasts
+    names: Sequence[str], places: tuple[Numbers, Numbers, Numbers], forecasts: Forecasts
 ) -> Floats:
-    """What was forecast of every pair, NaN where nobody did; one of no pair here is an error."""
-    foreseen = np.full(len(run), np.nan)  # (pairs,)
-    rows = zip(run, number, checkpoint, strict=True)
-    places = {(int(r), int(i), int(k)): row for row, (r, i, k) in enumerate(rows)}
-    for place, name in enumerate(runs):
-        for k, ready in forecasts.get(name, {}).items():
-            for i, probability in enumerate(ready, start=1):
-                row = places.get((place, i, k))
-                if row is None:
-                    problem = f"name interaction {i} of run {name!r} at checkpoint {k}, which it"
-                    raise BadInput(f"{problem} does not have", field="forecasts")
-                foreseen[row] = probability
-    if len(run) and bool(np.isnan(foreseen).all()):
-        problem = "name none of the labelled runs; were they made from others?"
-        raise BadInput(problem, field="forecasts")
+    foreseen = np.full(len(places[0]), np.nan)  # (pairs,)
+    rows = zip(*(place.tolist() for place in places), strict=True)
+    for row, (run, number, checkpoint) in enumerate(rows):
+        said = forecasts.get(names[run], {}).get(checkpoint, ())
+        if number <= len(said):
+            foreseen[row] = said[number - 1]
     return foreseen

@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 
 from statecomp.annotation.forecasts import Forecasts
 from statecomp.annotation.labels import Labels
-from statecomp.annotation.records import Reading
 from statecomp.errors import BadInput
 from statecomp.features.context import nearest_mean
 from statecomp.features.evidence import NAMES, EvidenceReader
 from statecomp.router.hidden.spec import Spec
-from statecomp.router.pairs import Features, Floats, Numbers, Pairs, ready_flags
-from statecomp.router.supervision import prefixes
+from statecomp.router.pairs import Features, Numbers, Pairs
+from statecomp.router.supervision import pairs_at, prefixes
 from statecomp.vectors.shelf import Vectors
 
 Places = NDArray[np.intp]
@@ -87,31 +86,10 @@ def labelled(
     forecasts: Forecasts | None = None,
 ) -> Pairs:
     """Pairs whose x is these parts side by side; every run must have its labels."""
-    readings: tuple[Reading, ...] = vectors.readings
-    names = tuple(reading.id for reading in readings)
-    if without := [name for name in names if name not in labels]:
+    without = [reading.id for reading in vectors.readings if reading.id not in labels]
+    if without:
         problem = f"hold none for run {without[0]!r}, whose features were given"
         raise BadInput(problem, field="labels")
-    return Pairs(
-        x=np.concatenate(list(parts), axis=1).astype(np.float32),  # (pairs, width)
-        ready=ready_flags(names, vectors.run, vectors.number, vectors.checkpoint, labels),
-        run=vectors.run,
-        number=vectors.number,
-        checkpoint=vectors.checkpoint,
-        runs=names,
-        groups=tuple(reading.group for reading in readings),
-        domains=tuple(reading.domain for reading in readings),
-        lengths=tuple(reading.last for reading in readings),
-        foreseen=None if forecasts is None else _foreseen(vectors, forecasts),
-    )
-
-
-def _foreseen(vectors: Vectors, forecasts: Forecasts) -> Floats:
-    """What was forecast of each pair; NaN where nobody did."""
-    out = np.full(len(vectors.run), np.nan)  # (pairs,)
-    rows = zip(vectors.run, vectors.number, vectors.checkpoint, strict=True)
-    for row, (place, number, k) in enumerate(rows):
-        said = forecasts.get(vectors.readings[place].id, {}).get(int(k), ())
-        if number <= len(said):
-            out[row] = said[number - 1]
-    return out
+    x = np.concatenate(list(parts), axis=1).astype(np.float32)  # (pairs, width)
+    places = (vectors.run, vectors.number, vectors.checkpoint)
+    return pairs_at(vectors.readings, x, places, labels, forecasts)
