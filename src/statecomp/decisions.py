@@ -8,10 +8,10 @@ from typing import TypeAlias
 
 from statecomp.controller.chapters import with_originals
 from statecomp.controller.circumstances import Circumstances
-from statecomp.controller.controller import chain_to, decided_at, last_seen, tip
 from statecomp.controller.holds import NO_HOLDS, holds_of
 from statecomp.controller.judging import Judge
 from statecomp.controller.replaying import Replayer, claimed_and_kept
+from statecomp.controller.states import chain_to, decided_at, last_seen, tip
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
 from statecomp.ledger.commits import Commit, CommitLog
