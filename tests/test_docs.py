@@ -50,7 +50,6 @@ def test_the_file_map_names_every_room() -> None:
         str(path.relative_to(ROOT))
         for path in package.iterdir()
         if path.name not in ("__pycache__", "__init__.py", "__main__.py", "py.typed")
-        and path.name not in ("errors.py", "recent.py")
     }
     rooms |= {"bench", "samples", "benchmarks", "examples", "docs"}
     assert named == rooms

@@ -9,8 +9,8 @@ import pytest
 from statecomp.compressor import StateComp
 from statecomp.controller.age import AgeScorer
 from statecomp.controller.circumstances import JUST_AFTER
-from statecomp.controller.controller import last_seen, tip
 from statecomp.controller.spans import Gates
+from statecomp.controller.states import last_seen, tip
 from statecomp.history.history import History
 from statecomp.history.interaction import JsonObject
 from statecomp.ledger.commits import CommitLog, MemoryLog

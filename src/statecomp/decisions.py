@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from statecomp.controller.chapters import with_originals
 from statecomp.controller.circumstances import Circumstances
-from statecomp.controller.controller import chain_to, decided_at, last_seen, tip
 from statecomp.controller.holds import NO_HOLDS, holds_of
 from statecomp.controller.judging import Judge
 from statecomp.controller.replaying import Replayer, claimed_and_kept
+from statecomp.controller.states import chain_to, decided_at, last_seen, tip
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
 from statecomp.ledger.commits import Commit, CommitLog
@@ -40,33 +40,25 @@ def none_secret(conversation: Iterable[str]) -> Callable[[str], bool]:
     return lambda text: False
 
 
+@dataclass(frozen=True)
 class Decisions:
     """Asks the judge at a state that is new, and commits what comes of it to the log."""
 
-    def __init__(
-        self,
-        log: CommitLog,
-        replayer: Replayer,
-        judge: Judge,
-        *,
-        holds: bool,
-        chapters: bool,
-        window: int | None,
-        secrets: Secrets,
-    ) -> None:
-        self._log = log
-        self._replayer = replayer
-        self._judge = judge
-        self._holds = holds
-        self._chapters = chapters
-        self._window = window
-        self._secrets = secrets
-        # States at which nothing was worth doing: the same request sent again decides nothing new.
-        self._idle: Weighed[str, View] = Weighed(1024, lambda view: 1000 + 350 * len(view.scores))
-        # Interactions that put a secret into a summary: they stay, and those around them can go.
-        self._telling: LruCache[str, str] = LruCache(4096)
-        # What a record's writer wants kept, and until which step: then it may be asked again.
-        self._objected: LruCache[str, tuple[int, str]] = LruCache(4096)
+    log: CommitLog
+    replayer: Replayer
+    judge: Judge
+    holds: bool
+    chapters: bool
+    window: int | None
+    secrets: Secrets
+    # States at which nothing was worth doing: the same request sent again decides nothing new.
+    _idle: Weighed[str, View] = field(
+        default_factory=lambda: Weighed(1024, lambda view: 1000 + 350 * len(view.scores))
+    )
+    # Interactions that put a secret into a summary: they stay, and those around them can go.
+    _telling: LruCache[str, str] = field(default_factory=lambda: LruCache(4096))
+    # What a record's writer wants kept, and until which step: then it may be asked again.
+    _objected: LruCache[str, tuple[int, str]] = field(default_factory=lambda: LruCache(4096))
 
     def idle_at(self, raw: History) -> bool:
         """Whether nothing was worth doing at this state."""
@@ -82,8 +74,8 @@ class Decisions:
         """What was committed before, then Algorithm 1 on what that leaves."""
         seen = last_seen(raw)
         ids = raw.ids
-        commits = self._log.find(ids)
-        effective, applied = self._replayer.replay(raw, commits)
+        commits = self.log.find(ids)
+        effective, applied = self.replayer.replay(raw, commits)
         if any(decided_at(commit, raw) for commit in commits):
             return View(effective, note="decided before at this state"), applied
         if len(raw.interactions) > MOST_STEPS:
@@ -92,10 +84,10 @@ class Decisions:
             return View(effective, note=TOO_LARGE), applied
         if (idle := self._idle.get(seen)) is not None:
             return replace(idle, history=effective), applied
-        holds = holds_of(raw, applied) if self._holds else NO_HOLDS
+        holds = holds_of(raw, applied) if self.holds else NO_HOLDS
         stays = {**holds.reasons, **self._held(ids, effective.checkpoint)}
         stays |= claimed_and_kept(commits, applied)
-        judged = with_originals(effective, raw, applied) if self._chapters else effective
+        judged = with_originals(effective, raw, applied) if self.chapters else effective
         view = self._judged(locked(judged, stays), now, holds.returns, summarizer)
         view = replace(view, commits=tuple(_over(commit, applied) for commit in view.commits))
         view = self._without_secrets(view, raw, applied)
@@ -111,17 +103,17 @@ class Decisions:
             # Decided there before the user spoke again: this holds from the user's words on.
             at = seen
             view = replace(view, commits=tuple(replace(c, at=at) for c in view.commits))
-        accepted = tuple(self._log.append(at, view.commits, chain_to(at, raw)))
+        accepted = tuple(self.log.append(at, view.commits, chain_to(at, raw)))
         if accepted == view.commits:
             gone = {name for commit in accepted for name in commit.over}
             return view, (*(c for c in applied if c.id not in gone), *accepted)
         # Another worker was first, here or over a source: its word stands, so that both send the
         # same bytes.
-        theirs, applied = self._replayer.replay(raw, self._log.find(ids))
+        theirs, applied = self.replayer.replay(raw, self.log.find(ids))
         return replace(view, history=theirs, commits=()), applied
 
     def _held(self, ids: Sequence[str], checkpoint: int) -> Mapping[str, str]:
-        held = self._log.held(ids)
+        held = self.log.held(ids)
         told = {name: reason for name in ids if (reason := self._telling.get(name))}
         for name in ids:
             until, reason = self._objected.get(name) or (0, "")
@@ -138,8 +130,8 @@ class Decisions:
     ) -> View:
         """Algorithm 1; what comes of it for later decisions is remembered."""
         if now.window_tokens is None:
-            now = replace(now, window_tokens=self._window)
-        found = self._judge.judged(effective, now, refetches, self._log.refused, summarizer)
+            now = replace(now, window_tokens=self.window)
+        found = self.judge.judged(effective, now, refetches, self.log.refused, summarizer)
         view, until = found.view, effective.checkpoint + OBJECTION_STEPS
         for name, reason in found.objections.items():
             self._objected.put(name, (until, reason))
@@ -148,24 +140,24 @@ class Decisions:
             refused = [r for r in view.refusals if (r.first, r.last) == (first, last)]
             # A summary that was good but did not pay yet may pay later.
             if sources not in taken and all(r.kind != "economics" for r in refused):
-                self._log.refuse(sources, refused[0].reason if refused else view.note)
+                self.log.refuse(sources, refused[0].reason if refused else view.note)
         return view
 
     def _without_secrets(self, view: View, raw: History, applied: Sequence[Commit]) -> View:
         if not view.commits:
             return view
-        secret = self._secrets(s.text for s in raw.segments)
+        secret = self.secrets(s.text for s in raw.segments)
         fit = tuple(commit for commit in view.commits if not secret(commit.text))
         if fit == view.commits:
             return view
         refusals = list(view.refusals)
         for commit in (commit for commit in view.commits if commit not in fit):
             refusals.append(Refusal(commit.first, commit.last, SECRET, "summary"))
-            self._log.refuse(commit.sources, SECRET)
+            self.log.refuse(commit.sources, SECRET)
             for interaction in raw.interactions:
                 if interaction.id in commit.sources and secret(interaction.text):
                     self._telling.put(interaction.id, SECRET)
-        history = self._replayer.replay(raw, (*applied, *fit))[0]
+        history = self.replayer.replay(raw, (*applied, *fit))[0]
         return replace(view, history=history, commits=fit, refusals=tuple(refusals))
 
 

@@ -232,7 +232,6 @@ def test_long_runs_do_not_starve_and_commit_in_batches() -> None:
         {"ahead": -1.0},
         {"ahead": float("inf")},
         {"least_tokens": -1},
-        {"pressure": 0.0},
         {"ratio": 1.0},
     ],
 )

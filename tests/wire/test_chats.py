@@ -273,14 +273,6 @@ def test_the_schema_is_given_up_once_and_not_for_other_refusals() -> None:
     assert not failed.retryable
 
 
-def test_a_server_known_to_refuse_schemas_is_asked_once() -> None:
-    with serving(answering(openai_says("{}"))) as server:
-        openai(server, schema_in_prompt=True).ask("s", "p", max_tokens=5, schema=SCHEMA)
-    (seen,) = server.seen
-    assert "response_format" not in seen.body
-    assert json.dumps(SCHEMA) in seen.body["messages"][-1]["content"]
-
-
 def test_the_token_limit_is_renamed_for_models_that_insist() -> None:
     refusal = {"error": {"message": "Use 'max_completion_tokens' instead.", "param": "max_tokens"}}
     with serving(answering(refusal, 400), answering(openai_says("blue"))) as server:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from statecomp.baselines.writing import Writer
-from statecomp.controller.controller import summary_of, tip
+from statecomp.controller.controller import summary_of
+from statecomp.controller.states import tip
 from statecomp.errors import BadInput, SummaryFailed
 from statecomp.history.facts import FactIndex
 from statecomp.history.history import History

@@ -15,10 +15,10 @@ from statecomp.annotation.chat import ChatAnnotator, expected
 from statecomp.annotation.journal import Journal
 from statecomp.annotation.pipeline import Annotated
 from statecomp.annotation.records import Reading
-from statecomp.cli.engine import engine_options, progress
+from statecomp.cli.engine import engine_options
 from statecomp.cli.files import read_chosen, refuse, write_lines
 from statecomp.cli.options import CHOSEN, PATH, RUNS, together
-from statecomp.cli.terminal import show, warn, watched
+from statecomp.cli.terminal import progress, show, warn, watched
 from statecomp.controller.prices import Prices, shipped_prices
 from statecomp.errors import BadInput, StateCompError
 from statecomp.history.trajectory import Trajectory

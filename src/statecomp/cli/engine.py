@@ -1,17 +1,15 @@
-"""Where the work of a verb runs: the options, the runs as they stream in, and how far it is."""
+"""Where the work of a verb runs: the options that say so."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import click
-from rich.console import Console
 
-from statecomp.cli.terminal import bar_on
-from statecomp.workers.engine import Engine, Watch
+from statecomp.workers.engine import Engine
 from statecomp.workers.local import LocalEngine
 from statecomp.workers.ray import RayEngine
 
@@ -52,22 +50,3 @@ def open_engine(kind: str, jobs: int | None, address: str) -> AbstractContextMan
     if address:
         raise click.UsageError("--address goes with --engine ray")
     return nullcontext(LocalEngine(jobs or 1))
-
-
-@contextmanager
-def progress(label: str, total: int | None = None) -> Iterator[Watch]:
-    """A bar on a terminal and a closing line in a pipe; how many there are need not be known."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        counted = 0
-
-        def count(done: int) -> None:
-            nonlocal counted
-            counted = done
-
-        yield count
-        click.echo(f"{label}: {counted} done", err=True)
-        return
-    with bar_on(console) as bar:
-        task = bar.add_task(label, total=total)
-        yield lambda done: bar.update(task, completed=done)

@@ -14,10 +14,10 @@ from rich.table import Table
 
 from statecomp.annotation.labels import Labels, labels_in
 from statecomp.annotation.records import Reading
-from statecomp.cli.engine import engine_options, progress
+from statecomp.cli.engine import engine_options
 from statecomp.cli.files import refuse, write_lines, write_text
 from statecomp.cli.options import CHOSEN, JSON_FILE, PATH, RUNS
-from statecomp.cli.terminal import show
+from statecomp.cli.terminal import progress, show
 from statecomp.config import Settings
 from statecomp.config.writers import EXTRACT, exam_writers
 from statecomp.errors import BadInput, needing

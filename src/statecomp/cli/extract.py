@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from statecomp.annotation.labels import read_labels
-from statecomp.cli.engine import engine_options, progress
+from statecomp.cli.engine import engine_options
 from statecomp.cli.files import read_chosen
 from statecomp.cli.options import PATH, RUNS, SEED
-from statecomp.cli.terminal import show
+from statecomp.cli.terminal import progress, show
 from statecomp.errors import BadInput, needing
 from statecomp.features.constructions import CONSTRUCTIONS
 from statecomp.history.trajectory import Trajectory

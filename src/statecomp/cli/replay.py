@@ -9,11 +9,11 @@ from pathlib import Path
 
 import click
 
-from statecomp.cli.engine import engine_options, progress
+from statecomp.cli.engine import engine_options
 from statecomp.cli.files import read_price_book, refuse, write_lines, write_text
 from statecomp.cli.options import CHOSEN, JSON_FILE, PATH, PRICES, RUNS
 from statecomp.cli.replay_tables import closing, meaning, tables
-from statecomp.cli.terminal import show, warn
+from statecomp.cli.terminal import progress, show, warn
 from statecomp.controller.prices import Prices
 from statecomp.pipelines.replaying import LabelFile, ReplayTask
 from statecomp.pipelines.runs import ChosenRuns

@@ -7,6 +7,7 @@ import logging
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from io import StringIO
 from typing import TypeVar
 
@@ -17,6 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from statecomp.errors import StateCompError
+from statecomp.workers.engine import Watch
 
 BAD_INPUT = 2
 Item = TypeVar("Item")
@@ -76,29 +78,40 @@ def table_of(title: str, columns: Sequence[str], left: int = 1) -> Table:
     return table
 
 
-def bar_on(console: Console) -> Progress:
-    """A progress bar that leaves nothing behind."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    return Progress(*columns, TimeRemainingColumn(), console=console, transient=True)
-
-
-def watched(
-    items: Iterable[Item], label: str, total: int, note: Callable[[], str] = str
-) -> Iterator[Item]:
-    """The items, with a progress bar on a terminal and a closing line in a pipe.
+@contextmanager
+def progress(
+    label: str, total: int | None = None, note: Callable[[], str] = str
+) -> Iterator[Watch]:
+    """A bar on a terminal and a closing line in a pipe; how many there are need not be known.
 
     `note` is asked after each item for what to say beside the label, such as the cost so far.
     """
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield from items
-        click.echo(f"{label}: {total} done{note()}", err=True)
+        counted = 0
+
+        def count(done: int) -> None:
+            nonlocal counted
+            counted = done
+
+        yield count
+        click.echo(f"{label}: {counted} done{note()}", err=True)
         return
-    with bar_on(console) as bar:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    # It leaves nothing behind.
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
         task = bar.add_task(label, total=total)
-        for item in items:
+        yield lambda done: bar.update(task, completed=done, description=f"{label}{note()}")
+
+
+def watched(
+    items: Iterable[Item], label: str, total: int, note: Callable[[], str] = str
+) -> Iterator[Item]:
+    """The items, with their progress as it is."""
+    with progress(label, total, note) as watch:
+        for done, item in enumerate(items, start=1):
             yield item
-            bar.update(task, advance=1, description=f"{label}{note()}")
+            watch(done)
 
 
 class _JsonLines(logging.Formatter):

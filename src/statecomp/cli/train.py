@@ -12,10 +12,10 @@ from rich.table import Table
 
 from statecomp.annotation.forecasts import read_forecasts
 from statecomp.annotation.labels import read_labels
-from statecomp.cli.engine import engine_options, progress
+from statecomp.cli.engine import engine_options
 from statecomp.cli.files import read_chosen, write_text
 from statecomp.cli.options import JSON_FILE, PATH, RUNS, SEED, together
-from statecomp.cli.terminal import show
+from statecomp.cli.terminal import progress, show
 from statecomp.errors import needing
 from statecomp.workers.engine import Engine
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from time import monotonic
 
 from statecomp.errors import SummaryFailed
@@ -16,27 +16,20 @@ from statecomp.strategy import Summarizer
 
 PAUSE_S = 60.0
 """How long a summariser that could not be reached is left alone about one span."""
-
-
 OBJECTED = "the writer of its record wants it kept"
 
 
+@dataclass(frozen=True)
 class CachedSummarizer:
     """For one decision; what it learns stays in what it is given."""
 
-    def __init__(
-        self,
-        inner: Summarizer,
-        refused: Callable[[Sequence[str]], bool],
-        paused: LruCache[tuple[str, ...], float],
-        written: Weighed[tuple[str, ...], Record],
-    ) -> None:
-        self._inner = inner
-        self._refused = refused
-        self._paused = paused
-        self._written = written
-        self.answered: list[tuple[tuple[str, ...], int, int]] = []
-        self.objections: dict[str, str] = {}  # by interaction: why its writer wants it kept
+    inner: Summarizer
+    refused: Callable[[Sequence[str]], bool]
+    paused: LruCache[tuple[str, ...], float]
+    written: Weighed[tuple[str, ...], Record]
+    answered: list[tuple[tuple[str, ...], int, int]] = field(default_factory=list)
+    objections: dict[str, str] = field(default_factory=dict)
+    """By interaction, why its writer wants it kept."""
 
     def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
         sources = _sources(span)
@@ -44,27 +37,27 @@ class CachedSummarizer:
             raise SummaryFailed(why)
         try:
             # Facts it need not tell when it was written are added by whoever verifies it.
-            record = self._written.get(sources) or self._ask(span, situation)
+            record = self.written.get(sources) or self._ask(span, situation)
         except Objection as error:
             self.objections.update(_kept(span, error))
             for (first, last), record in error.records.items():
                 run = tuple(member.id for member in span if first <= member.number <= last)
-                self._written.put(run, record)
+                self.written.put(run, record)
             raise
         except SummaryFailed as error:
             # A server that was down says nothing about the span; anything else would come again.
             if isinstance(error.__cause__, ChatFailed):
-                self._paused.put(sources, monotonic() + PAUSE_S)
+                self.paused.put(sources, monotonic() + PAUSE_S)
             else:
                 self.answered.append((sources, span[0].number, span[-1].number))
             raise
         self.answered.append((sources, span[0].number, span[-1].number))
-        return self._written.put(sources, record)
+        return self.written.put(sources, record)
 
     def _not_to_ask(self, sources: tuple[str, ...]) -> str:
-        if self._refused(sources):
+        if self.refused(sources):
             return "its summary was refused before"
-        if (until := self._paused.get(sources)) is not None and monotonic() < until:
+        if (until := self.paused.get(sources)) is not None and monotonic() < until:
             return "the summariser could not be reached a moment ago"
         return ""
 
@@ -73,9 +66,9 @@ class CachedSummarizer:
         also = tuple(
             other
             for other, sources in named
-            if self._written.get(sources) is None and not self._not_to_ask(sources)
+            if self.written.get(sources) is None and not self._not_to_ask(sources)
         )
-        return self._inner.summarize(span, replace(situation, also=also))
+        return self.inner.summarize(span, replace(situation, also=also))
 
 
 def _sources(span: Sequence[Interaction]) -> tuple[str, ...]:

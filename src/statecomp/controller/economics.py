@@ -32,6 +32,12 @@ EXPECTED = 0.01
 
 NOT_YET = 2.0
 """A score nothing reaches."""
+PAYBACK = 15.0
+"""Requests within which a replaced interaction must have paid, if nobody wants it again."""
+PROMPT_TOKENS = 3_000
+"""What asking a model for a record takes beside its source."""
+PRESSURE = 0.9
+"""The share of a window from which on everything that shortens is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +106,10 @@ class Stakes:
 class Economics(Rule):
     """What may go, and when it is worth a rewrite: by what tokens cost this client.
 
-    An interaction may go when what its tokens save within `payback` requests, if nobody wants them
+    An interaction may go when what its tokens save within `PAYBACK` requests, if nobody wants them
     again, is more than getting them back costs, if somebody does:
 
-        p_i * D_i * payback  >  (1 - p_i) * wariness * return_i
+        p_i * D_i * PAYBACK  >  (1 - p_i) * wariness * return_i
 
     `return_i`, in tokens, is one more step with today's context and a part of the output read
     again; `wariness` is how many times that a wrong replacement counts: more is lost than tokens.
@@ -114,24 +120,19 @@ class Economics(Rule):
     along.  A span of less than `least_tokens` is not worth one.
 
     `writer` says what the model costs that writes records for a client of some model, and is None
-    where none is asked; a summary is expected to take `ratio` of its source and `frame_tokens`, and
-    asking for it `prompt_tokens` beside the source.  From `pressure`, a share of the window, on
-    everything that shortens is done.
+    where none is asked; a summary is expected to take `ratio` of its source and `frame_tokens`.
 
     What recipes differ in has no default here: `recipe_named("balanced").rule()` is the product's.
     """
 
     book: PriceBook = field(default_factory=shipped_prices)
     wariness: float = field(kw_only=True)
-    payback: float = 15.0
     ahead: float = field(kw_only=True)
     least_tokens: int = 300
     horizon: Horizon = field(default_factory=Horizon)
     writer: Callable[[str], Prices] | None = None
     ratio: float = field(kw_only=True)
     frame_tokens: int = 50
-    prompt_tokens: int = 3_000
-    pressure: float = 0.9
     lengths: Lengths | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -139,12 +140,8 @@ class Economics(Rule):
             raise BadInput(f"must not be negative, not {self.wariness}", field="wariness")
         if not 0.0 <= self.ahead < float("inf"):
             raise BadInput(f"is a number of requests, not {self.ahead}", field="ahead")
-        if not self.payback > 0.0:
-            raise BadInput(f"must be above 0, not {self.payback}", field="payback")
         if self.least_tokens < 0:
             raise BadInput(f"must not be negative, not {self.least_tokens}", field="least_tokens")
-        if not 0.0 < self.pressure <= 1.0:
-            raise BadInput(f"must lie in (0, 1], not {self.pressure}", field="pressure")
         if not 0.0 <= self.ratio < 1.0:
             raise BadInput(f"must lie in [0, 1), not {self.ratio}", field="ratio")
 
@@ -166,7 +163,7 @@ class Economics(Rule):
         stakes = self._stakes(history, now)
         scores = {}
         for interaction in history.interactions:
-            gain = interaction.tokens * (1.0 - self.ratio) * self.payback
+            gain = interaction.tokens * (1.0 - self.ratio) * PAYBACK
             loss = stakes.return_tokens(interaction)
             known = stakes.carried(interaction) >= 1 and gain > 0.0
             scores[interaction.id] = loss / (loss + gain) if known else NOT_YET
@@ -240,7 +237,7 @@ class Economics(Rule):
     def _full(self, history: History, now: Circumstances) -> bool:
         if now.window_tokens is None:
             return False
-        return history.tokens + now.outside_tokens >= self.pressure * now.window_tokens
+        return history.tokens + now.outside_tokens >= PRESSURE * now.window_tokens
 
     def _stakes(self, history: History, now: Circumstances) -> Stakes:
         prices = self._prices(now)
@@ -260,7 +257,7 @@ class Economics(Rule):
     def _summary_dollars(self, model: str, source_tokens: int, summary_tokens: int) -> float:
         if self.writer is None:
             return 0.0
-        read = source_tokens + self.prompt_tokens
+        read = source_tokens + PROMPT_TOKENS
         return self.writer(model).side_dollars(read, summary_tokens)
 
 

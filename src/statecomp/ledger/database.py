@@ -50,7 +50,6 @@ class SqlDialect:
     explain: Callable[[Exception], str]
     begin_read: str
     begin_write: str
-    lock_schema: str = ""
     lock_sessions: str = ""
     tidy: tuple[str, ...] = ()
     connections: int = 8

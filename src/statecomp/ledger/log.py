@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from threading import Lock
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -131,33 +132,33 @@ class LogMemory:
         return used
 
 
+@dataclass(frozen=True, slots=True)
 class SqlLog:
     """A CommitLog; the memory is shared by all logs of one ledger."""
 
-    def __init__(self, database: Database, memory: LogMemory, tenant: str) -> None:
-        self._database = database
-        self._memory = memory
-        self._tenant = tenant
+    database: Database
+    memory: LogMemory
+    tenant: str
 
     def find(self, ids: Sequence[str]) -> Sequence[Commit]:
         wanted = tuple(dict.fromkeys(ids))
 
         def work(connection: Connection) -> list[StateCommits]:
-            mark = self._memory.refresh(connection)
-            before = self._memory.begun(self._tenant, wanted)
-            found, missing = self._memory.known(self._tenant, wanted[len(before.ids) :])
+            mark = self.memory.refresh(connection)
+            before = self.memory.begun(self.tenant, wanted)
+            found, missing = self.memory.known(self.tenant, wanted[len(before.ids) :])
             found += before.states
             if missing:
                 held = self._held(connection, mark)
                 news = dict.fromkeys(missing, NOTHING_FOUND)
-                news.update(live_at(connection, self._tenant, missing, held))
-                self._memory.learn(mark, self._tenant, news)
+                news.update(live_at(connection, self.tenant, missing, held))
+                self.memory.learn(mark, self.tenant, news)
                 found += [entry for entry in news.values() if entry.commits]
             now = FoundBefore(wanted, tuple(found))
-            self._memory.keep(mark, self._tenant, now, before)
+            self.memory.keep(mark, self.tenant, now, before)
             return found
 
-        found = sorted(self._database.look(work))
+        found = sorted(self.database.look(work))
         return [commit for entry in found for commit in entry.commits]
 
     def append(
@@ -165,18 +166,18 @@ class SqlLog:
     ) -> Sequence[Commit]:
         if not commits:
             return self.find([at])
-        rows = [_row(self._tenant, at, place, commit) for place, commit in enumerate(commits)]
+        rows = [_row(self.tenant, at, place, commit) for place, commit in enumerate(commits)]
 
         def work(connection: Connection) -> tuple[Commit, ...]:
             # The row lock comes first: whoever waits for it sees what the winner wrote.
             version = next_version(connection)
-            held = held_by(connection, self._tenant)
+            held = held_by(connection, self.tenant)
             decided = connection.execute(
-                "SELECT 1 FROM commits WHERE tenant = ? AND at_id = ?", (self._tenant, at)
+                "SELECT 1 FROM commits WHERE tenant = ? AND at_id = ?", (self.tenant, at)
             )
             taken = decided or any(s in held for commit in commits for s in commit.sources)
-            if taken or not claims.claim(connection, self._tenant, at, commits, chain):
-                return live_at(connection, self._tenant, [at], held).get(at, NOTHING_FOUND).commits
+            if taken or not claims.claim(connection, self.tenant, at, commits, chain):
+                return live_at(connection, self.tenant, [at], held).get(at, NOTHING_FOUND).commits
             connection.many(
                 "INSERT INTO commits"
                 " (tenant, at_id, place, id, body, when_s, used_s, state, version)"
@@ -185,43 +186,43 @@ class SqlLog:
             )
             return tuple(commits)
 
-        return self._database.write(work)
+        return self.database.write(work)
 
     def sent(self, seen: str) -> Sequence[str] | None:
-        return self._database.look(lambda c: claims.sent(c, self._tenant, seen))
+        return self.database.look(lambda c: claims.sent(c, self.tenant, seen))
 
     def send(self, seen: str, commits: Sequence[str]) -> Sequence[str]:
-        return self._database.write(lambda c: claims.send(c, self._tenant, seen, commits))
+        return self.database.write(lambda c: claims.send(c, self.tenant, seen, commits))
 
     def held(self, ids: Sequence[str]) -> Mapping[str, str]:
         def work(connection: Connection) -> Mapping[str, str]:
-            return self._held(connection, self._memory.refresh(connection))
+            return self._held(connection, self.memory.refresh(connection))
 
-        held = self._database.look(work)
+        held = self.database.look(work)
         return {name: held[name] for name in ids if name in held} if held else {}
 
     def refused(self, sources: Sequence[str]) -> bool:
-        values = (self._tenant, digest(*sources))
+        values = (self.tenant, digest(*sources))
         sql = "SELECT 1 FROM refused WHERE tenant = ? AND span = ?"
-        return bool(self._database.look(lambda c: c.execute(sql, values)))
+        return bool(self.database.look(lambda c: c.execute(sql, values)))
 
     def refuse(self, sources: Sequence[str], reason: str) -> None:
-        values = (self._tenant, digest(*sources), json.dumps(reason), time.time())
+        values = (self.tenant, digest(*sources), json.dumps(reason), time.time())
         sql = (
             "INSERT INTO refused (tenant, span, reason, when_s) VALUES (?, ?, ?, ?)"
             " ON CONFLICT (tenant, span) DO NOTHING"
         )
-        self._database.write(lambda c: c.execute(sql, values))
+        self.database.write(lambda c: c.execute(sql, values))
 
     def _held(self, connection: Connection, mark: tuple[int, int]) -> Mapping[str, str]:
         """All that is held of this tenant: little, because people undo by hand."""
-        with self._memory.lock:
-            known = self._memory.held.get(self._tenant)
+        with self.memory.lock:
+            known = self.memory.held.get(self.tenant)
         if known is None:
-            known = held_by(connection, self._tenant)
-            with self._memory.lock:
-                if self._memory.mark == mark:
-                    self._memory.held[self._tenant] = known
+            known = held_by(connection, self.tenant)
+            with self.memory.lock:
+                if self.memory.mark == mark:
+                    self.memory.held[self.tenant] = known
         return known
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -95,21 +96,21 @@ class NearbyFile:
         )
 
 
+@dataclass(frozen=True, slots=True)
 class Nearby:
     """One tenant's part of the file."""
 
-    def __init__(self, file: NearbyFile, tenant: str) -> None:
-        self._file = file
-        self._tenant = tenant
+    file: NearbyFile
+    tenant: str
 
     @property
     def epoch(self) -> int:
         """With another one all that was kept is to be kept again."""
-        return self._file.epoch
+        return self.file.epoch
 
     def first(self, seen: str, commits: Sequence[str]) -> Names:
         """Say what goes out for a history, unless another worker of this machine did before."""
-        row = (self._tenant, seen, json.dumps(list(commits)), time.time())
+        row = (self.tenant, seen, json.dumps(list(commits)), time.time())
 
         def work(connection: Connection) -> Names | None:
             connection.execute(
@@ -117,14 +118,14 @@ class Nearby:
                 " ON CONFLICT (tenant, seen) DO NOTHING",
                 row,
             )
-            return claims.sent(connection, self._tenant, seen)
+            return claims.sent(connection, self.tenant, seen)
 
-        return self._file.write(work) or tuple(commits)
+        return self.file.write(work) or tuple(commits)
 
     def settle(self, seen: str, commits: Sequence[str]) -> None:
         """The store's word, which it has: nothing is owed to it any more."""
-        row = (self._tenant, seen, json.dumps(list(commits)), time.time())
-        self._file.write(
+        row = (self.tenant, seen, json.dumps(list(commits)), time.time())
+        self.file.write(
             lambda c: c.execute(
                 "INSERT INTO sent (tenant, seen, commits, owed, when_s) VALUES (?, ?, ?, 0, ?)"
                 " ON CONFLICT (tenant, seen) DO UPDATE SET commits = excluded.commits, owed = 0",
@@ -133,26 +134,26 @@ class Nearby:
         )
 
     def said(self, seen: str) -> Names | None:
-        return self._file.look(lambda c: claims.sent(c, self._tenant, seen))
+        return self.file.look(lambda c: claims.sent(c, self.tenant, seen))
 
     def owed(self, most: int) -> dict[str, Names]:
         """What went out for which histories, and the store was not told; also by workers gone."""
         sql = "SELECT seen, commits FROM sent WHERE tenant = ? AND owed LIMIT ?"
-        rows = self._file.look(lambda c: c.execute(sql, (self._tenant, most)))
+        rows = self.file.look(lambda c: c.execute(sql, (self.tenant, most)))
         return {seen: tuple(json.loads(commits)) for seen, commits in rows}
 
     def keep(self, news: Mapping[str, Sequence[Commit]]) -> None:
         """What stands at these states; nothing does where there is nothing."""
-        rows = [(self._tenant, at, _packed(new), time.time()) for at, new in news.items() if new]
-        gone = [(self._tenant, at) for at, new in news.items() if not new]
+        rows = [(self.tenant, at, _packed(new), time.time()) for at, new in news.items() if new]
+        gone = [(self.tenant, at) for at, new in news.items() if not new]
 
         def work(connection: Connection) -> None:
-            if _epoch(connection) != self._file.epoch:
+            if _epoch(connection) != self.file.epoch:
                 return  # read before something was taken back
             connection.many("DELETE FROM commits WHERE tenant = ? AND at_id = ?", gone)
             connection.many("INSERT OR REPLACE INTO commits VALUES (?, ?, ?, ?)", rows)
 
-        self._file.write(work)
+        self.file.write(work)
 
     def find(self, ids: Sequence[str]) -> dict[str, tuple[Commit, ...]]:
         def work(connection: Connection) -> list[Row]:
@@ -161,11 +162,11 @@ class Nearby:
                 found += connection.execute(
                     "SELECT at_id, bodies FROM commits"
                     f" WHERE tenant = ? AND at_id IN ({marks(chunk)})",
-                    (self._tenant, *chunk),
+                    (self.tenant, *chunk),
                 )
             return found
 
-        return {at: _unpacked(at, bodies) for at, bodies in self._file.look(work)}
+        return {at: _unpacked(at, bodies) for at, bodies in self.file.look(work)}
 
 
 def _epoch(connection: Connection) -> int:

@@ -48,7 +48,6 @@ class _Rejected(ChatFailed):
 class HttpChat:
     """What all protocols share: from `ask` down to `_send`, each step adds one concern.
 
-    `schema_in_prompt` spares servers known to refuse structured output the first attempt;
     `trust_env` lets httpx take proxies and certificates from the environment.  With a `target` that
     very address is asked, with the `opening` headers, as somebody else asked it before.
     """
@@ -58,7 +57,6 @@ class HttpChat:
     api_key: str = field(default="", repr=False)
     deadline_s: float = 60.0
     retries: int = 2
-    schema_in_prompt: bool = False
     trust_env: bool = True
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
     target: str = field(default="", repr=False)
@@ -90,10 +88,7 @@ class HttpChat:
     ) -> Completion:
         seconds = self.deadline_s if deadline_s is None else deadline_s
         clock = Clock(seconds, time.monotonic() + seconds)
-        enforced = None if self.schema_in_prompt else schema
-        body = self._body(system, prompt, max_tokens, enforced)
-        if schema is not None and enforced is None:
-            body = _with_schema(body, schema)
+        body = self._body(system, prompt, max_tokens, schema)
         while True:
             try:
                 return self._completion(self._post(body, clock))

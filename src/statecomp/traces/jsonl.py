@@ -25,12 +25,10 @@ NAME = "statecomp"
 _OWN = ("style", "protocol", "scaffold", "source_repo", "outcome")
 
 
-def read_runs(
-    path: Path, *, max_record_bytes: int = MAX_RECORD_BYTES
-) -> Iterator[Trajectory | BadInput]:
+def read_runs(path: Path) -> Iterator[Trajectory | BadInput]:
     """Every record of a file in order: a run, or what is wrong with it."""
     seen = False
-    for line, outcome in read_records(path, max_record_bytes):
+    for line, outcome in read_records(path):
         seen = True
         if isinstance(outcome, BadInput):
             yield outcome.at(file=str(path), line=line)
@@ -187,11 +185,10 @@ def _kind(value: Any) -> str:
     return names.get(type(value), "number")
 
 
-def read_all(
-    paths: Sequence[Path], *, max_record_bytes: int = MAX_RECORD_BYTES
-) -> Iterator[Trajectory | BadInput]:
+def read_all(paths: Sequence[Path]) -> Iterator[Trajectory | BadInput]:
+    """Every record of all these files."""
     for path in paths:
-        yield from read_runs(path, max_record_bytes=max_record_bytes)
+        yield from read_runs(path)
 
 
 FORMAT = Format(NAME, "runs in our own layout", recognises, runs)

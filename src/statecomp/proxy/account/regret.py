@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from statecomp.controller.controller import tip
+from statecomp.controller.states import tip
 from statecomp.history.facts import facts_of
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Segment
