@@ -114,8 +114,9 @@ class Economics:
 
     `writer` says what the model costs that writes records for a client of some model, and is None
     where none is asked; a summary is expected to take `ratio` of its source and `frame_tokens`, and
-    asking for it `prompt_tokens` beside the source.  From `pressure`, a share of the window, on
-    everything that shortens is done.
+    asking for it `prompt_tokens` beside the source.  While that model does not answer `extracts`
+    is the rule, if there is one.  From `pressure`, a share of the window, on everything that
+    shortens is done.
 
     What recipes differ in has no default here: `recipe_named("balanced").rule()` is the product's.
     """
@@ -127,6 +128,7 @@ class Economics:
     least_tokens: int = 300
     horizon: Horizon = field(default_factory=Horizon)
     writer: Callable[[str], Prices] | None = None
+    extracts: Economics | None = None
     ratio: float = field(kw_only=True)
     frame_tokens: int = 50
     prompt_tokens: int = 3_000
@@ -219,9 +221,13 @@ class Economics:
         beyond = (1 + refetches) / (1 + EXPECTED * replaced)
         return replace(self, wariness=self.wariness * max(1.0, beyond))
 
+    def for_extracts(self) -> Economics:
+        return self.extracts or self
+
     def remembering(self) -> Economics:
         """With a memory of its own of how long summaries turned out."""
-        return replace(self, lengths=Lengths())
+        extracts = self.extracts.remembering() if self.extracts is not None else None
+        return replace(self, lengths=Lengths(), extracts=extracts)
 
     def _expected(self, standing: Sequence[Segment], ratio: float) -> int:
         """Tokens of a summary that is not written yet."""

@@ -40,6 +40,10 @@ class Rule(Protocol):
         """The rule once the agent has come back so often for some of what was replaced."""
         ...
 
+    def for_extracts(self) -> Rule:
+        """The rule while the model that writes records does not answer, and extracts stand in."""
+        ...
+
     def remembering(self) -> Rule:
         """The rule as one engine has it: what it learns on the way stays there."""
         ...
@@ -90,6 +94,9 @@ class Gates:
 
     def stricter(self, refetches: int, replaced: int) -> Gates:
         """A threshold that was given stays."""
+        return self
+
+    def for_extracts(self) -> Gates:
         return self
 
     def remembering(self) -> Gates:

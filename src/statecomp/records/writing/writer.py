@@ -16,6 +16,7 @@ from statecomp.records.verify import verify
 from statecomp.records.writing.credit import Credit
 from statecomp.records.writing.question import question
 from statecomp.records.writing.summarize import ChatSummarizer, Span, prompt
+from statecomp.strategy import Summarizer
 from statecomp.tokens import ESTIMATE, TokenCounter
 
 USUAL_RATIO = 0.15
@@ -62,6 +63,15 @@ class ModelWriter:
     @property
     def usual_ratio(self) -> float:
         return USUAL_RATIO
+
+    @property
+    def silent(self) -> bool:
+        """Whether the model is known not to answer, so that an extract will stand in."""
+        return self._credit.breaker.silent
+
+    @property
+    def stand_in(self) -> Summarizer:
+        return self._extract
 
     def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
         situation, why = self._affordable(span, situation)
