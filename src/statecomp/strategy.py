@@ -43,8 +43,7 @@ class Summarizer(Protocol):
 class MayFallSilent(Protocol):
     """A summariser for which another stands in while nobody answers it."""
 
-    @property
-    def silent(self) -> bool:
+    def is_silent(self) -> bool:
         """Whether it was asked of late and gave no answer."""
         ...
 

@@ -14,23 +14,28 @@ from tests.turns import MANY, turns_during
 NUMBERS = [1.1, -0.0, 10**30, 1e-7] * 500_000
 
 
+class Counting:
+    """A token counter that knows how often it was asked."""
+
+    name, exact, times = "counting", False, 0
+
+    def __call__(self, text: str) -> int:
+        self.times += 1
+        return ESTIMATE(text)
+
+
 def test_definitions_without_end_hold_up_nobody() -> None:
-    definitions = Definitions(len)
+    definitions = Definitions()
     assert turns_during(lambda: definitions.of(NUMBERS)) > MANY
 
 
 def test_of_long_definitions_a_name_is_kept_and_they_are_counted_once() -> None:
-    counted: list[str] = []
-
-    def count(text: str) -> int:
-        counted.append(text)
-        return ESTIMATE(text)
-
-    definitions = Definitions(count)
+    counting = Counting()
+    definitions = Definitions(counting)
     tools = [{"name": "read", "description": "Reads. " * 10_000}]
     found = definitions.of(tools)
     assert definitions.of(json.loads(json.dumps(tools))) == found
-    assert len(counted) == 1
+    assert counting.times == 1
     assert found.tokens == ESTIMATE(json.dumps(tools))
     assert all(len(name) < 100 for name, _ in definitions._known.items(9))
 

@@ -88,10 +88,10 @@ class Judging:
 
         if not isinstance(writer, MayFallSilent):
             return rewritten(history, writer, rule)
-        if writer.silent:
+        if writer.is_silent():
             return rewritten(history, writer, rule.for_extracts())
         found = rewritten(history, writer, rule)
-        if not (writer.silent and found.view.commits):
+        if not (writer.is_silent() and found.view.commits):
             return found
         # It fell silent meanwhile: what extracts stand for may have been too little sure for them.
         held = locked(history, found.objections)

@@ -64,8 +64,7 @@ class ModelWriter:
     def usual_ratio(self) -> float:
         return USUAL_RATIO
 
-    @property
-    def silent(self) -> bool:
+    def is_silent(self) -> bool:
         """Whether the model is known not to answer, so that an extract will stand in."""
         return self._credit.breaker.silent
 
