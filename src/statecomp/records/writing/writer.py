@@ -16,7 +16,6 @@ from statecomp.records.verify import verify
 from statecomp.records.writing.credit import Credit
 from statecomp.records.writing.question import question
 from statecomp.records.writing.summarize import ChatSummarizer, Span, prompt
-from statecomp.strategy import Summarizer
 from statecomp.tokens import ESTIMATE, TokenCounter
 
 USUAL_RATIO = 0.15
@@ -69,7 +68,7 @@ class ModelWriter:
         return self._credit.breaker.silent
 
     @property
-    def stand_in(self) -> Summarizer:
+    def stand_in(self) -> ExtractiveSummarizer:
         return self._extract
 
     def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
