@@ -12,12 +12,13 @@ from statecomp.checkpoint import Checkpoint, Pins, as_it_came, first_change
 from statecomp.controller.anchors import anchor_of
 from statecomp.controller.circumstances import AFTER_A_BREAK, JUST_AFTER, Circumstances
 from statecomp.controller.controller import Controller
+from statecomp.controller.holds import locked
 from statecomp.controller.judging import Judge, Judging
 from statecomp.controller.prices import PriceBook
 from statecomp.controller.replaying import Replayer
 from statecomp.controller.spans import Gates, Rule
 from statecomp.controller.states import decided_at, last_seen
-from statecomp.decisions import Decisions, Secrets, always, locked, none_secret
+from statecomp.decisions import Decisions, Secrets, always, none_secret
 from statecomp.errors import InvalidHistory, StateCompError
 from statecomp.history.history import History
 from statecomp.history.interaction import JsonObject

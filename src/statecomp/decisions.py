@@ -8,12 +8,11 @@ from typing import TypeAlias
 
 from statecomp.controller.chapters import with_originals
 from statecomp.controller.circumstances import Circumstances
-from statecomp.controller.holds import NO_HOLDS, holds_of
+from statecomp.controller.holds import NO_HOLDS, holds_of, locked
 from statecomp.controller.judging import Judge
 from statecomp.controller.replaying import Replayer, claimed_and_kept
 from statecomp.controller.states import chain_to, decided_at, last_seen, tip
 from statecomp.history.history import History
-from statecomp.history.interaction import Interaction
 from statecomp.ledger.commits import Commit, CommitLog
 from statecomp.recent import LruCache, Weighed
 from statecomp.strategy import Refusal, Summarizer, View
@@ -165,17 +164,3 @@ def _over(commit: Commit, applied: Sequence[Commit]) -> Commit:
     """A commit with the names of those that stood where it stands now."""
     sources = set(commit.sources)
     return replace(commit, over=tuple(c.id for c in applied if sources.issuperset(c.sources)))
-
-
-def locked(history: History, held: Mapping[str, str]) -> History:
-    """The history with these interactions locked, each for its reason; earlier locks stay."""
-    if not held:
-        return history
-    return History(
-        tuple(
-            replace(segment, locked=segment.locked or held[segment.id])
-            if isinstance(segment, Interaction) and segment.id in held
-            else segment
-            for segment in history.segments
-        )
-    )

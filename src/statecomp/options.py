@@ -12,6 +12,7 @@ from statecomp.controller.prices import PriceBook, Prices
 from statecomp.errors import BadInput
 from statecomp.llm.chat import Chat
 from statecomp.records.extract import ExtractiveSummarizer
+from statecomp.records.writing.writer import RECORD_DEADLINE_S
 from statecomp.strategy import StrategyFactory
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.wire.chats import open_chat
@@ -113,6 +114,14 @@ def chat_of(options: Options, settings: Settings) -> Chat | None:
         problem = f"is {name!r}; known are extract and chat:openai:MODEL"
         raise BadInput(problem, field="records")
     return settings.chat(rest) if name == "chat" else None
+
+
+def record_wait_of(options: Options) -> float:
+    """Seconds a model may take for its record."""
+    seconds = options.real("records_wait", RECORD_DEADLINE_S)
+    if not 0.0 < seconds < math.inf:  # also false for NaN
+        raise BadInput(f"must be a number of seconds above 0, not {seconds}", field="records_wait")
+    return seconds
 
 
 def extract_of(options: Options, usual: ExtractiveSummarizer) -> ExtractiveSummarizer:

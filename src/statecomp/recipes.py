@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from statecomp.controller.economics import Economics
 from statecomp.controller.prices import PriceBook, Prices, shipped_prices
@@ -44,7 +44,7 @@ class Recipe:
     come `ahead` count at most (see `Economics`).  With `holds`, documents the user
     names and what the agent came back for stay; with `chapters`, records of a finished task become
     one where that pays.  `router` is the one of the package that scores.  Where a model writes the
-    records, `written` is what is left of the wariness.
+    records, `written` is what is left of the wariness; for extracts that stand in, all of it is.
     """
 
     name: str
@@ -74,12 +74,21 @@ class Recipe:
         """
         if self.gates is not None:
             return self.gates
-        return Economics(
+        extracts = Economics(
             book or shipped_prices(),
-            wariness=self.wariness if writer is None else self.wariness * self.written,
+            wariness=self.wariness,
             ahead=self.ahead,
-            ratio=self.extract.usual_ratio if ratio is None else ratio,
+            ratio=self.extract.usual_ratio,
+        )
+        ratio = extracts.ratio if ratio is None else ratio
+        if writer is None:
+            return replace(extracts, ratio=ratio)
+        return replace(
+            extracts,
+            wariness=self.wariness * self.written,
+            ratio=ratio,
             writer=writer,
+            extracts=extracts,
         )
 
 

@@ -40,6 +40,18 @@ class Summarizer(Protocol):
 
 
 @runtime_checkable
+class MayFallSilent(Protocol):
+    """A summariser for which another stands in while nobody answers it."""
+
+    def is_silent(self) -> bool:
+        """Whether it was asked of late and gave no answer."""
+        ...
+
+    @property
+    def stand_in(self) -> Summarizer: ...
+
+
+@runtime_checkable
 class ReadsAhead(Protocol):
     """A summariser that is quicker about what it has read before."""
 

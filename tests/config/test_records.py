@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from statecomp.baselines.periodic import summarizer_of
 from statecomp.config.records import model_records
 from statecomp.controller.prices import shipped_prices
-from statecomp.errors import BadInput
+from statecomp.errors import BadInput, SummaryFailed
 from statecomp.history.situation import Situation
 from statecomp.llm.side import SideAccount
 from statecomp.options import Options, Settings
@@ -30,6 +31,17 @@ def test_a_model_has_as_long_as_was_said_for_its_record(written: str, waits_s: f
     records = read(written, chat)
     writer = records.writer(SideAccount(), chat, records.credit())
     writer.summarize(history_of("prr").interactions, Situation())
+    assert {asked.deadline_s for asked in chat.asked} == {waits_s}
+
+
+@pytest.mark.parametrize(("written", "waits_s"), [(",records_wait=900", 900.0), ("", 30.0)])
+def test_so_it_has_for_the_records_of_other_methods(written: str, waits_s: float) -> None:
+    chat = ScriptedChat(lambda asked: "no record")
+    options = Options("periodic", f"records=chat:scripted{written}")
+    usual = ExtractiveSummarizer()
+    writer = summarizer_of(options, Settings(chats={"scripted": chat}), usual)(SideAccount())
+    with pytest.raises(SummaryFailed):
+        writer.summarize(history_of("prr").interactions, Situation())
     assert {asked.deadline_s for asked in chat.asked} == {waits_s}
 
 

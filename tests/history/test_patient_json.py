@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Callable
 from random import Random
-from threading import Event, Thread
 from typing import Any, NoReturn
 
 import pytest
@@ -14,11 +13,11 @@ import pytest
 from statecomp.history import patient_json
 from statecomp.history.identity import canonical
 from statecomp.history.patient_json import MOST_FIELDS, TooManyFields, dumps, raw_decode
+from tests.turns import MANY, turns_during
 
 NUMBERS = [1.1, -0.0, 10**30, 1e-7] * 100_000
 MIXED = {"b": NUMBERS, "a": [None, True, {"é": "ü\ud800\n"}], "": [[]] * 10}
 TEXT = json.dumps([MIXED] * 8)
-TURNS = 20
 
 
 def refuse(constant: str) -> NoReturn:
@@ -71,20 +70,7 @@ def test_an_object_of_more_fields_than_anybody_reads_is_refused() -> None:
     ids=["written", "read"],
 )
 def test_others_get_their_turn_meanwhile(work: Callable[[], object]) -> None:
-    ended, turns = Event(), [0]
-
-    def other() -> None:
-        while not ended.wait(0.0005):
-            turns[0] += 1
-
-    thread = Thread(target=other)
-    thread.start()
-    before = turns[0]
-    work()
-    during = turns[0] - before
-    ended.set()
-    thread.join()
-    assert during > TURNS
+    assert turns_during(work) > MANY
 
 
 def test_one_that_is_refused_is_not_read_to_its_end() -> None:

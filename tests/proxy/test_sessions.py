@@ -6,7 +6,14 @@ from typing import Any
 
 import pytest
 
-from statecomp.proxy.sessions import client_of, session_of, task_id, tenant_of, title_of
+from statecomp.proxy.sessions import (
+    client_of,
+    model_of,
+    session_of,
+    task_id,
+    tenant_of,
+    title_of,
+)
 from statecomp.testing.words import chat_of, history_of
 from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat.wire import OpenAIChat
@@ -204,3 +211,19 @@ def test_a_session_goes_on_counting_after_a_restart() -> None:
         (one,) = proxy.drain().sessions()
         assert [request.number for request in ledger.requests(one.id)] == [1, 2]
         assert one.client.startswith("python-httpx/")
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("gpt-5", "gpt-5"),
+        ("m" * 10_000_000, "m" * 200),
+        ([1.1] * 1000, ""),
+        ({"id": "x"}, ""),
+        (None, ""),
+    ],
+    ids=["a name", "a long one", "numbers", "an object", "null"],
+)
+def test_of_what_stands_for_a_model_only_a_name_is_kept(given: object, name: str) -> None:
+    assert model_of({"model": given}) == name
+    assert model_of({}) == ""

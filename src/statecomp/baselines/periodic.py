@@ -20,7 +20,7 @@ from statecomp.history.interaction import Interaction, Segment, Summary
 from statecomp.history.situation import Situation
 from statecomp.history.trajectory import Trajectory
 from statecomp.llm.side import SideAccount
-from statecomp.options import Options, Settings, extract_of
+from statecomp.options import Options, Settings, extract_of, record_wait_of
 from statecomp.recipes import DEFAULT, recipe_named
 from statecomp.records.extract import ExtractiveSummarizer
 from statecomp.records.writing.summarize import ChatSummarizer
@@ -118,11 +118,14 @@ def summarizer_of(
 ) -> Callable[[SideAccount], Summarizer]:
     """The same for methods of others: `extract`, or a chat and nothing beside it."""
     extract = extract_of(options, usual)
+    deadline_s = record_wait_of(options)
     name, _, rest = options.text("records", "extract").partition(":")
     if name == "extract":
         return lambda account: extract
     if name == "chat":
         chat = settings.chat(rest)
-        return lambda account: ChatSummarizer(chat, objects=False, on_side_call=account.charge)
+        return lambda account: ChatSummarizer(
+            chat, objects=False, deadline_s=deadline_s, on_side_call=account.charge
+        )
     problem = f"is {name!r}; known are extract and chat:PROVIDER:MODEL[@URL]"
     raise BadInput(problem, field="records")

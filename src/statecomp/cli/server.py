@@ -23,7 +23,7 @@ from statecomp.proxy.settings import ProxySettings
 
 # Deciding threads give way to the thread that carries bytes after this long.
 SWITCH_S = 0.0002
-COLLECT = (20_000, 20, 200)
+COLLECT = (5_000, 80, 200)
 """The garbage collector stops everybody while it looks through all histories in memory."""
 KEEP_ALIVE_S = 75
 BACKLOG = 2048

@@ -75,6 +75,7 @@ def method_of(
             )
             raise BadInput(problem, field="records=same")
         records = replace(records, objects=recipe.gates is None)
+        recipe = replace(recipe, extract=extract)
         rule = recipe.rule(book, ratio=USUAL_RATIO, writer=records.prices_for)
     window = options.whole("window", 0)
     holds = options.switch("holds", default=recipe.holds)

@@ -6,9 +6,8 @@ from math import inf
 
 from statecomp.controller.prices import PriceBook
 from statecomp.errors import BadInput
-from statecomp.options import Options, Settings
+from statecomp.options import Options, Settings, record_wait_of
 from statecomp.records.extract import ExtractiveSummarizer
-from statecomp.records.writing.writer import RECORD_DEADLINE_S
 from statecomp.writers import SAME, ModelRecords
 
 
@@ -21,16 +20,12 @@ def model_records(
     model = options.text("records_model", "")
     session = options.real("records_session", inf)
     day = options.real("records_day", inf)
-    deadline_s = options.real("records_wait", RECORD_DEADLINE_S)
+    deadline_s = record_wait_of(options)
     if spec == "extract":
         return None
     if name != "chat" and spec != SAME:
         problem = f"is {spec!r}; known are extract, same and chat:PROVIDER:MODEL[@URL]"
         raise BadInput(problem, field="records")
-    if not 0.0 < deadline_s < inf:  # also false for NaN
-        raise BadInput(
-            f"must be a number of seconds above 0, not {deadline_s}", field="records_wait"
-        )
     chat = settings.chat(rest) if name == "chat" else None
     if chat is not None and model:
         raise BadInput("is for `same`; a chat names its model itself", field="records_model")

@@ -121,6 +121,7 @@ class Economics(Rule):
 
     `writer` says what the model costs that writes records for a client of some model, and is None
     where none is asked; a summary is expected to take `ratio` of its source and `frame_tokens`.
+    While that model does not answer `extracts` is the rule, if there is one.
 
     What recipes differ in has no default here: `recipe_named("balanced").rule()` is the product's.
     """
@@ -131,6 +132,7 @@ class Economics(Rule):
     least_tokens: int = 300
     horizon: Horizon = field(default_factory=Horizon)
     writer: Callable[[str], Prices] | None = None
+    extracts: Economics | None = None
     ratio: float = field(kw_only=True)
     frame_tokens: int = 50
     lengths: Lengths | None = field(default=None, repr=False, compare=False)
@@ -217,9 +219,13 @@ class Economics(Rule):
         beyond = (1 + refetches) / (1 + EXPECTED * replaced)
         return replace(self, wariness=self.wariness * max(1.0, beyond))
 
+    def for_extracts(self) -> Economics:
+        return self.extracts or self
+
     def remembering(self) -> Economics:
         """With a memory of its own of how long summaries turned out."""
-        return replace(self, lengths=Lengths())
+        extracts = self.extracts.remembering() if self.extracts is not None else None
+        return replace(self, lengths=Lengths(), extracts=extracts)
 
     def _expected(self, standing: Sequence[Segment], ratio: float) -> int:
         """Tokens of a summary that is not written yet."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from statecomp.controller.once import shown_once
@@ -168,3 +168,17 @@ def _read(interaction: Interaction) -> list[str]:
 @lru_cache(maxsize=4096)
 def _paths(arguments: str) -> tuple[str, ...]:
     return tuple(documents_in(argument_text(arguments)))
+
+
+def locked(history: History, held: Mapping[str, str]) -> History:
+    """The history with these interactions locked, each for its reason; earlier locks stay."""
+    if not held:
+        return history
+    return History(
+        tuple(
+            replace(segment, locked=segment.locked or held[segment.id])
+            if isinstance(segment, Interaction) and segment.id in held
+            else segment
+            for segment in history.segments
+        )
+    )

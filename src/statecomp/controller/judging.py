@@ -13,11 +13,13 @@ from typing import Protocol, TypeAlias
 from statecomp.controller.cached_summarizer import CachedSummarizer
 from statecomp.controller.circumstances import Circumstances
 from statecomp.controller.controller import Controller
+from statecomp.controller.holds import locked
+from statecomp.controller.spans import Rule
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Segment
 from statecomp.recent import LruCache, Weighed
 from statecomp.records.record import Record
-from statecomp.strategy import ReadsAhead, Summarizer, View
+from statecomp.strategy import MayFallSilent, ReadsAhead, Summarizer, View
 
 FORESEEN = 80_000
 """Characters that are read ahead behind one request at most; a longer step is read when it must."""
@@ -75,12 +77,26 @@ class Judging:
         refused: Refused,
         summarizer: Summarizer | None = None,
     ) -> Judgement:
-        writer = summarizer or self.controller.summarizer
-        asked = CachedSummarizer(writer, refused, self._paused, self._written)
+        writer, rule = summarizer or self.controller.summarizer, self.controller.rule
         replaced = sum(len(summary.sources) for summary in history.summaries)
-        rule = self.controller.rule.stricter(refetches, replaced)
-        view = replace(self.controller, summarizer=asked, rule=rule).rewrite(history, now)
-        return Judgement(view, tuple(asked.answered), asked.objections)
+
+        def rewritten(history: History, writer: Summarizer, rule: Rule) -> Judgement:
+            asked = CachedSummarizer(writer, refused, self._paused, self._written)
+            rule = rule.stricter(refetches, replaced)
+            view = replace(self.controller, summarizer=asked, rule=rule).rewrite(history, now)
+            return Judgement(view, tuple(asked.answered), asked.objections)
+
+        if not isinstance(writer, MayFallSilent):
+            return rewritten(history, writer, rule)
+        if writer.is_silent():
+            return rewritten(history, writer, rule.for_extracts())
+        found = rewritten(history, writer, rule)
+        if not (writer.is_silent() and found.view.commits):
+            return found
+        # It fell silent meanwhile: what extracts stand for may have been too little sure for them.
+        held = locked(history, found.objections)
+        again = rewritten(held, writer.stand_in, rule.for_extracts())
+        return replace(again, objections=found.objections)
 
     def read_ahead(self, history: History) -> None:
         writer = self.controller.summarizer

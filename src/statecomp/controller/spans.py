@@ -40,6 +40,10 @@ class Rule(Protocol):
         """The rule once the agent has come back so often for some of what was replaced."""
         return self
 
+    def for_extracts(self) -> Rule:
+        """The rule while the model that writes records does not answer, and extracts stand in."""
+        return self
+
     def remembering(self) -> Rule:
         """The rule as one engine has it: what it learns on the way stays there."""
         return self

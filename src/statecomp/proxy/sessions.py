@@ -55,6 +55,7 @@ _HARNESS = re.compile(
 _MARK = re.compile(
     r"</?(?:task|user_query|user_request|feedback|command-name|command-args|bash-input)>"
 )
+LONGEST_MODEL = 200
 SALT_BYTES = 32
 TENANT_LETTERS = 32
 
@@ -169,6 +170,12 @@ def client_of(headers: Mapping[bytes, bytes]) -> str:
     """The first word of the user agent: product and version."""
     agent = headers.get(b"user-agent", b"").decode("latin-1")
     return agent.split(" ", 1)[0][:60]
+
+
+def model_of(body: Mapping[str, Any]) -> str:
+    """The name of the model that is asked, as far as it is a name: it is stored and looked up."""
+    given = body.get("model")
+    return given[:LONGEST_MODEL] if isinstance(given, str) else ""
 
 
 def kept_salt(folder: Path) -> bytes:

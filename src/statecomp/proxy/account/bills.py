@@ -6,14 +6,12 @@ Whether anything is cached is the provider's word where its usage tells, else wh
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from statecomp.controller.prices import PriceBook, Prices, side_dollars
 from statecomp.history.history import History
-from statecomp.history.identity import digest
 from statecomp.proxy.account.exchange import Exchange
-from statecomp.recent import LruCache
+from statecomp.proxy.account.outside import NOTHING, Definitions, Outside
 from statecomp.strategy import View
 from statecomp.tokens import ESTIMATE, TokenCounter
 from statecomp.tokens.usage import Usage
@@ -22,20 +20,12 @@ Prefix = tuple[str, ...]
 """The names of the segments of a history, which tell how far another begins as it does."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outside:
-    """What is sent beside the history: tokens, and a name for what they are."""
-
-    tokens: int = 0
-    name: str = ""
-
-
 @dataclass
 class Cached:
     """What the requests of one run so far left in the provider's cache."""
 
     last_s: float = float("-inf")
-    outside: Outside = Outside()
+    outside: Outside = NOTHING
     raw: Prefix = ()
     sent: Prefix = ()
     seen: bool = False  # the provider has told of its cache
@@ -45,17 +35,13 @@ class Cached:
 class Biller:
     book: PriceBook
     count: TokenCounter = ESTIMATE
-    _tools: LruCache[str, Outside] = field(default_factory=lambda: LruCache(16))
+
+    def __post_init__(self) -> None:
+        self._definitions = Definitions(self.count)
 
     def outside(self, exchange: Exchange) -> Outside:
-        """The tool definitions: long, and nearly always the same."""
         body = exchange.checkpoint.body if exchange.checkpoint else {}
-        if not (tools := body.get("tools")):
-            return Outside()
-        text = json.dumps(tools, default=str)
-        return self._tools.get(text) or self._tools.put(
-            text, Outside(self.count(text), digest(text))
-        )
+        return self._definitions.of(body.get("tools"))
 
     def bill(
         self,

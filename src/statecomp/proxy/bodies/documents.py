@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from statecomp.history.patient_json import LONG, TooManyFields, raw_decode
+from statecomp.history.patient_json import LONG, TooManyFields, dumps, raw_decode
 
 
 class Unreadable(Exception):
@@ -109,12 +109,10 @@ def read_bytes(body: bytes, key: str) -> Document:
 def parsed(body: bytes) -> Mapping[str, Any]:
     """A body in any encoding that JSON may have."""
     try:
-        value = json.loads(body, parse_constant=_refuse)
-    except (ValueError, RecursionError):
+        text = body.decode(json.detect_encoding(body), "surrogatepass")
+    except UnicodeDecodeError:
         raise Unreadable("the body is not JSON") from None
-    if not isinstance(value, dict):
-        raise Unreadable("the body is not a JSON object")
-    return value
+    return read(text, "").body
 
 
 def written(body: Mapping[str, Any]) -> bytes:
@@ -124,11 +122,11 @@ def written(body: Mapping[str, Any]) -> bytes:
 
 def _plain(value: Any) -> str:
     """JSON as SDKs write it; a lone surrogate can only go out escaped."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     try:
         text.encode()
     except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":"), allow_nan=False)
+        return dumps(value, separators=(",", ":"), allow_nan=False)
     return text
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
@@ -13,6 +12,7 @@ from time import time
 from statecomp.compressor import StateComp
 from statecomp.controller.circumstances import Circumstances
 from statecomp.controller.prices import PriceBook
+from statecomp.proxy.account.outside import Definitions
 from statecomp.proxy.background import Background, Wanted
 from statecomp.proxy.horizons import Horizons
 from statecomp.proxy.records import Caller, Writers
@@ -35,11 +35,11 @@ class Decider:
     prices: PriceBook
     horizons: Horizons
     _last_s: LruCache[str, float] = field(default_factory=lambda: LruCache(4096))
-    _tools: LruCache[str, int] = field(default_factory=lambda: LruCache(16))
 
     def __post_init__(self) -> None:
         self._method = self.reader.engines.method
         self._writes_at_once = self._method.writes_at_once
+        self._definitions = Definitions(self._method.count)
         records = self._method.records
         self._writers = Writers(records, trust_env=self.settings.trust_env) if records else None
 
@@ -164,12 +164,7 @@ class Decider:
         )
 
     def _outside(self, request: ReadRequest) -> int:
-        """Tokens of the tool definitions; long, and nearly always the same."""
-        tools = request.parsed.get("tools")
-        text = json.dumps(tools) if tools else ""
-        if (known := self._tools.get(text)) is not None:
-            return known
-        return self._tools.put(text, self._method.count(text))
+        return self._definitions.of(request.parsed.get("tools")).tokens
 
     async def _waited(
         self, request: ReadRequest, decision: Decision, patience_s: float

@@ -20,7 +20,7 @@ from statecomp.proxy.bodies.documents import Document, Unreadable
 from statecomp.proxy.bodies.remembered import Documents
 from statecomp.proxy.bodies.unpacking import unpacked
 from statecomp.proxy.request.arrived import Arrived
-from statecomp.proxy.sessions import Kin, client_of, kin_of, session_of, tenant_of
+from statecomp.proxy.sessions import Kin, client_of, kin_of, model_of, session_of, tenant_of
 from statecomp.proxy.settings import ProxySettings
 from statecomp.proxy.tenants import TenantCompressors
 from statecomp.proxy.turns import in_turns_of_the_loop
@@ -146,7 +146,7 @@ class RequestReader:
             tenant=tenant,
             session=session_of(tenant, headers, given, raw) if raw is not None else "",
             client=client_of(headers),
-            model=str(given.get("model", "")),
+            model=model_of(given),
             kin=kin_of(tenant, headers, given),
             engine=engine,
             document=document,

@@ -92,6 +92,7 @@ class Breaker:
     clock: Callable[[], float] = monotonic
     _failures: int = 0
     _until: float = 0.0
+    _silent_until: float = 0.0
     _pause_s: float = FIRST_PAUSE_S
     _why: str = ""
 
@@ -99,12 +100,19 @@ class Breaker:
         """`passing` says that the same question may fare better in a moment."""
         self._failures += 1
         self._why = why
+        self._silent_until = self.clock() + self._pause_s
         if self._failures >= FAILURES or not passing:
             self._until = self.clock() + self._pause_s
             self._pause_s = min(LONGEST_PAUSE_S, 2 * self._pause_s)
 
     def answered(self) -> None:
         self._failures, self._until, self._pause_s = 0, 0.0, FIRST_PAUSE_S
+        self._silent_until = 0.0
+
+    @property
+    def silent(self) -> bool:
+        """Whether it gave no answer when it was last asked, not long ago; it may be asked again."""
+        return self.clock() < self._silent_until
 
     @property
     def open(self) -> str:

@@ -63,6 +63,14 @@ class ModelWriter:
     def usual_ratio(self) -> float:
         return USUAL_RATIO
 
+    def is_silent(self) -> bool:
+        """Whether the model is known not to answer, so that an extract will stand in."""
+        return self._credit.breaker.silent
+
+    @property
+    def stand_in(self) -> ExtractiveSummarizer:
+        return self._extract
+
     def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
         situation, why = self._affordable(span, situation)
         if not why:

@@ -1,0 +1,104 @@
+"""Where a model writes records less is demanded; of an extract that stands in for it, it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from statecomp.compressor import StateComp
+from statecomp.controller.economics import Economics
+from statecomp.history.history import History
+from statecomp.history.interaction import Interaction
+from statecomp.history.situation import Situation
+from statecomp.llm.chat import ChatFailed
+from statecomp.llm.side import SideAccount
+from statecomp.recipes import RECIPES
+from statecomp.records.extract import ExtractiveSummarizer
+from statecomp.records.record import Objection, Record
+from statecomp.records.writing.credit import FIRST_PAUSE_S, Breaker, Credit
+from statecomp.records.writing.writer import ModelWriter
+from statecomp.strategy import Summarizer, View
+from statecomp.testing.chat import ScriptedChat
+from statecomp.testing.words import OneLiner, history_of
+from tests.records.test_credit import GOOD, span
+
+WARY = Economics(wariness=1e6, ahead=50.0, ratio=0.1)
+BOLD = Economics(wariness=0.0, ahead=50.0, ratio=0.1, extracts=WARY)
+
+
+class NearlySure:
+    def score(self, history: History) -> Mapping[str, float]:
+        return {i.id: 0.99 for i in history.interactions}
+
+
+@dataclass
+class Scribe(OneLiner):
+    """Asks nobody; it is silent from the start, or falls silent when it is first asked."""
+
+    silent: bool = False
+    falls: bool = False
+    keeps: int = 0  # a step it wants kept
+    stand_in: Summarizer = field(default_factory=OneLiner)
+
+    def is_silent(self) -> bool:
+        return self.silent
+
+    def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
+        self.silent = self.silent or self.falls
+        if any(member.number == self.keeps for member in span):
+            raise Objection({self.keeps: "its text is needed"}, {})
+        return super().summarize(span, situation)
+
+
+def decided(scribe: Scribe, rule: Economics = BOLD) -> View:
+    engine = StateComp(NearlySure(), rule=rule, summarizer=scribe, holds=False)
+    return engine.after_break(history_of("p" + "r" * 8))
+
+
+def test_while_the_writer_answers_its_records_are_judged_as_its_own() -> None:
+    assert decided(Scribe()).commits
+
+
+@pytest.mark.parametrize("scribe", [Scribe(silent=True), Scribe(falls=True)], ids=str)
+def test_extracts_that_stand_in_are_judged_by_the_rule_for_extracts(scribe: Scribe) -> None:
+    assert not decided(scribe).commits
+
+
+def test_what_is_sure_enough_for_an_extract_goes_also_while_nobody_answers() -> None:
+    rule = Economics(wariness=0.0, ahead=50.0, ratio=0.1, extracts=BOLD)
+    assert decided(Scribe(silent=True), rule).commits
+    assert decided(Scribe(falls=True), rule).commits
+
+
+def test_what_was_objected_to_before_it_fell_silent_stays() -> None:
+    rule = Economics(wariness=0.0, ahead=50.0, ratio=0.1, extracts=BOLD)
+    view = decided(Scribe(falls=True, keeps=3), rule)
+    assert view.commits
+    assert not any(commit.first <= 3 <= commit.last for commit in view.commits)
+
+
+def test_a_recipe_has_the_usual_wariness_for_extracts_that_stand_in() -> None:
+    recipe = RECIPES["balanced"]
+    rule = recipe.rule(ratio=0.15, writer=lambda model: BOLD.book.nearest(model))
+    assert isinstance(rule, Economics)
+    assert (rule.wariness, rule.for_extracts()) == (recipe.wariness / 2, recipe.rule())
+
+
+def test_a_writer_is_silent_from_a_question_without_an_answer_until_the_next_good_one() -> None:
+    now = [0.0]
+    breaker = Breaker(lambda: now[0])
+    chat = ScriptedChat([ChatFailed("no answer in time", retryable=True), GOOD])
+    writer = ModelWriter(
+        chat, ExtractiveSummarizer(), SideAccount(), credit=Credit(breaker=breaker)
+    )
+    assert not writer.is_silent()
+    writer.summarize(span(1), Situation())
+    assert writer.is_silent()
+    assert not breaker.open, "it is asked again"
+    writer.summarize(span(2), Situation())
+    assert not writer.is_silent()
+    breaker.failed("no answer", passing=True)
+    now[0] += FIRST_PAUSE_S
+    assert not writer.is_silent(), "nobody knows by now"
