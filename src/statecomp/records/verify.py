@@ -146,8 +146,8 @@ def completed(record: Record, span: Sequence[Interaction], situation: Situation)
 
 
 _PLACES = frozenset({Kind.PATH, Kind.URL})
-_NO_PLACE = re.compile(r"\.\w+\Z|[*+?]|[A-Za-z][\w-]*/v?\d[\d.]*\Z")
-"""An ending of files, a pattern, a program with its version: they lead nowhere."""
+_NO_PLACE = re.compile(r"\.\w+\Z|[*+?]|[A-Za-z][\w-]*/v?\d[\d.]*\Z|[^A-Za-z]*\Z")
+"""An ending of files, a pattern, a program with its version, a ratio: they lead nowhere."""
 
 
 def _leads(name: str, kind: Kind) -> bool:
@@ -244,7 +244,7 @@ def own_identifiers(member: Interaction) -> Mapping[str, Kind]:
     for call in member.calls:
         for key, value in _arguments(call):
             if key in _RUN_KEYS:
-                _divide(value, commands, bodies)
+                _divide(value, commands if "\n" not in value.strip() else bodies, bodies)
             elif value.count("\n") <= BODY_LINES:
                 prose.append(value)
             # A long value under any other key is the content of a file, a page or a message.
@@ -253,7 +253,7 @@ def own_identifiers(member: Interaction) -> Mapping[str, Kind]:
         if kind in _OF_COMMANDS:
             found.setdefault(name, kind)
     for name, kind in identifiers("\n".join(bodies)).items():
-        if kind is Kind.PATH and name.startswith(("/", "~", "./")):
+        if kind is Kind.PATH and name.startswith(("/", "~", "./")) and _leads(name, kind):
             found.setdefault(name, kind)
     return found
 

@@ -35,7 +35,7 @@ from statecomp.records.extracting.pieces import (
     sentences,
     wordless,
 )
-from statecomp.records.extracting.reading.noise import without_shown
+from statecomp.records.extracting.reading.noise import intends, without_shown
 from statecomp.records.extracting.unwrap import Payload, unwrapped
 
 REMEMBERED = 4096
@@ -231,9 +231,14 @@ ITEM_WORDS = 6
 
 
 def _spoken(text: str) -> Iterator[Piece]:
+    planned = False
     for line in _MARKUP.sub(" ", text).split("\n"):
+        if line.strip() and not _ITEM.match(line):
+            last = sentences(one_line(line))[-1:]
+            planned = line.rstrip().endswith(":") and any(map(intends, last))
         if (
-            line.lstrip()[:2] in _DATA
+            (planned and _ITEM.match(line))  # what is listed below a plan is planned as well
+            or line.lstrip()[:2] in _DATA
             or is_line_of_code(line)
             or _LITERAL.match(line)
             or _TYPED.match(line)
