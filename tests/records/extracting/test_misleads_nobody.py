@@ -304,3 +304,23 @@ def test_of_a_program_the_files_alone_are_owed() -> None:
     assert added(step(1, json.dumps({"code": code}), "ok", name="python")).endswith(
         "words: open('/srv/mill/out_7.txt', 'w')"
     )
+
+
+def test_a_fence_beside_a_call_was_not_sent() -> None:
+    said = "The stones said:\n```\ngrist = 'fine oats of 1904'\n" + "weigh(grist)\n" * 6 + "```"
+    record = written(step(1, '{"flag": "oats"}', PADDING, said=said, name="check"))
+    assert "1904" not in record.body
+
+
+def test_what_stands_below_a_long_rule_is_of_no_section_above_it() -> None:
+    mail = (
+        "Sample of the mail:\n\n### Oats for you\nBased on\n...\n"
+        + "=" * 60
+        + "\n\nReady: 9 sacks\n"
+    )
+    owners = {piece.text: piece.owner for piece in cut(mail)}
+    assert owners["Ready: 9 sacks"] is None
+
+
+def test_of_a_few_words_no_part_stands_for_all() -> None:
+    assert outcome("Grinding\n+!") == "Grinding; +!"
