@@ -31,7 +31,7 @@ from statecomp.records.extracting.units import Place, Unit, parts_of, units_of
 from statecomp.records.extracting.unread import unread
 from statecomp.records.inventory import inventory, worth
 from statecomp.records.record import Record
-from statecomp.records.verify import owed
+from statecomp.records.verify import leads, owed
 from statecomp.tokens import ESTIMATE
 
 ENTRY_TOKENS = 4.0
@@ -200,8 +200,10 @@ class ExtractiveSummarizer:
         return min(most, max(room, extra))
 
     def _reserve(self, known: Record, debts: Mapping[str, Kind], room: int) -> int:
-        """Room for the identifiers that verification will add."""
-        missing = ", ".join(name for name in debts if name not in known.body)
+        """Room for the identifiers that verification will add, whatever stands beside them."""
+        missing = ", ".join(
+            name for name, kind in debts.items() if name not in known.body and leads(name, kind)
+        )
         return min(self.count(missing), room // 4)
 
 

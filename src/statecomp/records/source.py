@@ -177,7 +177,7 @@ class SaidText(SourceText):
         return plain(self._said)
 
     def carries(self, name: str, kind: Kind) -> bool:
-        """Whether it says the name, spelled otherwise too; a path also by its folder beside its end."""
+        """Whether it says the name, spelled otherwise too; a path also by folder and end."""
         bare = plain(name).removesuffix("()").removeprefix("./").rstrip("/")
         if name in self.names or _stands(bare, self.text):
             return True

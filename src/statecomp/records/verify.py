@@ -146,11 +146,12 @@ def completed(record: Record, span: Sequence[Interaction], situation: Situation)
 
 
 _PLACES = frozenset({Kind.PATH, Kind.URL})
-_NO_PLACE = re.compile(r"\.\w+\Z|[*+?]|[A-Za-z][\w-]*/v?\d[\d.]*\Z")
-"""An ending of files, a pattern, a program with its version: they lead nowhere."""
+_NO_PLACE = re.compile(r"\.\w+\Z|[*+?]|[A-Za-z][\w-]*/v?\d[\d.]*\Z|[^A-Za-z]*\Z")
+"""An ending of files, a pattern, a program with its version, a ratio: they lead nowhere."""
 
 
-def _leads(name: str, kind: Kind) -> bool:
+def leads(name: str, kind: Kind) -> bool:
+    """Whether it says by itself where something is."""
     return kind in _PLACES and not _NO_PLACE.match(name)
 
 
@@ -178,8 +179,8 @@ def _quoted(
                 del left[name]
         if pieces:
             yield quoting(f"{member.number}, the agent's own words:", pieces), named
-    if leads := [name for name, kind in left.items() if _leads(name, kind)]:
-        yield f"also named by the agent: {', '.join(leads)}", leads
+    if alone := [name for name, kind in left.items() if leads(name, kind)]:
+        yield f"also named by the agent: {', '.join(alone)}", alone
 
 
 class _Line(NamedTuple):
@@ -208,7 +209,7 @@ def _around(names: Mapping[str, Kind], line: _Line) -> str:
     said.  A number says nothing without its words, unless they are a guess.
     """
     text = line.text
-    alone = ", ".join(name for name, kind in names.items() if _leads(name, kind))
+    alone = ", ".join(name for name, kind in names.items() if leads(name, kind))
     places = [re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in names]
     spans = [place.span() for place in places if place]
     if not spans:
@@ -244,7 +245,7 @@ def own_identifiers(member: Interaction) -> Mapping[str, Kind]:
     for call in member.calls:
         for key, value in _arguments(call):
             if key in _RUN_KEYS:
-                _divide(value, commands, bodies)
+                _divide(value, commands if "\n" not in value.strip() else bodies, bodies)
             elif value.count("\n") <= BODY_LINES:
                 prose.append(value)
             # A long value under any other key is the content of a file, a page or a message.
@@ -253,7 +254,7 @@ def own_identifiers(member: Interaction) -> Mapping[str, Kind]:
         if kind in _OF_COMMANDS:
             found.setdefault(name, kind)
     for name, kind in identifiers("\n".join(bodies)).items():
-        if kind is Kind.PATH and name.startswith(("/", "~", "./")):
+        if kind is Kind.PATH and name.startswith(("/", "~", "./")) and leads(name, kind):
             found.setdefault(name, kind)
     return found
 
@@ -265,7 +266,7 @@ _OF_COMMANDS = frozenset({Kind.PATH, Kind.URL, Kind.ID, Kind.NUMBER})
 def _named_in(texts: Sequence[str]) -> dict[str, Kind]:
     lines = (line for text in texts for line in text.split("\n"))
     names = identifiers("\n".join(line for line in lines if not _CALLED.match(line)))
-    return {n: kind for n, kind in names.items() if kind is not Kind.PATH or _leads(n, kind)}
+    return {n: kind for n, kind in names.items() if kind is not Kind.PATH or leads(n, kind)}
 
 
 def _divide(text: str, prose: list[str], bodies: list[str]) -> None:

@@ -253,3 +253,74 @@ def test_a_warning_that_a_long_output_begins_with_is_not_how_it_ended() -> None:
     warned = "millconf: unable to open the door: Dialog\nmillconf: falling back to the window\n"
     rest = "\n".join(f"Setting up {word} ({n}.0) ..." for n, word in enumerate(NOISE * 2))
     assert "unable to open" not in outcome(f"{warned}{rest}").partition("from its output")[0]
+
+
+def test_a_value_of_a_page_stands_with_the_word_above_it() -> None:
+    marks = "\n".join(f"[{n}]<img />" for n in range(20, 30))
+    page = f"{marks}\nOats of the last year\nCarts\nUp to $385\nBarrels of wine and beer\n"
+    assert "Carts: Up to $385" in told(page)
+
+
+def test_settings_below_each_other_are_no_table_with_a_header() -> None:
+    text = '# Basic settings\nlocale     : "en"\nstones     : "4 or 5"\nwheel      : "12 feet"\n'
+    labels = [piece.owner.label if piece.owner else "" for piece in cut(text)]
+    assert not any("settings locale" in label for label in labels)
+
+
+def test_things_that_are_called_alike_are_counted_each() -> None:
+    things = [{"title": "Oats" if n < 3 else f"Rye {n}", "note": f"sack {n}"} for n in range(9)]
+    units = units_of([step(1, seen=json.dumps(things))])
+    kept = [unit for unit in units if unit.label in ("title: Rye 4", "title: Rye 7")]
+    assert "  (and 7 more)" in list(lines_of(kept, UnitTotals.of(units)))
+
+
+def test_the_last_line_of_a_long_title_is_no_heading() -> None:
+    text = "ON THE GRINDING OF OATS\nBY WATER AND BY WIND\nTODAY\nAnn Lee and Bo Roe, Millbury\n"
+    told = {piece.text: piece.owner for piece in cut(f"{text}ABSTRACT\nOats are ground well here.")}
+    assert told["Ann Lee and Bo Roe, Millbury"] is None
+
+
+# --- what was meant, and what was listed ---
+
+
+def test_what_is_listed_below_a_plan_is_no_view() -> None:
+    said = (
+        "I'll use a query for mill_sacks that:\n\n1. Filters for the sacks of mill_sacks in 2025\n"
+        "2. Marks each sack of mill_sacks above the mean\n"
+    )
+    record = written(step(1, seen=PADDING), step(2, seen="ok", said=said))
+    assert "Filters for" not in record.body
+    assert "Marks each" not in record.body
+
+
+def test_a_program_that_goes_through_a_folder_lists_nothing() -> None:
+    code = "\n".join(f"stone_{n} = list(Path('/srv').glob('*.pdf'))[{n}]" for n in range(12))
+    record = written(step(1, json.dumps({"code": code}), f"Checking: sack_7.pdf\n{PADDING}"))
+    assert not record.locations
+
+
+def test_of_a_program_the_files_alone_are_owed() -> None:
+    code = "for n in range(9):\n    print(f'{n+1}/10: {n}')\nopen('/srv/mill/out_7.txt', 'w')"
+    assert added(step(1, json.dumps({"code": code}), "ok", name="python")).endswith(
+        "words: open('/srv/mill/out_7.txt', 'w')"
+    )
+
+
+def test_a_fence_beside_a_call_was_not_sent() -> None:
+    said = "The stones said:\n```\ngrist = 'fine oats of 1904'\n" + "weigh(grist)\n" * 6 + "```"
+    record = written(step(1, '{"flag": "oats"}', PADDING, said=said, name="check"))
+    assert "1904" not in record.body
+
+
+def test_what_stands_below_a_long_rule_is_of_no_section_above_it() -> None:
+    mail = (
+        "Sample of the mail:\n\n### Oats for you\nBased on\n...\n"
+        + "=" * 60
+        + "\n\nReady: 9 sacks\n"
+    )
+    owners = {piece.text: piece.owner for piece in cut(mail)}
+    assert owners["Ready: 9 sacks"] is None
+
+
+def test_of_a_few_words_no_part_stands_for_all() -> None:
+    assert outcome("Grinding\n+!") == "Grinding; +!"

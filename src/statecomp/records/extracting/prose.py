@@ -55,6 +55,7 @@ _HEADING = re.compile(
 )
 _TITLE = re.compile(r"\s*(?!.*: .*:)[\w(][^.!?;]{2,78}:\s*\Z")
 _UNDERLINE = re.compile(r"\s*(?:={3,}|-{3,}|~{3,})\s*\Z")
+_RULED = re.compile(r"\s*(?:={12,}|-{12,}|\*{12,}|_{12,}|#{12,})\s*\Z")
 _FENCE = re.compile(r"\s*(?:```\w*|</?[a-zA-Z_]+>|[-=*_#~.\s]+)\s*\Z")
 _ENDS = re.compile(r"[.!?:;|>\]})\"。！？：；]\s*\Z")
 _DOCUMENT = re.compile(r"^\s{0,3}#{1,6} \S", re.MULTILINE)
@@ -93,6 +94,8 @@ def _read(
                 owner = None
             place += 1
             continue
+        if _RULED.match(line) and wordless(lines[place - 1] if place else ""):
+            owner, scopes = None, []  # what was shown between two rules has ended
         while scopes and scopes[-1].ends(line):
             owner = scopes.pop().before  # what stood deeper below its title has ended
         if (stop := fence_end(lines, place)) > place:

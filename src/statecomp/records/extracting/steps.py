@@ -202,7 +202,9 @@ def _result(step: KnownStep, room: int) -> str:
         return step.ending.verdict
     if step.ending.said:
         return f"said: {step.ending.said}"
-    news = (_unsent(text, step.action) for text in (*step.results, step.words))
+    # Where all that was answered is a few words, no part of them stands for it; data is named.
+    told = "" if "{" in step.words else step.words
+    news = (_unsent(text, step.action) for text in (told, *step.results, step.words))
     fitting = (text for text in news if text and len(text) <= max(room * 3 // 2, SHORTEST_LINE))
     return next(fitting, "")
 

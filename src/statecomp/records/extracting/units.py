@@ -35,7 +35,7 @@ from statecomp.records.extracting.pieces import (
     sentences,
     wordless,
 )
-from statecomp.records.extracting.reading.noise import without_shown
+from statecomp.records.extracting.reading.noise import intends, without_shown
 from statecomp.records.extracting.unwrap import Payload, unwrapped
 
 REMEMBERED = 4096
@@ -177,7 +177,8 @@ def _read(member: Interaction) -> Parts:
     payloads = tuple(map(unwrapped, member.observations))
     message = acted(member.said)
     said = message[1] if message else FENCED.sub("\n", without_shown(member.said))
-    written = _done(message[0]) if message else _written(member.said)
+    # What stands in a fence beside a call was not what was sent.
+    written = _done(message[0]) if message else () if member.calls else _written(member.said)
     groups = (
         (Place.SAID, list(_spoken(said))),
         (Place.CALL, [*written, *(p for c in member.calls for p in _sent(c))]),
@@ -224,6 +225,8 @@ _HANGS = re.compile(
     re.IGNORECASE,
 )
 _ITEM = re.compile(r"\s*(?:\d{1,3}[.)]|[-*•])\s")
+_DOES = re.compile(r"\s*(?:\d{1,3}[.)]|[-*•])\s+[A-Z][a-z]+s\b")
+"""An item that says what something does: "Filters for the orders"."""
 _DATA = ("[{", "{'", '{"')
 """What data begins with that some clients put into the words of the agent."""
 ITEM_WORDS = 6
@@ -231,9 +234,14 @@ ITEM_WORDS = 6
 
 
 def _spoken(text: str) -> Iterator[Piece]:
+    planned = False
     for line in _MARKUP.sub(" ", text).split("\n"):
+        if line.strip() and not _ITEM.match(line):
+            last = sentences(one_line(line))[-1:]
+            planned = line.rstrip().endswith(":") and any(map(intends, last))
         if (
-            line.lstrip()[:2] in _DATA
+            (planned and _DOES.match(line))  # what is listed below a plan is planned as well
+            or line.lstrip()[:2] in _DATA
             or is_line_of_code(line)
             or _LITERAL.match(line)
             or _TYPED.match(line)

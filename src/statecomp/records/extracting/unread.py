@@ -16,6 +16,9 @@ SHOWN = 8
 LISTED = 40
 """A listing of more files is a search through a tree, not a folder to work through."""
 
+LONGEST_CALL = 300
+"""Characters of a call that lists a folder; a longer one is a program."""
+
 _LISTING = re.compile(r"\b(?:ls|dir|tree|glob|list_\w*|list\w*director\w*|find)\b", re.IGNORECASE)
 _FILE = re.compile(r"[\w@+~./-]{1,120}\.[A-Za-z]\w{0,7}\Z")
 
@@ -43,7 +46,8 @@ def _listed(member: Interaction) -> list[str]:
     action = action_of(member)
     # Data names files for other reasons: those that a commit removed, those that hold a match.
     data = member.observed.lstrip()[:1] in ("{", "[") or action[:1] == "{"
-    if data or not _LISTING.search(action[:300]):
+    # A program that goes through a folder tells of what it did with its files.
+    if data or len(action) > LONGEST_CALL or not _LISTING.search(action):
         return []
     names = identifiers(_shown_by_listings(member)[:20_000]).items()
     return [name for name, kind in names if kind is Kind.PATH and _FILE.match(name)]

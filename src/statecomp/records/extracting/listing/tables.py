@@ -109,8 +109,12 @@ def rows(lines: Sequence[str], title: Owner | None = None) -> Iterator[Piece]:
         yield Piece(row, Form.ROW, owner)
 
 
+_ASSIGNED = re.compile(r"[\w.-]+ [:=] \S")
+"""A setting among others, with its value as far to the right as theirs."""
+
+
 def _is_header(first: str, others: Sequence[str]) -> bool:
     """Whether the first line names columns: it holds no number, and others do or look unlike it."""
-    if any(map(str.isdigit, first)):
+    if any(map(str.isdigit, first)) or _ASSIGNED.match(first):
         return False
     return any(any(map(str.isdigit, row)) for row in others) or first.isupper() or "|" in first

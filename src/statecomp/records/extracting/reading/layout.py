@@ -57,7 +57,10 @@ def capitals(lines: Sequence[str]) -> frozenset[int]:
     titles = frozenset(
         place
         for place in high
-        if place + 1 < len(lines) and lines[place + 1].strip() and place + 1 not in known
+        if place + 1 < len(lines)
+        and lines[place + 1].strip()
+        # The last line of a title of several names nothing alone.
+        and not {place - 1, place + 1} & known
     )
     told = sum(1 for place in titles if len(lines[place + 1].split()) > 1)
     several = len({lines[place] for place in titles}) > 1 and told * 2 >= len(titles)

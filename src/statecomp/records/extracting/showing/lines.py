@@ -35,20 +35,29 @@ def lines_of(units: Sequence[Unit], totals: UnitTotals) -> Iterator[str]:
     yield from _in_order(others, totals, known)
 
 
-def _names_of(runs: Sequence[Sequence[Unit]]) -> dict[str, set[str]]:
-    """The names of the things shown, by what they are called; of each also what it is part of."""
-    names: dict[str, set[str]] = {}
+def _names_of(runs: Sequence[Sequence[Unit]]) -> dict[str, set[object]]:
+    """The things shown, by what they are called; of each also what it is part of, by its name.
+
+    Two that are called alike are two.
+    """
+    things: dict[str, set[object]] = {}
+    told: set[tuple[str, str]] = set()
+    for run in runs:
+        kind, name = name_in(run[0].label)
+        if run[0].form is Form.FIELD and kind:
+            things.setdefault(kind, set()).add(run[0].owner)
+            told.add((kind, name))
     for run in runs:
         parts = run[0].label.split("; ")
-        for stop in range(1, len(parts) + 1):
+        for stop in range(1, len(parts)):
             kind, name = name_in("; ".join(parts[:stop]))
-            if kind:
-                names.setdefault(kind, set()).add(name)
-    return names
+            if kind and (kind, name) not in told:
+                things.setdefault(kind, set()).add(name)
+    return things
 
 
 def _in_order(
-    runs: Sequence[Sequence[Unit]], totals: UnitTotals, known: Mapping[str, set[str]]
+    runs: Sequence[Sequence[Unit]], totals: UnitTotals, known: Mapping[str, set[object]]
 ) -> Iterator[str]:
     """Runs below each other, with dots where something stood between two of them.
 
@@ -82,7 +91,8 @@ def _in_order(
         left = _left(owner, texts[owner], totals.below)
         yield from _below("" if first.label == inside else first.label, run, left > 0)
         if last[owner] == place and owner and left > 0 and first.form in COUNTED:
-            yield f"  (and {left} more)"
+            # Of a line of several names nobody should take a line for one of them.
+            yield f"  (and {left} more{' lines' if first.form is Form.LINE and left > 1 else ''})"
         before, inside = run[-1], _inside(run[-1])
     if before and before.index < before.count - 1:
         listed = before.form is Form.LINE and not before.owner

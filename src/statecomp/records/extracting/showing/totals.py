@@ -69,14 +69,13 @@ class UnitTotals:
             # Something was left out before anybody could choose it.
             if unit.place is Place.OBSERVED and unit.count > pieces[unit.step, unit.answer]:
                 answered[unit.step] += 1
-        labels = {(u.step, u.label) for u in told if u.form is Form.FIELD and u.owner}
-        called = {(step, *name_in(label)) for step, label in labels}
+        owners = {(u.step, u.owner) for u in told if u.form is Form.FIELD and u.owner}
         return cls(
             Counter(u.owner for u in told if u.form is not Form.FIELD and not is_shared(u)),
             Counter(unit.owner for unit in told if unit.form is Form.FIELD),
             answered,
             whole or {},
-            Counter((step, kind) for step, kind, _ in called),
+            Counter((step, name_in(owner.label)[0]) for step, owner in owners),
             _owners_of(units),
         )
 
