@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from bench.tests.running import needs_sandbox
-from statecomp_bench.cli import suite
+from statecomp_bench.cli import run, suite
 from statecomp_bench.cli.app import app
 from statecomp_bench.results import read_results
 from statecomp_bench.sessions.book import session_named
@@ -18,7 +18,7 @@ from statecomp_bench.tasks import task_named
 def test_single_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     needs_sandbox()
     monkeypatch.setattr(suite, "METHODS", ("none", "window:keep=10"))
-    monkeypatch.setattr(suite, "tasks_like", lambda: (task_named("code-mirrors"),))
+    monkeypatch.setattr(run, "tasks_like", lambda patterns: (task_named("code-mirrors"),))
     arguments = ["suite", "single", "--seeds", "1", "--jobs", "1", "-o", str(tmp_path)]
     first = CliRunner().invoke(app, arguments)
     assert first.exit_code == 0, first.output
@@ -32,7 +32,7 @@ def test_single_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     needs_sandbox()
     monkeypatch.setattr(suite, "METHODS", ("none",))
-    monkeypatch.setattr(suite, "sessions_like", lambda: (session_named("session-desk"),))
+    monkeypatch.setattr(run, "sessions_like", lambda patterns: (session_named("session-desk"),))
     arguments = ["suite", "sessions", "--seeds", "1", "--jobs", "1", "-o", str(tmp_path)]
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0, done.output

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce, wraps
+from functools import wraps
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.table import Table
@@ -20,12 +20,12 @@ from statecomp.cli.labels import RUNS_HELP
 from statecomp.cli.lazy import PlainGroup
 from statecomp.cli.terminal import show
 from statecomp.errors import BadInput, needing
+from statecomp_bench.cli.options import together
 
 if TYPE_CHECKING:
     from statecomp_bench.study.rows import Judging
     from statecomp_bench.study.tables import Labelled, Wanted
 
-Option: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]
 EXTRA = "ablations need more libraries: install statecomp[encoder,learn]"
 
 
@@ -84,15 +84,6 @@ class Request:
         from statecomp_bench.study.rows import Judging
 
         return Judging(self.seed, _progress, Kept(self.keep))
-
-
-def together(*options: Option) -> Option:
-    """Several options as one decorator, shown in this order."""
-
-    def add(command: Callable[..., None]) -> Callable[..., None]:
-        return reduce(lambda made, option: option(made), reversed(options), command)
-
-    return add
 
 
 SEED = click.option(

@@ -20,21 +20,26 @@ from statecomp.config import Settings, strategy_factory
 from statecomp.controller.prices import shipped_prices
 from statecomp.errors import BadInput
 from statecomp.workers.local import map_runs
+from statecomp_bench.cli.options import (
+    BASE_URL,
+    DEADLINE,
+    JOBS,
+    UNPROTECTED,
+    level_option,
+    seeds_option,
+)
 from statecomp_bench.cli.run import Opener, checked_opener, seeds_in
 from statecomp_bench.handoffs.assigning import assigned, instructions
 from statecomp_bench.handoffs.folder import Handoff, HandoffEnding, HandoffFolder
 from statecomp_bench.handoffs.prepare import Occasion, prepared
 from statecomp_bench.handoffs.reading import act, finish, finished_by
 from statecomp_bench.handoffs.scoring import HandoffLine, lines, outcomes
-from statecomp_bench.models import DEADLINE_S, Model
+from statecomp_bench.models import Model
 from statecomp_bench.suite import Conditions
-from statecomp_bench.task import LEVELS, Case
+from statecomp_bench.task import Case
 from statecomp_bench.tasks import tasks_like
 
 FOLDER = click.argument("path", metavar="FOLDER", type=click.Path(path_type=Path))
-UNPROTECTED = click.option(
-    "--unprotected", is_flag=True, help="Run tools without a sandbox for files."
-)
 
 
 @click.group("handoff", cls=PlainGroup)
@@ -91,15 +96,9 @@ class PreparingHandoffs:
     show_default=True,
     help="Share of the task's steps that is done; may be given several times.",
 )
-@click.option("--seeds", default="0", show_default=True, help="Such as 0..4 or 1,5,9.")
-@click.option(
-    "--level",
-    type=click.Choice([str(n) for n in LEVELS]),
-    default="2",
-    show_default=True,
-    help="How long the tasks are; 3 is the longest.",
-)
-@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
+@seeds_option("0")
+@level_option(2)
+@JOBS
 @UNPROTECTED
 def prepare_command(
     path: Path,
@@ -159,18 +158,10 @@ class ReaderChoice:
 @click.option(
     "--model", required=True, help="openai:NAME (also a desk), or scripted[:VARIANT], a simulation."
 )
-@click.option("--base-url", default="", help="Of an OpenAI-compatible server.")
-@click.option(
-    "--deadline",
-    "deadline_s",
-    default=DEADLINE_S,
-    type=click.FloatRange(1),
-    metavar="S",
-    help="For one answer of such a server.",
-    show_default=True,
-)
+@BASE_URL
+@DEADLINE
 @click.option("--max-steps", type=click.IntRange(1), help="Ends a reader; else as the task says.")
-@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
+@JOBS
 @UNPROTECTED
 def run_command(
     path: Path,

@@ -19,6 +19,7 @@ from statecomp.errors import BadInput, StateCompError
 from statecomp.llm.chat import Chat
 from statecomp.wire.chats import open_chat
 from statecomp.workers.local import map_runs
+from statecomp_bench.cli.options import JOBS
 from statecomp_bench.nextsteps.answers import written
 from statecomp_bench.nextsteps.assigning import NextAssignment, instructions, judges, readers
 from statecomp_bench.nextsteps.folder import MomentPage, NextFolder, put
@@ -119,7 +120,7 @@ class PreparingMoments:
 @click.option(
     "--seed", type=int, default=0, show_default=True, help="Of the moments that are chosen."
 )
-@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
+@JOBS
 def prepare_command(
     path: Path,
     runs: tuple[Path, ...],

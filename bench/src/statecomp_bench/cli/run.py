@@ -19,6 +19,14 @@ from statecomp.errors import BadInput
 from statecomp.strategy import Strategy
 from statecomp.workers.local import map_runs
 from statecomp_bench.acting import ScriptedModel
+from statecomp_bench.cli.options import (
+    BASE_URL,
+    DEADLINE,
+    JOBS,
+    UNPROTECTED,
+    level_option,
+    seeds_option,
+)
 from statecomp_bench.habits import habits_named
 from statecomp_bench.models import DEADLINE_S, Model, open_remote
 from statecomp_bench.results import Result, append_result, read_results
@@ -27,7 +35,7 @@ from statecomp_bench.sessions.book import BOOK, sessions_like
 from statecomp_bench.sessions.session import WorkSession
 from statecomp_bench.sessions.suite import run_session
 from statecomp_bench.suite import SCRIPTED, Conditions, RunOrder, orders, run_order
-from statecomp_bench.task import LEVELS, Case
+from statecomp_bench.task import Case
 from statecomp_bench.tasks import tasks_like
 
 # In a session an agent looks at less of each thing: there are so many.
@@ -105,33 +113,19 @@ def list_tasks(patterns: tuple[str, ...]) -> None:
     metavar="SPEC",
     help="May be given several times; see `statecomp replay --help`.  [default: none, statecomp]",
 )
-@click.option("--seeds", default="0", show_default=True, help="Such as 0..4 or 1,5,9.")
-@click.option(
-    "--level",
-    type=click.Choice([str(n) for n in LEVELS]),
-    default="1",
-    show_default=True,
-    help="How long the tasks are; 3 is the longest.",
-)
+@seeds_option("0")
+@level_option(1)
 @click.option(
     "--model",
     default=SCRIPTED,
     show_default=True,
     help="scripted[:reader|literal|forgetful|hasty|thorough], a simulation, or openai:NAME.",
 )
-@click.option("--base-url", default="", help="Of an OpenAI-compatible server.")
-@click.option(
-    "--deadline",
-    "deadline_s",
-    default=DEADLINE_S,
-    show_default=True,
-    type=click.FloatRange(1),
-    metavar="S",
-    help="For one answer of such a server, its retries included.",
-)
-@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
+@BASE_URL
+@DEADLINE
+@JOBS
 @click.option("--max-steps", type=click.IntRange(1), help="Ends every run; else as the task says.")
-@click.option("--unprotected", is_flag=True, help="Run tools without a sandbox for files.")
+@UNPROTECTED
 @click.option(
     "-o",
     "folder",
@@ -165,25 +159,33 @@ def run_bench(
       statecomp-bench run --tasks 'security-*' --model openai:NAME --base-url http://host:8000/v1
     """
     chosen = tuple(dict.fromkeys(specs or ("none", "statecomp")))
-    for spec in chosen:
-        strategy_factory(spec, Settings(environ=os.environ))
     opener = checked_opener(model, base_url, deadline_s)
     if unprotected:
         warn("tools run without a sandbox for files where the kernel has none")
     conditions = Conditions(
         shipped_prices().of(), max_steps=max_steps or 0, unprotected=unprotected
     )
+    job = Job(opener, conditions, folder, sessions)
+    carried_out(job, chosen, seeds, patterns, int(level), jobs)
+
+
+def carried_out(
+    job: Job,
+    specs: Sequence[str],
+    seeds: str,
+    patterns: tuple[str, ...] = (),
+    level: int = 1,
+    jobs: int = 1,
+) -> None:
+    """Every run that is not recorded yet, each recorded when it is done; then a line a method."""
+    for spec in specs:
+        strategy_factory(spec, Settings(environ=os.environ))
+    folder = job.folder
     done = [result.key for result in read_results(folder)]
-    known = sessions_like(patterns) if sessions else tasks_like(patterns)
-    todo = orders(known, chosen, seeds_in(seeds), model, int(level), done)
+    known = sessions_like(patterns) if job.sessions else tasks_like(patterns)
+    todo = orders(known, specs, seeds_in(seeds), job.opener.spec, level, done)
     if done:
         warn(f"{len(done)} runs are recorded in {folder} already; {len(todo)} are left")
-    carried_out(Job(opener, conditions, folder, sessions), todo, jobs)
-
-
-def carried_out(job: Job, todo: Sequence[RunOrder], jobs: int) -> None:
-    """Every order, each recorded when it is done; then a line a method."""
-    folder = job.folder
     failed: Counter[str] = Counter()
     made = []
     for result in watched(map_runs(job, todo, jobs), "running", len(todo)):
@@ -196,7 +198,7 @@ def carried_out(job: Job, todo: Sequence[RunOrder], jobs: int) -> None:
     _print(read_results(folder), made)
 
 
-def checked_opener(model: str, base_url: str, deadline_s: float) -> Opener:
+def checked_opener(model: str, base_url: str, deadline_s: float = DEADLINE_S) -> Opener:
     """Wrong names are found before any work is done."""
     name, _, variant = model.partition(":")
     if name == SCRIPTED:

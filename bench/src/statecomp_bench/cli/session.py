@@ -17,6 +17,7 @@ from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.replays.accounting import dollars_of
 from statecomp.wire.providers import wire_named
+from statecomp_bench.cli.options import UNPROTECTED
 from statecomp_bench.sessions.acting import SessionModel
 from statecomp_bench.sessions.day import SEED, day
 from statecomp_bench.sessions.record import as_sample
@@ -39,7 +40,7 @@ NONE = "none"
     "-o", "out", type=click.Path(path_type=Path), help="Record the session without compression."
 )
 @click.option("--labels", type=click.Path(path_type=Path), help="Write its true labels.")
-@click.option("--unprotected", is_flag=True, help="Run tools without a sandbox for files.")
+@UNPROTECTED
 def session_command(
     specs: tuple[str, ...], out: Path | None, labels: Path | None, unprotected: bool
 ) -> None:

@@ -6,10 +6,9 @@ GRU, by the same-prefix Top k mean, or by both (Hybrid).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
-from typing import TypeAlias
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -43,9 +42,6 @@ PAPER: Sequence[tuple[str, str, str, str]] = (
 """Name, construction, aggregation, and the F1 the paper prints for its own data and model."""
 CUT = ("Full Context in a cut window", "cut-full", "", "")
 """Ours: where the limits of all other rows are divided, Full Context alone would see more."""
-
-Beside: TypeAlias = Callable[[], Features]
-"""What stands beside the vectors of a row, read when the row is judged."""
 
 BATCH = 128
 """Small, because a sample has few pairs and an epoch should be many steps."""
@@ -84,28 +80,33 @@ class Study:
     def any(self) -> Vectors:
         return next(iter(self.vectors.values()))
 
+    @cached_property
+    def evidence(self) -> Features:
+        """Of every pair; it is read once, when the first row asks for it."""
+        return blocks.evidence_of(self.any)
+
     def pairs(self, *parts: Features) -> Pairs:
         return blocks.labelled(self.any, self.labels, parts)
 
     def entries(self) -> list[StudyEntry]:
         """The paper's rows for which there are vectors, then ours, then the paper's on evidence."""
-
-        @cache
-        def evidence() -> Features:
-            return blocks.evidence_of(self.any)
-
         known = [row for row in (*PAPER, CUT) if row[1] in self.vectors]
         return [
             *(self._entry(name, kind, how, f1=f1) for name, kind, how, f1 in known),
-            *self._ours(evidence),
+            *self._ours(),
             *(
-                self._entry(f"{name} + evidence", kind, how, evidence)
+                self._entry(f"{name} + evidence", kind, how, beside_evidence=True)
                 for name, kind, how, _ in known
             ),
         ]
 
     def _entry(
-        self, name: str, construction: str, how: str, beside: Beside | None = None, f1: str = ""
+        self,
+        name: str,
+        construction: str,
+        how: str,
+        f1: str = "",
+        beside_evidence: bool = False,
     ) -> StudyEntry:
         vectors = self.vectors[construction]
         recurrent = "gru" in how
@@ -117,19 +118,20 @@ class Study:
             parts = [blocks.state_column(vectors)] if recurrent else []
             parts += [vectors.candidate, vectors.current]
             parts += [blocks.top_mean(vectors)] if "top" in how else []
-            return self.pairs(*parts, *([beside()] if beside else []))
+            parts += [self.evidence] if beside_evidence else []
+            return self.pairs(*parts)
 
         return StudyEntry(name, pairs, learners, {**costs(vectors), "paper's F1": f1})
 
-    def _ours(self, evidence: Beside) -> list[StudyEntry]:
+    def _ours(self) -> list[StudyEntry]:
         def age() -> Pairs:
-            return self.pairs(evidence()[:, blocks.evidence_columns(blocks.AGE)])
+            return self.pairs(self.evidence[:, blocks.evidence_columns(blocks.AGE)])
 
         def alone() -> Pairs:
-            return self.pairs(evidence())
+            return self.pairs(self.evidence)
 
         def foreseen() -> Pairs:
-            return blocks.labelled(self.any, self.labels, [evidence()], self.forecasts)
+            return blocks.labelled(self.any, self.labels, [self.evidence], self.forecasts)
 
         trees: dict[str, Learner] = {"trees": SHIPPED}
         rows = [
@@ -143,20 +145,20 @@ class Study:
                 self._entry("Once", "once", ""),
                 self._entry("Once + same-prefix Top k", "once", "top"),
             ]
-            rows += self._once_beside(evidence)
+            rows += self._once_beside()
         return rows
 
-    def _once_beside(self, evidence: Beside) -> list[StudyEntry]:
+    def _once_beside(self) -> list[StudyEntry]:
         once = self.vectors["once"]
 
         def both() -> Pairs:
-            return self.pairs(once.candidate, once.current, evidence())
+            return self.pairs(once.candidate, once.current, self.evidence)
 
         def crossed() -> Pairs:
             return self.pairs(once.candidate * once.current, once.candidate - once.current)
 
         def similar() -> Pairs:
-            return self.pairs(evidence(), blocks.similarity(once))
+            return self.pairs(self.evidence, blocks.similarity(once))
 
         name = "Once + evidence"
         squeezed = CompressedSettings(SHIPPED, 2 * once.candidate.shape[1])

@@ -121,18 +121,15 @@ def router_table(
         raise BadInput(f"there are no features of {construction}, {wanted.readout}; extract them")
     vectors = study.vectors[construction]
 
-    @cache
-    def beside() -> list[Features]:
-        return [blocks.evidence_of(vectors)] if beside_evidence else []
-
-    def plain() -> Pairs:
-        return study.pairs(vectors.candidate, vectors.current, *beside())
+    def read(*more: Features) -> Pairs:
+        evidence = [study.evidence] if beside_evidence else []
+        return study.pairs(vectors.candidate, vectors.current, *more, *evidence)
 
     def with_top() -> Pairs:
-        return study.pairs(vectors.candidate, vectors.current, blocks.top_mean(vectors), *beside())
+        return read(blocks.top_mean(vectors))
 
     others = [entry for entry in study.entries() if entry.name in representations.AGAINST]
-    inputs = routers.Inputs(plain, with_top, [replace(entry, notes={}) for entry in others])
+    inputs = routers.Inputs(read, with_top, [replace(entry, notes={}) for entry in others])
     rows = routers.judge_routers(inputs, _folds(vectors, how), SMALL, how)
     what = f"{construction} and evidence" if beside_evidence else construction
     caption = f"{_of_pairs(vectors, known)} {what}; {_of_card(card)} {PROTOCOL} {GAPS} {PAPER_PR}"
