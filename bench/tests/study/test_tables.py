@@ -85,7 +85,7 @@ def test_the_shipped_recipe_learns_from_forecasts_where_there_are_any() -> None:
 
 def test_a_row_by_shares_of_data_and_length_says_each_with_its_spread() -> None:
     entry = table.StudyEntry("trees", pairs_once, {"t": TREES})
-    (row,) = shares.judge_shares([entry], 0, tables.quiet, (0.5, 1.0))
+    (row,) = shares.judge_shares([entry], 0, table.quiet, (0.5, 1.0))
     assert [*row.notes] == [
         "50% of the runs", "100% of the runs", "short runs", "medium runs", "long runs"
     ]  # fmt: skip

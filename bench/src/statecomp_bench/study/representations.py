@@ -27,7 +27,7 @@ from statecomp.vectors import blocks
 from statecomp.vectors.shelf import Vectors
 from statecomp_bench.study.compress import CompressedSettings
 from statecomp_bench.study.kept import FORGETS, Kept
-from statecomp_bench.study.table import Progress, StudyEntry, StudyRow, judge_rows
+from statecomp_bench.study.table import Progress, StudyEntry, StudyRow, judge_rows, quiet
 
 PAPER: Sequence[tuple[str, str, str, str]] = (
     ("Full Context", "full", "", "0.7000"),
@@ -193,7 +193,7 @@ AGAINST = ("Capped Recent4 + Hybrid", "Once", "Evidence")
 def judge_representations(
     study: Study,
     folds: Sequence[Fold],
-    progress: Progress = lambda row, fold, stage: None,
+    progress: Progress = quiet,
     kept: Kept = FORGETS,
     chosen: Collection[str] = (),
 ) -> list[StudyRow]:
@@ -211,7 +211,7 @@ def judge_layers(
     labels: Labels,
     folds: Sequence[Fold],
     seed: int = 0,
-    progress: Progress = lambda row, fold, stage: None,
+    progress: Progress = quiet,
 ) -> list[StudyRow]:
     """One row for each layer and readout of `once`: candidate and current state."""
     entries = [

@@ -20,7 +20,7 @@ from statecomp.router.threshold import LossWeights
 from statecomp.router.train import TrainSettings
 from statecomp.router.trees import SHIPPED
 from statecomp_bench.study.kept import FORGETS, Kept
-from statecomp_bench.study.table import Progress, StudyEntry, StudyRow, judge_rows
+from statecomp_bench.study.table import Progress, StudyEntry, StudyRow, judge_rows, quiet
 
 OWN = "Weighted BCE (w_1 = 10)"
 """The paper's own router, which the others are held against."""
@@ -90,7 +90,7 @@ def judge_routers(
     folds: Sequence[Fold],
     batch: int,
     seed: int = 0,
-    progress: Progress = lambda row, fold, stage: None,
+    progress: Progress = quiet,
     kept: Kept = FORGETS,
 ) -> list[StudyRow]:
     rows = entries(inputs, batch, seed)

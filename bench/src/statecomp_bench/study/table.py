@@ -80,11 +80,15 @@ class StudyTable:
 Progress = Callable[[str, int, str], None]
 
 
+def quiet(row: str, fold: int, stage: str) -> None:
+    """Says nothing."""
+
+
 def judge_rows(
     entries: Iterable[StudyEntry],
     folds: Sequence[Fold],
     choice: Choice = DEFAULT,
-    progress: Progress = lambda row, fold, stage: None,
+    progress: Progress = quiet,
     against: Sequence[str] = (),
     kept: Kept = FORGETS,
 ) -> list[StudyRow]:

@@ -21,7 +21,7 @@ from statecomp.vectors.sample import Sample
 from statecomp.vectors.shelf import StudyCard, Vectors, bare, cards, finished, load
 from statecomp_bench.study import representations, routers, shares
 from statecomp_bench.study.kept import FORGETS, Kept
-from statecomp_bench.study.table import Progress, StudyEntry, StudyTable
+from statecomp_bench.study.table import Progress, StudyEntry, StudyTable, quiet
 
 Runs = Mapping[str, Trajectory]
 Key = TypeVar("Key")
@@ -36,10 +36,6 @@ PROTOCOL = (
     "threshold (98 % precision) from train and validation; mean ± standard deviation over test "
     "folds, pairs with k ≥ i+2."
 )
-
-
-def quiet(row: str, fold: int, stage: str) -> None:
-    """Says nothing."""
 
 
 def representation_table(
