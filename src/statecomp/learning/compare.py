@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from statecomp.controller.prices import shipped_prices
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.learning import supervision
+from statecomp.learning.lessons import Heard, unheard
 from statecomp.learning.sessions import Lived
 from statecomp.method import Method
 from statecomp.replays.run import replay_run, used_identifiers
@@ -86,7 +87,7 @@ def compare(
     lived: Sequence[Lived],
     held: Pairs,
     labels: Labels,
-    heard: Callable[[str], None] = lambda stage: None,
+    heard: Heard = unheard,
     method: Method = USUAL,
 ) -> RouterComparison:
     """On the pairs `held` of the sessions `lived`; `method` is how both would decide, but for the

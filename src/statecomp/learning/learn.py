@@ -6,7 +6,7 @@ better on them than the shipped one.  Only then is one made of all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -17,7 +17,7 @@ from statecomp.features.evidence import NAMES
 from statecomp.learning import supervision
 from statecomp.learning.compare import USUAL, RouterComparison, compare, judged_on
 from statecomp.learning.habits import Habits, habits_of
-from statecomp.learning.lessons import Lessons, lessons
+from statecomp.learning.lessons import Heard, Lessons, lessons, unheard
 from statecomp.learning.sessions import Lived
 from statecomp.method import Method
 from statecomp.router import cross
@@ -31,12 +31,6 @@ FEWEST: Final = 6
 """Sessions of different tasks: with fewer, nothing is left to judge by."""
 HELD_OUT: Final = 1 / 3
 MEMBERS: Final = Committee(parts=5)
-
-Heard = Callable[[str], None]
-
-
-def _unheard(stage: str) -> None:
-    """Says nothing."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +60,7 @@ def learn(
     *,
     learner: Committee = MEMBERS,
     method: Method = USUAL,
-    heard: Heard = _unheard,
+    heard: Heard = unheard,
 ) -> Learned:
     """`lived` are in the order they happened in; `method` is how they are replayed."""
     older, newer = parted(lived)

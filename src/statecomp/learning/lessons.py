@@ -24,7 +24,12 @@ CHECKPOINTS = 12
 """Of each session so many moments are learned from: a long one must not outvote all others."""
 SURE = 0.98
 """How surely what was seen counts."""
-Watch = Callable[[str], None]
+Heard = Callable[[str], None]
+"""Hears what is done now."""
+
+
+def unheard(stage: str) -> None:
+    """Says nothing."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,7 @@ def lessons(
     shipped: Bundle,
     annotator: Annotator | None = None,
     forecasts: Forecasts | None = None,
-    heard: Watch = lambda stage: None,
+    heard: Heard = unheard,
 ) -> Lessons:
     labels: dict[str, Mapping[int, Label]] = {}
     corrected = at_odds = 0

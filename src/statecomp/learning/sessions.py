@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from statecomp.annotation.records import Reading
-from statecomp.errors import BadInput, StateCompError
+from statecomp.errors import StateCompError
 from statecomp.history.trajectory import Trajectory
 from statecomp.learning.outcomes import SessionAccount, StepOutcome, outcomes
+from statecomp.learning.watch import product
 from statecomp.ledger.audit import Session
 from statecomp.ledger.own import Account
 
@@ -33,7 +34,7 @@ class Lived:
 
     @property
     def client(self) -> str:
-        return self.session.client.partition("/")[0] or "unknown"
+        return self.run.domain
 
 
 @dataclass(frozen=True)
@@ -63,14 +64,18 @@ def _lived(ledger: Account, session: Session) -> Lived | str:
     messages = tuple(ledger.messages(session.id))
     if not messages:
         return "its messages are no longer kept"
-    client = session.client.partition("/")[0] or "unknown"
-    # Sessions on the same task must not be parted by a split, so they share its name.
     run = Trajectory(
-        session.id, messages, session.protocol, client, session.title or session.id, "ledger"
+        session.id,
+        messages,
+        session.protocol,
+        domain=product(session.client) or "unknown",
+        # Sessions on the same task must not be parted by a split, so they share its name.
+        group=session.title or session.id,
+        source="ledger",
     )
     try:
         reading = Reading.of(run)
-    except (BadInput, StateCompError):
+    except StateCompError:
         return "it cannot be read as a history"
     if reading.last < SHORTEST:
         return f"it has fewer than {SHORTEST} steps"
