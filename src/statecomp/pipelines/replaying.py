@@ -15,7 +15,7 @@ from statecomp.config.folds import SameRouters, same_routers
 from statecomp.controller.prices import Prices, shipped_prices
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
-from statecomp.pipelines.runs import OnBad, Runs, RunSource, source_of, stop
+from statecomp.pipelines.runs import ChosenRuns, OnBad, Runs, stop
 from statecomp.replays.document import replay_document
 from statecomp.replays.report import report_html
 from statecomp.replays.run import NO_LABELS, RunReplay, Survey, replay_run, survey
@@ -115,7 +115,7 @@ def replay(
         join=join,
         breaks=breaks,
     )
-    return task.over(source_of(runs))
+    return task.over(ChosenRuns.of(runs))
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class ReplayTask:
 
     def over(
         self,
-        source: RunSource,
+        source: ChosenRuns,
         engine: Engine = IN_PROCESS,
         progress: Progress = silent,
         on_bad: OnBad = stop,
@@ -206,7 +206,7 @@ def _nothing_joins(together: SameRouters) -> BadInput:
 
 
 def _surveyed(
-    source: RunSource, engine: Engine, progress: Progress, on_bad: OnBad
+    source: ChosenRuns, engine: Engine, progress: Progress, on_bad: OnBad
 ) -> list[Survey | BadInput]:
     """For each run that can be read what is in it, or why it is no history."""
 
