@@ -55,11 +55,7 @@ class DataflowJob:
     def __call__(self, run: Trajectory | BadInput) -> Annotated:
         if isinstance(run, BadInput):
             raise run
-        try:
-            reading = Reading.of(run)
-        except BadInput as problem:
-            raise problem.at(file=run.source) from problem
-        made = annotate_reading(reading, Dataflow())
+        made = annotate_reading(Reading.of(run), Dataflow())
         return made if self.judgments else replace(made, judgments=())
 
 

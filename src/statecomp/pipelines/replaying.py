@@ -233,4 +233,4 @@ def _survey(run: Trajectory) -> Survey | BadInput:
     try:
         return survey(run)
     except BadInput as problem:
-        return problem.at(file=run.source)
+        return problem
