@@ -17,7 +17,7 @@ from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 from statecomp.pipelines.runs import ChosenRuns, OnBad, Runs, stop
 from statecomp.replays.document import replay_document
-from statecomp.replays.report import report_html
+from statecomp.replays.report import report_data, report_html
 from statecomp.replays.run import NO_LABELS, RunReplay, Survey, replay_run, survey
 from statecomp.replays.safety import common_identifiers
 from statecomp.replays.sessions import batches, checked, joined
@@ -50,9 +50,9 @@ class Replayed:
 
     def report(self, title: str = "replay") -> str:
         """One self-contained page, as `statecomp replay --report` writes it."""
-        return report_html(
-            self.runs, self.prices, title=title, counter=self.count.name, labels=self.labels
-        )
+        counter = self.count.name
+        data = report_data(self.runs, self.prices, title=title, counter=counter, labels=self.labels)
+        return report_html(data)
 
 
 @dataclass(frozen=True)
