@@ -26,7 +26,7 @@ from statecomp.replays.run import RunReplay, replay_run, used_identifiers
 from statecomp.replays.safety import common_identifiers
 from statecomp.replays.table import StrategyRow, hindsight_share, rows
 from statecomp.traces.jsonl import read_runs
-from statecomp.workers.local import map_runs
+from statecomp.workers.local import LocalEngine
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 TERSE = "budget=0.04,dense=0"
@@ -138,11 +138,11 @@ def main() -> None:
         return
     runs = [r for r in read_runs(DATA / "trajectories.jsonl.gz") if not isinstance(r, BadInput)]
     labels = read_labels(DATA / "expert_labels.jsonl")
-    common = common_identifiers(map_runs(used_identifiers, runs, options.jobs))
+    common = common_identifiers(LocalEngine(options.jobs).map(used_identifiers, runs))
     wanted = {"labelled": (True,), "others": (False,), "all": (True, False)}[options.runs]
     chosen = [run for run in runs if (run.id in labels) in wanted][:: options.every]
     print(f"{len(chosen)} runs")
-    results = list(map_runs(Job(options.folds, common), chosen, options.jobs))
+    results = list(LocalEngine(options.jobs).map(Job(options.folds, common), chosen))
     table = rows(results, shipped_prices().of())
     show(table, hindsight_share(results))
     compare(table)

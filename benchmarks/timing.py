@@ -38,7 +38,7 @@ from statecomp.replays.safety import common_identifiers
 from statecomp.replays.sessions import joined
 from statecomp.replays.table import StrategyRow, rows, rows_by_domain
 from statecomp.traces.jsonl import read_runs
-from statecomp.workers.local import map_runs
+from statecomp.workers.local import LocalEngine
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 LABELS = DATA / "expert_labels.jsonl"
@@ -128,17 +128,17 @@ def main() -> None:
     specs = {short(spec): spec.replace("{}", options.folds or "") for spec in chosen}
     runs = [r for r in read_runs(DATA / "trajectories.jsonl.gz") if not isinstance(r, BadInput)]
     labels = read_labels(LABELS)
-    common = common_identifiers(map_runs(used_identifiers, runs, options.jobs))
+    common = common_identifiers(LocalEngine(options.jobs).map(used_identifiers, runs))
     job = Job(specs, common, labels, options.breaks)
     labelled = [run for run in runs if run.id in labels][:: options.every]
     if not options.sessions_only:
-        results = list(map_runs(job, labelled, options.jobs))
+        results = list(LocalEngine(options.jobs).map(job, labelled))
         show("runs", results, by_domain=options.by_domain)
     if options.join > 1:
         # The same sessions whichever strategies are asked for.
         routers = SameRouters((options.folds,) if options.folds else ())
         sessions = joined(labelled, options.join, routers)
-        results = list(map_runs(job, sessions, options.jobs))
+        results = list(LocalEngine(options.jobs).map(job, sessions))
         show("sessions", results, by_domain=options.by_domain)
 
 

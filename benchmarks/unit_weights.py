@@ -34,7 +34,7 @@ from statecomp.replays.safety import Dependencies, common_identifiers
 from statecomp.traces.jsonl import read_runs
 from statecomp.wire.assemble import parse
 from statecomp.wire.providers import wire_named
-from statecomp.workers.local import map_runs
+from statecomp.workers.local import LocalEngine
 
 PENALTY, ROUNDS = 0.6, 120
 CHECKPOINTS = (0.4, 0.75)
@@ -91,7 +91,7 @@ def used_later(
 
 def cases(columns: dict[str, int]) -> Iterator[Case]:
     runs = [run for run in read_runs(RUNS) if not isinstance(run, BadInput)]
-    common = common_identifiers(map_runs(used_identifiers, runs, 1))
+    common = common_identifiers(LocalEngine(1).map(used_identifiers, runs))
     labels = read_labels()
     for run in runs:
         history = parse(run.messages, wire_named(run.protocol))

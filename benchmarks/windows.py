@@ -27,7 +27,7 @@ from statecomp.history.trajectory import Trajectory
 from statecomp.replays.run import replay_run
 from statecomp.replays.sessions import joined
 from statecomp.traces.jsonl import read_runs
-from statecomp.workers.local import map_runs
+from statecomp.workers.local import LocalEngine
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -65,7 +65,7 @@ def main() -> None:
     found = [r for r in read_runs(DATA / "trajectories.jsonl.gz") if not isinstance(r, BadInput)]
     runs = [run for run in found if run.id in labels]
     sessions = joined(runs, options.join, SameRouters((options.folds,)))
-    results = list(map_runs(job, sessions, options.jobs))
+    results = list(LocalEngine(options.jobs).map(job, sessions))
     requests = sum(len(result["whole"]) for result in results)
     print(f"{len(results)} sessions, {requests / len(results):.0f} requests each")
     for window in options.windows:

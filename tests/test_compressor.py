@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from statecomp.checkpoint import Checkpoint, Pins
 from statecomp.compressor import StateComp
@@ -31,7 +29,6 @@ from statecomp.llm.chat import ChatFailed
 from statecomp.recipes import recipe_named
 from statecomp.records.record import Record
 from statecomp.testing.words import BULK, OneLiner, WordScorer, chat_of, history_of, shape
-from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp.wire.protocol import Placement
 
 Messages = list[dict[str, Any]]
@@ -454,26 +451,6 @@ def test_strict_back_ends_get_the_summary_inside_the_neighbouring_user_message()
     roles = [m["role"] for m in sent]
     assert "user user" not in " ".join(roles)
     assert sent[0]["content"].startswith("request 0\n\n[Record of past steps 1-4")
-
-
-@given(st.text(alphabet="prk", min_size=1, max_size=30), st.integers(0, 3))
-def test_growing_a_history_message_by_message_never_breaks_a_rule(word: str, after: int) -> None:
-    """Whatever the client sends next, the view is valid, not longer, and extends the last view
-    unless something was committed."""
-    gates = Gates(longer_than=1, min_source_tokens=0)
-    comp = StateComp(AgeScorer(after), summarizer=OneLiner(), rule=gates)
-    messages = chat_of(word)
-    wire = OpenAIChat()
-    previous: list[Any] = []
-    for stop in range(1, len(messages) + 1):
-        if wire.check(messages[:stop]):
-            continue  # a client does not ask in the middle of a tool call
-        checkpoint = comp.checkpoint(messages[:stop])
-        assert wire.check(checkpoint.messages) == []
-        assert checkpoint.sent_tokens <= checkpoint.raw_tokens
-        if not checkpoint.commits:
-            assert checkpoint.messages[: len(previous)] == previous
-        previous = checkpoint.messages
 
 
 class FailsAfter(OneLiner):

@@ -70,10 +70,13 @@ def test_a_rewrite_is_valid_shorter_pure_and_repeatable(
 def test_a_growing_history_keeps_its_commits_and_stays_valid(
     protocol: str, data: st.DataObject
 ) -> None:
+    """Whatever is sent next, the view is no longer, and goes on from the last view unless something
+    was committed."""
     messages: list[Any] = data.draw(PROTOCOLS[protocol]())
     comp = engine(protocol, Placement(), data.draw(st.integers(0, 2)))
     wire = wire_named(protocol)
     committed: set[str] = set()
+    previous: list[Any] = []
     for stop in range(1, len(messages) + 1):
         # Nobody asks in the middle of an answer: what the agent says in one turn comes as a whole.
         own = messages[stop - 1].get("role") == "assistant"
@@ -81,6 +84,10 @@ def test_a_growing_history_keeps_its_commits_and_stays_valid(
             continue
         checkpoint = comp.checkpoint(copy.deepcopy(messages[:stop]))
         assert wire.check(checkpoint.messages) == []
+        assert checkpoint.sent_tokens <= checkpoint.raw_tokens
+        if not checkpoint.commits:
+            assert checkpoint.messages[: len(previous)] == previous
+        previous = checkpoint.messages
         sent = json.dumps(checkpoint.messages)
         committed |= {json.dumps(commit.text)[1:-1] for commit in checkpoint.commits}
         assert all(text in sent for text in committed)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypedDict
 
 from statecomp.checkpoint import Checkpoint, Pins, as_it_came, first_change
 from statecomp.controller.anchors import anchor_of
@@ -45,8 +45,14 @@ KEPT = "the caller wants one of its messages kept"
 Keep: TypeAlias = Callable[[JsonObject], object]
 
 
-def _here(judge: Judge) -> Judge:
-    return judge
+class EngineParts(TypedDict, total=False):
+    """What a service shares between its engines, or knows of one; see `StateComp`."""
+
+    log: CommitLog
+    shelf: ConversationCache
+    secrets: Secrets
+    mark_key: bytes
+    judged_by: Callable[[Judge], Judge] | None
 
 
 class StateComp(Strategy):
@@ -84,7 +90,7 @@ class StateComp(Strategy):
         shelf: ConversationCache | None = None,
         secrets: Secrets = none_secret,
         mark_key: bytes = b"",
-        judged_by: Callable[[Judge], Judge] = _here,
+        judged_by: Callable[[Judge], Judge] | None = None,
     ) -> None:
         chosen = recipe_named(recipe) if isinstance(recipe, str) else recipe
         self.wire: Wire = wire_named(protocol, placement)
@@ -102,7 +108,8 @@ class StateComp(Strategy):
             count,
             mark_key,
         )
-        self.judge = judged_by(Judging(controller))
+        here = Judging(controller)
+        self.judge: Judge = judged_by(here) if judged_by else here
         self._decisions = Decisions(
             self._log,
             self._replayer,

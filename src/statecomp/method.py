@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Unpack
 
 from statecomp.checkpoint import Pins
-from statecomp.compressor import StateComp
-from statecomp.controller.judging import Judge
+from statecomp.compressor import EngineParts, StateComp
 from statecomp.controller.spans import Rule
-from statecomp.decisions import Secrets, none_secret
-from statecomp.ledger.commits import CommitLog
 from statecomp.llm.side import SideAccount
 from statecomp.recipes import DEFAULT, RECIPES, shipped_scorer
 from statecomp.strategy import Scorer, Summarizer
 from statecomp.tokens import ESTIMATE, TokenCounter
-from statecomp.wire.conversations import ConversationCache
 from statecomp.wire.protocol import Placement
 from statecomp.writers import ModelRecords
 
@@ -61,16 +58,9 @@ class Method:
         return records.writer(account, records.chat, records.credit())
 
     def engine(
-        self,
-        protocol: str,
-        *,
-        log: CommitLog | None = None,
-        account: SideAccount | None = None,
-        shelf: ConversationCache | None = None,
-        secrets: Secrets = none_secret,
-        mark_key: bytes = b"",
-        judged_by: Callable[[Judge], Judge] = lambda here: here,
+        self, protocol: str, account: SideAccount | None = None, **parts: Unpack[EngineParts]
     ) -> StateComp:
+        """An engine that decides so; writing its records is charged to the `account`."""
         account = account or SideAccount()
         return StateComp(
             self.scorer(),
@@ -83,10 +73,6 @@ class Method:
             protocol=protocol,
             placement=self.placement,
             count=self.count,
-            log=log,
             account=account,
-            shelf=shelf,
-            secrets=secrets,
-            mark_key=mark_key,
-            judged_by=judged_by,
+            **parts,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -204,16 +203,6 @@ def test_spans_are_the_maximal_selected_runs(
         assert (place in chosen) == wanted
     for left, right in pairwise(spans):
         assert left.stop < right.start
-
-
-@given(WORDS)
-def test_nothing_is_mutated_and_the_same_input_gives_the_same_bytes(word: str) -> None:
-    messages = chat_of(word)
-    before = copy.deepcopy(messages)
-    first = controller().rewrite(parse(messages, OpenAIChat())).history.messages
-    second = controller().rewrite(parse(messages, OpenAIChat())).history.messages
-    assert messages == before
-    assert json.dumps(first) == json.dumps(second)
 
 
 @given(WORDS)

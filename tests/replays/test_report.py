@@ -102,7 +102,8 @@ def run(name: str, domain: str = "code", text: str = "a summary") -> RunReplay:
 
 
 def page(results: Sequence[RunReplay], **settings: Any) -> str:
-    return report_html(results, PRICES, **{"title": "Replay", "counter": "estimate", **settings})
+    given = {"title": "Replay", "counter": "estimate", **settings}
+    return report_html(report_data(results, PRICES, **given))
 
 
 class Elements(HTMLParser):

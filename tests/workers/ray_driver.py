@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -69,5 +70,5 @@ def told(engine: Engine, folder: Path) -> None:
 if __name__ == "__main__":
     address, scene, folder = sys.argv[1:]
     scenes = {"halted": halted, "told": told}
-    with RayEngine(address, workers=2) as ray_engine:
+    with closing(RayEngine(address, workers=2)) as ray_engine:
         scenes[scene](ray_engine, Path(folder))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from statecomp.errors import BadInput
 from statecomp.workers.engine import AHEAD, RETRIES, Crew, Spared, WorkersLost, in_order
-from statecomp.workers.local import LocalEngine, map_runs
+from statecomp.workers.local import LocalEngine
 from tests.workers.jobs import Arriving, Dying, counting, only_even, square
 
 
@@ -59,7 +59,7 @@ def test_two_processes_take_items_only_as_they_come_free_and_the_job_once_each(
 
 def test_one_job_works_here_and_lazily() -> None:
     taken: list[int] = []
-    assert next(map_runs(square, counting(taken))) == 0
+    assert next(LocalEngine().map(square, counting(taken))) == 0
     assert taken == [0]
 
 
@@ -70,14 +70,14 @@ def test_a_bad_item_raises_what_the_job_raised_or_is_a_result_where_asked() -> N
         with pytest.raises(BadInput, match="numbers, line 1: is odd") as raised:
             next(results)
         assert (raised.value.problem, raised.value.line) == ("is odd", 1)
-    found = [*map_runs(Spared(only_even), range(4))]
+    found = [*LocalEngine().map(Spared(only_even), range(4))]
     assert [str(one) for one in found] == ["0", "numbers, line 1: is odd", "2",
                                           "numbers, line 3: is odd"]  # fmt: skip
 
 
 def test_a_killed_process_costs_only_what_it_had_not_finished(tmp_path: Path) -> None:
     log = tmp_path / "calls"
-    assert [*map_runs(Dying(20, log), range(40), 2)] == [*map(square, range(40))]
+    assert [*LocalEngine(2).map(Dying(20, log), range(40))] == [*map(square, range(40))]
     calls = log.read_text().split()
     assert calls.count("20") == 2
     # Results that came before the loss are not made again.
@@ -88,5 +88,5 @@ def test_a_killed_process_costs_only_what_it_had_not_finished(tmp_path: Path) ->
 def test_an_item_that_always_kills_its_process_ends_in_one_sentence(tmp_path: Path) -> None:
     log = tmp_path / "calls"
     with pytest.raises(WorkersLost, match="try fewer --jobs"):
-        list(map_runs(Dying(0, log, once=False), range(1), 2))
+        list(LocalEngine(2).map(Dying(0, log, once=False), range(1)))
     assert log.read_text().split() == ["0"] * (RETRIES + 1)

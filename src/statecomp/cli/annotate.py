@@ -139,7 +139,7 @@ def readings_of(found: Sequence[Trajectory], skip_bad: bool) -> Iterator[Reading
         try:
             yield Reading.of(run)
         except BadInput as problem:
-            refuse(problem.at(file=run.source), skip_bad)
+            refuse(problem, skip_bad)
 
 
 def _label_by_dataflow(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from typing import Any
 
 import click
@@ -46,7 +46,7 @@ def engine_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def open_engine(kind: str, jobs: int | None, address: str) -> AbstractContextManager[Engine]:
     if kind == "ray":
-        return RayEngine(address, jobs or 0)
+        return closing(RayEngine(address, jobs or 0))
     if address:
         raise click.UsageError("--address goes with --engine ray")
     return nullcontext(LocalEngine(jobs or 1))

@@ -47,7 +47,7 @@ class ExamJob:
         try:
             reading = Reading.of(run)
         except BadInput as problem:
-            return problem.at(file=run.source)
+            return problem
         return list(sit(reading, self._ready(run), writers, count))
 
     def _ready(self, run: Trajectory) -> Ready:

@@ -10,7 +10,7 @@ import click
 from statecomp.annotation.labels import labels_in
 from statecomp.annotation.stats import LabelledRun, labelled_run, last_checkpoints
 from statecomp.cli.files import write_pictures
-from statecomp.cli.labels import RUNS_HELP, blamed, readings_of
+from statecomp.cli.labels import RUNS_HELP, blamed, labelled_readings
 from statecomp.cli.lazy import PlainGroup
 from statecomp.cli.options import PATH
 from statecomp.cli.terminal import warn
@@ -55,7 +55,7 @@ def labels_command(file: Path, runs: tuple[Path, ...], folder: Path, note: str) 
 
 def _labelled_runs(file: Path, runs: tuple[Path, ...]) -> list[LabelledRun]:
     given = labels_in(file)
-    found = readings_of(runs, given.keys())
+    found = labelled_readings(runs, given.keys())
     with blamed(file):
         last_checkpoints(given, readings=found)
     drawn = [labelled_run(reading, given[run]) for run, reading in sorted(found.items())]

@@ -26,7 +26,6 @@ from statecomp.cli.lazy import PlainGroup
 from statecomp.cli.options import JSON_FILE, PATH
 from statecomp.cli.terminal import show, table_of, warn
 from statecomp.errors import BadInput
-from statecomp.history.trajectory import Trajectory
 from statecomp.traces.jsonl import read_all
 
 RUNS_HELP = "The recorded runs: their lengths, domains and kinds of action."
@@ -74,7 +73,7 @@ def compare_command(
     b = second_readings(read_readings(first)) if reference is None else labels_in(reference)
     if not b:
         raise BadInput("holds no second reading by another annotator", file=str(first))
-    found = readings_of(runs, a.keys() | b.keys())
+    found = labelled_readings(runs, a.keys() | b.keys())
     with blamed(first, reference):
         last = last_checkpoints(a, b, readings=found)
         facets = facets_of(found.values()) if runs else NO_FACETS
@@ -102,7 +101,7 @@ def stats_command(file: Path, runs: tuple[Path, ...], json_file: Path | None) ->
       statecomp labels stats labels.jsonl --runs runs.jsonl.gz
     """
     given = labels_in(file)
-    found = readings_of(runs, given.keys())
+    found = labelled_readings(runs, given.keys())
     with blamed(file):
         last = last_checkpoints(given, readings=found)
     columns = {"all": supervision(given, last)}
@@ -115,7 +114,7 @@ def stats_command(file: Path, runs: tuple[Path, ...], json_file: Path | None) ->
     show(_supervision_table(file.name, columns))
 
 
-def readings_of(paths: Sequence[Path], labelled: Collection[str]) -> dict[str, Reading]:
+def labelled_readings(paths: Sequence[Path], labelled: Collection[str]) -> dict[str, Reading]:
     """The labelled runs among the recorded ones; what either side lacks is said."""
     found: dict[str, Reading] = {}
     unlabelled = 0
@@ -125,7 +124,7 @@ def readings_of(paths: Sequence[Path], labelled: Collection[str]) -> dict[str, R
         if run.id in found:
             raise BadInput(f"the run {run.id!r} occurs twice", file=run.source, field="id")
         if run.id in labelled:
-            found[run.id] = _reading(run)
+            found[run.id] = Reading.of(run)
         else:
             unlabelled += 1
     if paths and not found:
@@ -136,13 +135,6 @@ def readings_of(paths: Sequence[Path], labelled: Collection[str]) -> dict[str, R
         missing = len(labelled) - len(found)
         warn(f"labelled runs not among the runs given: {missing:,}; their length is not known")
     return found
-
-
-def _reading(run: Trajectory) -> Reading:
-    try:
-        return Reading.of(run)
-    except BadInput as problem:
-        raise problem.at(file=run.source) from problem
 
 
 @contextmanager

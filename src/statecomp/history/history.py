@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -68,12 +68,7 @@ class History:
     @property
     def messages(self) -> list[JsonObject]:
         """The wire objects, in order: the very ones that came in, where they were kept."""
-        return list(self.iter_messages())
-
-    def iter_messages(self) -> Iterator[JsonObject]:
-        """Every message, as it came in or as it was written."""
-        for segment in self.segments:
-            yield from segment.messages
+        return [message for segment in self.segments for message in segment.messages]
 
     def members(self, span: Span) -> tuple[Interaction, ...]:
         """The interactions of a span, or the originals of its records.

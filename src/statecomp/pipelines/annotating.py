@@ -16,7 +16,7 @@ from statecomp.annotation.records import Reading
 from statecomp.errors import BadInput, StateCompError
 from statecomp.history.trajectory import Trajectory
 from statecomp.llm.chat import Chat
-from statecomp.pipelines.runs import OnBad, Runs, RunSource, held, source_of, stop
+from statecomp.pipelines.runs import ChosenRuns, OnBad, Runs, held, stop
 from statecomp.workers.engine import Engine, Spared, Watch, unwatched
 from statecomp.workers.local import IN_PROCESS
 
@@ -35,7 +35,7 @@ def annotate(
     is in the `journal` before it is used, so that a stopped annotation goes on where it was.
     `window` is how many tokens the model reads at once.
     """
-    source = source_of(runs)
+    source = ChosenRuns.of(runs)
     if chat is None:
         return by_dataflow(source)
     if journal is None:
@@ -55,16 +55,12 @@ class DataflowJob:
     def __call__(self, run: Trajectory | BadInput) -> Annotated:
         if isinstance(run, BadInput):
             raise run
-        try:
-            reading = Reading.of(run)
-        except BadInput as problem:
-            raise problem.at(file=run.source) from problem
-        made = annotate_reading(reading, Dataflow())
+        made = annotate_reading(Reading.of(run), Dataflow())
         return made if self.judgments else replace(made, judgments=())
 
 
 def by_dataflow(
-    source: RunSource,
+    source: ChosenRuns,
     engine: Engine = IN_PROCESS,
     *,
     judgments: bool = True,

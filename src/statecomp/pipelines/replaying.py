@@ -15,9 +15,9 @@ from statecomp.config.folds import SameRouters, same_routers
 from statecomp.controller.prices import Prices, shipped_prices
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
-from statecomp.pipelines.runs import OnBad, Runs, RunSource, source_of, stop
+from statecomp.pipelines.runs import ChosenRuns, OnBad, Runs, stop
 from statecomp.replays.document import replay_document
-from statecomp.replays.report import report_html
+from statecomp.replays.report import report_data, report_html
 from statecomp.replays.run import NO_LABELS, RunReplay, Survey, replay_run, survey
 from statecomp.replays.safety import common_identifiers
 from statecomp.replays.sessions import batches, checked, joined
@@ -50,9 +50,9 @@ class Replayed:
 
     def report(self, title: str = "replay") -> str:
         """One self-contained page, as `statecomp replay --report` writes it."""
-        return report_html(
-            self.runs, self.prices, title=title, counter=self.count.name, labels=self.labels
-        )
+        counter = self.count.name
+        data = report_data(self.runs, self.prices, title=title, counter=counter, labels=self.labels)
+        return report_html(data)
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def replay(
         join=join,
         breaks=breaks,
     )
-    return task.over(source_of(runs))
+    return task.over(ChosenRuns.of(runs))
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class ReplayTask:
 
     def over(
         self,
-        source: RunSource,
+        source: ChosenRuns,
         engine: Engine = IN_PROCESS,
         progress: Progress = silent,
         on_bad: OnBad = stop,
@@ -206,7 +206,7 @@ def _nothing_joins(together: SameRouters) -> BadInput:
 
 
 def _surveyed(
-    source: RunSource, engine: Engine, progress: Progress, on_bad: OnBad
+    source: ChosenRuns, engine: Engine, progress: Progress, on_bad: OnBad
 ) -> list[Survey | BadInput]:
     """For each run that can be read what is in it, or why it is no history."""
 
@@ -233,4 +233,4 @@ def _survey(run: Trajectory) -> Survey | BadInput:
     try:
         return survey(run)
     except BadInput as problem:
-        return problem.at(file=run.source)
+        return problem

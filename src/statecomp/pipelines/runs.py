@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
-from statecomp.traces.jsonl import read_all
+from statecomp.traces.jsonl import read_runs
 
 Runs: TypeAlias = str | Path | Iterable[str | Path | Trajectory]
 """A file, several of them, or runs."""
@@ -21,31 +22,26 @@ def stop(problem: BadInput) -> None:
     raise problem
 
 
-class RunSource(Protocol):
-    """Runs that can be read more than once; what is wrong with a bad one stands in its place."""
-
-    def __iter__(self) -> Iterator[Trajectory | BadInput]: ...
-
-    def nothing(self) -> BadInput:
-        """What to say when there was not one."""
-        ...
-
-
 @dataclass(frozen=True)
 class ChosenRuns:
-    """The runs a person asked for, in their files: read as they are used, never all held.
+    """The runs a person asked for, in files or in memory: read as they are used, never all held.
 
-    What is wrong with a bad record stands in its place, so that it is met in the same order
-    whatever the engine reads ahead.
+    They can be read more than once.  What is wrong with a bad record stands in its place, so that
+    it is met in the same order whatever the engine reads ahead.
     """
 
-    paths: tuple[Path, ...]
+    given: tuple[str | Path | Trajectory, ...]
     limit: int | None = None
     domain: str | None = None
 
+    @classmethod
+    def of(cls, runs: Runs) -> ChosenRuns:
+        """Whatever a caller gave."""
+        return cls((runs,) if isinstance(runs, str | Path) else tuple(runs))
+
     def __iter__(self) -> Iterator[Trajectory | BadInput]:
         found = 0
-        for run in read_all(self.paths):
+        for run in chain.from_iterable(map(_read, self.given)):
             if isinstance(run, BadInput):
                 yield run
             elif self.domain is None or run.domain.casefold() == self.domain.casefold():
@@ -55,35 +51,17 @@ class ChosenRuns:
                 return
 
     def nothing(self) -> BadInput:
+        """What to say when there was not one."""
         wanted = f" of the domain {self.domain!r}" if self.domain else ""
-        return BadInput(f"no run{wanted} could be read", file=", ".join(map(str, self.paths)))
+        files = (str(one) for one in self.given if not isinstance(one, Trajectory))
+        return BadInput(f"no run{wanted} could be read", file=", ".join(files))
 
 
-@dataclass(frozen=True)
-class GivenRuns:
-    """Runs that are in memory, and files among them."""
-
-    runs: tuple[str | Path | Trajectory, ...]
-
-    def __iter__(self) -> Iterator[Trajectory | BadInput]:
-        for run in self.runs:
-            if isinstance(run, Trajectory):
-                yield run
-            else:
-                yield from ChosenRuns((Path(run),))
-
-    def nothing(self) -> BadInput:
-        return BadInput("there is no run in what was given")
+def _read(one: str | Path | Trajectory) -> Iterable[Trajectory | BadInput]:
+    return (one,) if isinstance(one, Trajectory) else read_runs(Path(one))
 
 
-def source_of(runs: Runs) -> RunSource:
-    """Whatever a caller gave, as something that can be read more than once."""
-    if isinstance(runs, str | Path):
-        return ChosenRuns((Path(runs),))
-    return GivenRuns(tuple(runs))
-
-
-def held(source: RunSource, on_bad: OnBad = stop) -> list[Trajectory]:
+def held(source: ChosenRuns, on_bad: OnBad = stop) -> list[Trajectory]:
     """All of them at once, for work that looks at each more than once."""
     found: list[Trajectory] = []
     for run in source:

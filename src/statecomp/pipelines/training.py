@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from statecomp.annotation.forecasts import Forecasts, read_forecasts
 from statecomp.annotation.labels import Labels, read_labels
-from statecomp.pipelines.runs import Runs, held, source_of
+from statecomp.pipelines.runs import ChosenRuns, Runs, held
 from statecomp.router import pipeline
 from statecomp.router.bundle import save
 from statecomp.router.pipeline import (
@@ -68,7 +68,7 @@ def _material(
     ]
     said = read_forecasts(Path(forecasts)) if isinstance(forecasts, str | Path) else forecasts
     return Material(
-        held(source_of(runs)),
+        held(ChosenRuns.of(runs)),
         _read(labels),
         None if more is None else _read(more),
         said,

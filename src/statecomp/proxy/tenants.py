@@ -35,10 +35,6 @@ def secrets_among(texts: Iterable[str]) -> Callable[[str], bool]:
     return lambda text: masker.masked(text, known) != text
 
 
-def _here(judge: Judge) -> Judge:
-    return judge
-
-
 class ThreadAccount(local, SideAccount):
     """Side calls by the thread that made them: decisions run side by side in one engine."""
 
@@ -86,14 +82,14 @@ class TenantCompressors:
         if self.judges is not None:
             self.judges.close()
 
-    def _judged(self, key: tuple[str, str]) -> tuple[Method, Callable[[Judge], Judge]]:
+    def _judged(self, key: tuple[str, str]) -> tuple[Method, Callable[[Judge], Judge] | None]:
         """Where a model writes records, which it is asked for from here, others only score."""
         method, judges = self.method, self.judges
         if judges is None:
-            return method, _here
+            return method, None
         if method.writes_at_once:
             return method, judges.judging(key)
-        return replace(method, scorer=lambda: judges.scorer(key, method.scorer())), _here
+        return replace(method, scorer=lambda: judges.scorer(key, method.scorer())), None
 
     def _new(self, tenant: str, protocol: str) -> StateComp:
         account = ThreadAccount()

@@ -36,27 +36,12 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
-def report_html(
-    results: Sequence[RunReplay],
-    prices: Prices,
-    *,
-    title: str,
-    counter: str,
-    labels: LabelSource | None = None,
-    detailed: int = 40,
-) -> str:
-    """The page as text; it can always be written as UTF-8.
-
-    `counter` names the token counter, `labels` what timing is judged by.  All runs are in the
-    tables, `detailed` of them get a grid.
-    """
+def report_html(data: Mapping[str, Any]) -> str:
+    """The page of this `report_data` as text; it can always be written as UTF-8."""
     page = files("statecomp.replays").joinpath("report.html").read_text("utf-8")
-    data = report_data(
-        results, prices, title=title, counter=counter, labels=labels, detailed=detailed
-    )
     # Split before anything is filled in: what is filled in may itself contain a mark.
     head, _, tail = page.partition(DATA_MARK)
-    shown = _CONTROL.sub("\ufffd", _encodable(title))
+    shown = _CONTROL.sub("\ufffd", _encodable(data["title"]))
     return head.replace(TITLE_MARK, escape(shown)) + island(data) + tail
 
 
@@ -66,10 +51,14 @@ def report_data(
     *,
     title: str,
     counter: str,
-    detailed: int,
     labels: LabelSource | None = None,
+    detailed: int = 40,
 ) -> dict[str, Any]:
-    """Everything the page shows, as JSON."""
+    """Everything the page shows, as JSON.
+
+    `counter` names the token counter, `labels` what timing is judged by.  All runs are in the
+    tables, `detailed` of them get a grid.
+    """
     chosen = choose_detailed(results, detailed)
     raw = sum((result.raw for result in results), Bill())
     dollars = dollars_of((bill for result in results for bill in result.raw_bills), prices)

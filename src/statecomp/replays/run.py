@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from statecomp.annotation.labels import Labels
+from statecomp.annotation.records import Reading
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, JsonObject
 from statecomp.history.trajectory import Trajectory
@@ -130,7 +131,7 @@ class Survey:
 
 
 def survey(run: Trajectory) -> Survey:
-    history = parse(run.messages, wire_named(run.protocol))
+    history = Reading.of(run).history
     names = frozenset[str]().union(*map(action_identifiers, history.interactions))
     return Survey(run.id, run.protocol, run.domain, run.group, len(history.interactions), names)
 

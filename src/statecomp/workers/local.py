@@ -47,11 +47,6 @@ class LocalEngine:
 IN_PROCESS = LocalEngine()
 
 
-def map_runs(work: Callable[[In], Out], items: Iterable[In], jobs: int = 1) -> Iterator[Out]:
-    """`work` over the items, results in the order of the items whatever the number of jobs."""
-    return LocalEngine(jobs).map(work, items)
-
-
 class _Processes(Generic[In, Out]):
     """Processes that hold the job; when one dies, only what has no result yet is done again."""
 

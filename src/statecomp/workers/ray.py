@@ -12,7 +12,6 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Generic
 
 from statecomp import __version__
@@ -36,7 +35,7 @@ class RayEngine:
     """Workers of the cluster at `address`, at most `workers` at a time (0: one for each CPU).
 
     Without an address, and without RAY_ADDRESS, a Ray of its own is started on this machine and
-    stopped at the end.  Connects with the first map, disconnects at the end of the `with` block.
+    stopped at the end.  Connects with the first map, disconnects when it is closed.
     """
 
     def __init__(self, address: str = "", workers: int = 0) -> None:
@@ -57,15 +56,7 @@ class RayEngine:
         with closing(_Tasks[In, Out](self._ray, job, workers)) as crew:
             yield from in_order(crew, items, AHEAD * workers, watch)
 
-    def __enter__(self) -> RayEngine:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         if self._connected:
             self._connected = False
             self._ray.shutdown()

@@ -19,7 +19,7 @@ from statecomp.cli.terminal import show, warn, watched
 from statecomp.config import Settings, strategy_factory
 from statecomp.controller.prices import shipped_prices
 from statecomp.errors import BadInput
-from statecomp.workers.local import map_runs
+from statecomp.workers.local import LocalEngine
 from statecomp_bench.cli.options import (
     BASE_URL,
     DEADLINE,
@@ -129,7 +129,7 @@ def prepare_command(
     folder = HandoffFolder(path)
     job = PreparingHandoffs(path, _conditions(unprotected), tuple(folder.handoffs()))
     made = 0
-    for handoffs in watched(map_runs(job, occasions, jobs), "preparing", len(occasions)):
+    for handoffs in watched(LocalEngine(jobs).map(job, occasions), "preparing", len(occasions)):
         for handoff in handoffs:
             folder.add(handoff)
             made += 1
@@ -186,7 +186,7 @@ def run_command(
     opener = checked_opener(model, base_url, deadline_s)
     job = ReaderChoice(path, opener, _conditions(unprotected, max_steps or 0))
     reasons: Counter[str] = Counter()
-    for ending in watched(map_runs(job, todo, jobs), "reading", len(todo)):
+    for ending in watched(LocalEngine(jobs).map(job, todo), "reading", len(todo)):
         reasons.update([ending.reason] if ending.reason else [])
     for reason, count in reasons.items():
         warn(f"{count} ended early: {reason}")

@@ -18,7 +18,7 @@ from statecomp.config import Settings, strategy_factory
 from statecomp.errors import BadInput, StateCompError
 from statecomp.llm.chat import Chat
 from statecomp.wire.chats import open_chat
-from statecomp.workers.local import map_runs
+from statecomp.workers.local import LocalEngine
 from statecomp_bench.cli.options import JOBS
 from statecomp_bench.nextsteps.answers import written
 from statecomp_bench.nextsteps.assigning import NextAssignment, instructions, judges, readers
@@ -151,7 +151,7 @@ def prepare_command(
         warn(f"only {len(found)} tasks have such a moment")
     folder, made = NextFolder(path), 0
     job = PreparingMoments(path, chosen)
-    for pages in watched(map_runs(job, found, jobs), "preparing", len(found)):
+    for pages in watched(LocalEngine(jobs).map(job, found), "preparing", len(found)):
         for page in pages:
             folder.add(page)
             made += 1

@@ -17,7 +17,7 @@ from statecomp.config import Settings, strategy_factory
 from statecomp.controller.prices import shipped_prices
 from statecomp.errors import BadInput
 from statecomp.strategy import Strategy
-from statecomp.workers.local import map_runs
+from statecomp.workers.local import LocalEngine
 from statecomp_bench.acting import ScriptedModel
 from statecomp_bench.cli.options import (
     BASE_URL,
@@ -188,7 +188,7 @@ def carried_out(
         warn(f"{len(done)} runs are recorded in {folder} already; {len(todo)} are left")
     failed: Counter[str] = Counter()
     made = []
-    for result in watched(map_runs(job, todo, jobs), "running", len(todo)):
+    for result in watched(LocalEngine(jobs).map(job, todo), "running", len(todo)):
         append_result(folder, result)
         made.append(result)
         failed[result.reason] += result.failed

@@ -98,13 +98,9 @@ def _read(
             owner, scopes = None, []  # what was shown between two rules has ended
         while scopes and scopes[-1].ends(line):
             owner = scopes.pop().before  # what stood deeper below its title has ended
-        if (stop := fence_end(lines, place)) > place:
-            yield place, fenced(lines[place + 1 : stop - 1], owner)
-            place = stop
-            continue
-        stop = table_end(lines, place)
+        stop, apart = _set_apart(lines, place, owner)
         if stop > place:
-            yield place, rows(lines[place:stop], owner)
+            yield place, apart
             place = stop
         elif inner := _inside(line, data):
             yield place, inner
@@ -129,6 +125,16 @@ def _read(
             stop = _item_end(lines, place, WRAPPED if document else WRAPPED_PLAIN)
             yield place, _told(lines[place:stop], owner, document)
             place = stop
+
+
+def _set_apart(
+    lines: Sequence[str], place: int, owner: Owner | None
+) -> tuple[int, Iterable[Piece]]:
+    """Where what begins here ends if it is a fenced block or a table, and its pieces."""
+    if (stop := fence_end(lines, place)) > place:
+        return stop, fenced(lines[place + 1 : stop - 1], owner)
+    stop = table_end(lines, place)
+    return stop, rows(lines[place:stop], owner)
 
 
 def _placed(
