@@ -259,6 +259,10 @@ def test_a_value_of_a_page_stands_with_the_word_above_it() -> None:
     marks = "\n".join(f"[{n}]<img />" for n in range(20, 30))
     page = f"{marks}\nOats of the last year\nCarts\nUp to $385\nBarrels of wine and beer\n"
     assert "Carts: Up to $385" in told(page)
+    apart = page.replace("Up to", "[31]<a Read on about them/>\nUp to")
+    assert "Carts: Up to $385" not in told(apart)
+    tagged = "\n".join(("_[:]Carts", "_[:]Up to $385", *(f"B{n}[:]<b>x</b>" for n in range(9))))
+    assert "Carts: Up to $385" in told(tagged)
 
 
 def test_settings_below_each_other_are_no_table_with_a_header() -> None:
