@@ -21,7 +21,7 @@ from statecomp.records.extracting.order.foremost import (
 from statecomp.records.extracting.order.ranking import Setting, likelihood
 from statecomp.records.extracting.order.valued import later_values, outdated
 from statecomp.records.extracting.pieces import Form, Owner
-from statecomp.records.extracting.reading.calls import asked_of
+from statecomp.records.extracting.reading.calls import words_of_call
 from statecomp.records.extracting.reading.lasting import lasting, overwritten
 from statecomp.records.extracting.reading.misleading import binding, misleads
 from statecomp.records.extracting.reading.short import whole_answers
@@ -44,7 +44,7 @@ FADE = 0.7
 """How fast one step's further units lose: later steps need something of most steps."""
 NAMED = 150_000
 """What a missing name counts against its odds, which are understated, in tokens carried."""
-EXTRA_SHARE, EXTRA_TOKENS = 0.22, 200
+EXTRA_SHARE, EXTRA_TOKENS = 0.225, 210
 """The share of its source, and the tokens besides, that a record may have with all its extras."""
 INDEX_SHARE = 0.06
 """The share of its source that an index of names may take on top: without, steps break."""
@@ -125,7 +125,7 @@ class ExtractiveSummarizer:
         # What was left out because it says nothing, or too much, was there all the same.
         totals = UnitTotals.of(seen, [step.length for step in steps], whole_answers(span))
         fresh = _unsaid(chances, units, told, steps)
-        across = kin_across(units, fresh, [asked_of(member) for member in span])
+        across = kin_across(units, fresh, [words_of_call(member) for member in span])
         fresh, chances = levelled(fresh, across), levelled(chances, across)
         draft = Draft(told, units, [step.number for step in steps], density, totals, across)
         reserve = self._reserve(told.record, owed(span, situation.rest), room)

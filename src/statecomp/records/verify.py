@@ -138,10 +138,12 @@ def completed(record: Record, span: Sequence[Interaction], situation: Situation)
     missing = {name: kind for name, kind in missing.items() if name not in ends}
     if not missing:
         return record
-    places, words = [], []
-    for line, names in _quoted(missing, span):
-        located = all(missing[name] in _PLACES for name in names)
-        (places if located else words).append(line)
+    told = [
+        (line, all(missing[name] in _PLACES for name in names))
+        for line, names in _quoted(missing, span)
+    ]
+    words = (line for line, located in told if not located)
+    places = (line for line, located in told if located)
     return replace(record, facts=(*record.facts, *words), locations=(*record.locations, *places))
 
 

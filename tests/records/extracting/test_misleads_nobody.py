@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from statecomp.history.facts import FactIndex
-from statecomp.history.interaction import Interaction
+from statecomp.history.interaction import Call, Interaction, Observation
 from statecomp.history.situation import Situation
 from statecomp.records.extract import ExtractiveSummarizer
 from statecomp.records.extracting.arguments import as_diff
@@ -259,6 +259,10 @@ def test_a_value_of_a_page_stands_with_the_word_above_it() -> None:
     marks = "\n".join(f"[{n}]<img />" for n in range(20, 30))
     page = f"{marks}\nOats of the last year\nCarts\nUp to $385\nBarrels of wine and beer\n"
     assert "Carts: Up to $385" in told(page)
+    apart = page.replace("Up to", "[31]<a Read on about them/>\nUp to")
+    assert "Carts: Up to $385" not in told(apart)
+    tagged = "\n".join(("_[:]Carts", "_[:]Up to $385", *(f"B{n}[:]<b>x</b>" for n in range(9))))
+    assert "Carts: Up to $385" in told(tagged)
 
 
 def test_settings_below_each_other_are_no_table_with_a_header() -> None:
@@ -324,3 +328,17 @@ def test_what_stands_below_a_long_rule_is_of_no_section_above_it() -> None:
 
 def test_of_a_few_words_no_part_stands_for_all() -> None:
     assert outcome("Grinding\n+!") == "Grinding; +!"
+
+
+def test_the_things_of_several_calls_are_counted_each_by_itself() -> None:
+    calls = tuple(
+        Call(f"c{n}", "find", json.dumps({"place": word})) for n, word in enumerate(NOISE)
+    )
+    seen = [json.dumps({"places": [{"name": word, "rooms": 4, "beds": 9}]}) for word in NOISE]
+    answers = tuple(Observation(f"c{n}", text) for n, text in enumerate(seen))
+    span = Interaction("i1", 1, (), 0, calls=calls, observations=answers)
+    units = units_of([span])
+    rooms = [unit for unit in units if unit.answer == 3 and unit.text == "rooms: 4"]
+    told = list(lines_of(rooms, UnitTotals.of(units)))
+    assert told
+    assert not [line for line in told if "more)" in line]

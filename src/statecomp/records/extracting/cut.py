@@ -84,31 +84,8 @@ def _of_page(pieces: Iterable[Piece]) -> Iterator[Piece]:
     """The pieces of a page, with an empty one where some are left out: what is around them did not
     stand side by side.
     """
-    for left_out, run in groupby(_with_names(pieces), key=_says_little):
+    for left_out, run in groupby(pieces, key=_says_little):
         yield from (Piece("", Form.LINE),) if left_out else run
-
-
-VALUE_WORDS = 4
-"""Words of the longest line of a page that is a value of what stands above it."""
-
-
-def _with_names(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """The pieces of a page, a short value with the word or two above it: they are what it is of."""
-    name: Piece | None = None
-    for piece in pieces:
-        valued = any(map(str.isdigit, piece.text)) and piece.form is Form.LINE
-        if name and valued and piece.owner is name.owner and len(piece.text.split()) <= VALUE_WORDS:
-            yield Piece(f"{name.text.rstrip(':')}: {piece.text}", Form.LINE, piece.owner)
-            name = None
-            continue
-        if name:
-            yield name
-        is_name = _says_little(piece) and not valued and piece.text[:1].isupper()
-        name = piece if is_name else None
-        if not is_name:
-            yield piece
-    if name:
-        yield name
 
 
 _TORN = re.compile(r"[a-z]+\b|[,.;:)\]}]")

@@ -17,7 +17,7 @@ from statecomp.recent import Weighed
 from statecomp.records.extracting.order.valued import label_of, later_values, values_before
 from statecomp.records.extracting.order.worded import spoken_in, template, value_free
 from statecomp.records.extracting.pieces import Form
-from statecomp.records.extracting.reading.calls import Asked
+from statecomp.records.extracting.reading.calls import CallWords
 from statecomp.records.extracting.units import Place, Unit, alone
 
 LISTED = 6
@@ -193,7 +193,7 @@ def _is_lined(unit: Unit) -> bool:
 
 
 def kin_across(
-    units: Sequence[Unit], chances: Sequence[float], asked: Sequence[Asked | None]
+    units: Sequence[Unit], chances: Sequence[float], asked: Sequence[CallWords | None]
 ) -> list[list[int]]:
     """Places of the lines that like calls answered once each, alike but for what the call names.
 

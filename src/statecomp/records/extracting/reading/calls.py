@@ -101,7 +101,7 @@ def alike(one: Interaction, other: Interaction) -> bool:
     )
 
 
-class Asked(NamedTuple):
+class CallWords(NamedTuple):
     """What kind of call a step is, and the words that tell it from others of the kind."""
 
     kind: str
@@ -112,7 +112,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 @of_step
-def asked_of(member: Interaction) -> Asked | None:
+def words_of_call(member: Interaction) -> CallWords | None:
     """What a step asked for, where it is one call with one answer."""
     if len(member.observations) != 1 or len(member.calls) > 1:
         return None
@@ -123,4 +123,4 @@ def asked_of(member: Interaction) -> Asked | None:
         kind = text.partition(" ")[0]
     if not kind or len(text) > LONG:
         return None
-    return Asked(kind, frozenset(word.lower() for word in _WORD.findall(text)))
+    return CallWords(kind, frozenset(word.lower() for word in _WORD.findall(text)))

@@ -34,7 +34,7 @@ def elements(lines: Sequence[str]) -> Iterator[str]:
 
     Its mark holds for the next click only, and is left out.
     """
-    told = list(_labelled(list(_enumerated(list(_elements(lines))))))
+    told = list(_labelled(list(_enumerated(list(_elements(_named(lines)))))))
     for place, line in enumerate(told):
         inside = told[place + 1 : place + 1 + FIRST]
         # What holds others is told by them.
@@ -81,6 +81,33 @@ def _labelled(told: Sequence[str]) -> Iterator[str]:
 
 
 _LABEL = re.compile(r"[A-Z][\w ,-]{2,60}:\s*\Z")
+
+
+_TEXT = re.compile(r"(?:\s*_\[:\])?(?P<words>[^\[\]<>]{2,60})\Z")
+"""A text of a page, which is no element to click on."""
+NAME_WORDS, VALUE_WORDS = 2, 4
+"""Words of a text that may name the one behind it, and of one that may be its value."""
+
+
+def _named(lines: Sequence[str]) -> list[str]:
+    """The lines, a short text with a number behind the word or two it stood behind."""
+    told: list[str] = []
+    name = ""
+    inside = False
+    for line in lines:
+        inside = bool(_OPENS.match(line)) or inside
+        found = None if inside else _TEXT.match(line)
+        inside = inside and not line.rstrip().endswith("/>")
+        words = found["words"].strip() if found else ""
+        valued = any(map(str.isdigit, words))
+        if name and valued and len(words.split()) <= VALUE_WORDS:
+            told[-1] = f"{told[-1].rstrip().rstrip(':')}: {words}"
+            name = ""
+            continue
+        told.append(line)
+        names = words[:1].isupper() and not valued and len(words.split()) <= NAME_WORDS
+        name = words if names and not words.endswith((".", "!", "?", ",")) else ""
+    return told
 
 
 def _elements(lines: Sequence[str]) -> Iterator[str]:

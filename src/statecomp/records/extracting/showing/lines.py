@@ -80,7 +80,7 @@ def _in_order(
             yield from _fields(first.label, run, _left(owner, run, totals.fields) > 0)
             kind = name_in(first.label)[0]
             told = names.get(kind, set()) | known.get(kind, set())
-            left = totals.called.get((first.step, kind), 0) - len(told)
+            left = totals.called.get((first.step, first.answer, kind), 0) - len(told)
             if kind and left > 0 and last[kind] == place:
                 yield f"  (and {left} more)"
             before, inside = None, ""
@@ -153,8 +153,8 @@ def _called(runs: Sequence[Sequence[Unit]], totals: UnitTotals) -> tuple[list[st
     shown = _names_of(runs)
     for name, values in several.items():
         # Of those that follow with more than their name the last says how many more there are.
-        told = len(shown.get(name, ()))
-        left = totals.called.get((runs[found[name][0]][0].step, name), 0) - told
+        told, first = len(shown.get(name, ())), runs[found[name][0]][0]
+        left = totals.called.get((first.step, first.answer, name), 0) - told
         left = left if told == len(values) else 0
         lines.append(f"{name}: {', '.join(values)}" + (f" (and {left} more)" if left > 0 else ""))
     return lines, frozenset(place for name in several for place in found[name])

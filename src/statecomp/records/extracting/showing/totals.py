@@ -29,7 +29,7 @@ class UnitTotals:
     fields: Mapping[Owner | None, int]
     answered: Mapping[int, int]
     whole: Mapping[int, Sequence[str]] = field(default_factory=dict)
-    called: Mapping[tuple[int, str], int] = field(default_factory=dict)
+    called: Mapping[tuple[int, int, str], int] = field(default_factory=dict)
     owners: Mapping[tuple[int, Place, int], Mapping[int, Owner | None]] = field(
         default_factory=dict
     )
@@ -69,13 +69,13 @@ class UnitTotals:
             # Something was left out before anybody could choose it.
             if unit.place is Place.OBSERVED and unit.count > pieces[unit.step, unit.answer]:
                 answered[unit.step] += 1
-        owners = {(u.step, u.owner) for u in told if u.form is Form.FIELD and u.owner}
+        owners = {(u.step, u.answer, u.owner) for u in told if u.form is Form.FIELD and u.owner}
         return cls(
             Counter(u.owner for u in told if u.form is not Form.FIELD and not is_shared(u)),
             Counter(unit.owner for unit in told if unit.form is Form.FIELD),
             answered,
             whole or {},
-            Counter((step, name_in(owner.label)[0]) for step, owner in owners),
+            Counter((step, answer, name_in(owner.label)[0]) for step, answer, owner in owners),
             _owners_of(units),
         )
 
