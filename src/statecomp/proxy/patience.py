@@ -99,7 +99,7 @@ class PatientProtocol(HttpToolsProtocol):
         self.transport.close()
 
     def _refuse(self) -> None:
-        """What still comes is left unread: closing at once could take the answer from the client."""
+        """What still comes is left unread: to close at once could take the answer away."""
         self._refused = True
         self._rest()
         if self.cycle is not None and not self.cycle.response_complete:
