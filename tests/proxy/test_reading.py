@@ -79,3 +79,14 @@ def test_a_long_history_nobody_has_seen_is_not_read_by_the_thread_that_serves(
 def test_a_short_history_is_read_at_once(reader: RequestReader, count: Told) -> None:
     read(reader, [{"role": "user", "content": "The task."}, *chat_of("rr")])
     assert count.taken() == {HERE}
+
+
+def test_very_many_messages_are_not_looked_at_by_the_thread_that_serves(
+    reader: RequestReader, count: Told
+) -> None:
+    """What is no step yet is read again with each request: a quarter of a second for this."""
+    said: list[JsonObject] = [{"role": "user", "content": f"line {n}"} for n in range(4000)]
+    read(reader, said)
+    count.taken()
+    read(reader, [*said, {"role": "user", "content": "and?"}])
+    assert HERE not in count.taken()

@@ -101,7 +101,8 @@ class RequestReader:
             if not self._quick(body):
                 return await self._beside(self._read, arrived, body)
             opened = self._opened(arrived, body)
-            if opened.document.news <= limits.news_bytes:
+            news, messages = opened.document.news, len(opened.document.ends)
+            if news <= limits.news_bytes and messages <= limits.quick_messages:
                 return self._looked(arrived, body, opened)
             return await self._beside(self._looked, arrived, body, opened)
         except TimeoutError:
