@@ -109,6 +109,21 @@ def test_no_half_of_a_secret_is_left_where_a_title_is_cut(tmp_path: Path) -> Non
     assert all(len(title) <= TITLE for title in titles)
 
 
+def test_a_key_in_the_place_of_a_name_is_not_stored(tmp_path: Path) -> None:
+    """As a client sends it whose settings were mixed up."""
+    path = tmp_path / "ledger.sqlite"
+    ledger = open_store(str(path), {})
+    key = KINDS["openai"].alone[0]
+    body = {"model": key, "messages": chat_of("pr")}
+    with running(ledger=ledger) as proxy:
+        sent = {"authorization": "Bearer other", "user-agent": f"agent/{key} (x)"}
+        assert proxy.client.post("/v1/chat/completions", json=body, headers=sent).is_success
+        proxy.drain()
+        assert ledger.totals().requests == 1
+    ledger.close()
+    assert key not in "\n".join(stored(path))
+
+
 def test_no_record_that_shortens_a_call_tells_the_beginning_of_a_secret(tmp_path: Path) -> None:
     """Two thirds of a token stood in a record: a check for whole ones did not see them."""
     path = tmp_path / "ledger.sqlite"
