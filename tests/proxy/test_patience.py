@@ -6,13 +6,14 @@ import gzip
 import json
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 import pytest
 
 from statecomp.ledger.open import open_ledger
 from statecomp.proxy.app import build_app
-from statecomp.proxy.patience import PatientProtocol
+from statecomp.proxy.patience import LONGEST_HEAD, MOST_AHEAD, MOST_HEADERS, PatientProtocol
 from statecomp.proxy.settings import Limits, ProxySettings
 from statecomp.proxy.stream import UsageReader
 from statecomp.testing.provider.serving import serving
@@ -63,6 +64,47 @@ def test_a_connection_that_rests_between_two_requests_is_kept(port: int) -> None
     connection.sendall(HEAD)
     assert to_the_end(connection).startswith(b"HTTP/1.1 408 ")
     assert len(others) == 2
+
+
+LONG = b"x" * (2 * LONGEST_HEAD)
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        HEAD + b"x-long: " + LONG + b"\r\n\r\n",
+        HEAD + b"".join(b"x-%d: many\r\n" % n for n in range(2 * MOST_HEADERS)) + b"\r\n",
+        HEAD + LONG,
+        b"POST /v1/" + LONG,
+    ],
+    ids=["a long value", "many", "a long name", "a long path"],
+)
+def test_headers_that_are_too_long_are_refused_while_they_come(port: int, begun: bytes) -> None:
+    """A value was put together piece by piece, which takes the square of its length."""
+    assert to_the_end(talk(port, begun)).startswith(b"HTTP/1.1 431 ")
+
+
+def test_what_stands_behind_a_body_in_pieces_is_no_longer_than_headers(port: int) -> None:
+    pieces = HEAD + b"transfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
+    with suppress(ConnectionError):  # closed, or reset
+        assert to_the_end(talk(port, pieces + b"x-trailer: " + LONG + b"\r\n\r\n")) == b""
+
+
+def test_long_headers_of_a_real_client_pass(port: int) -> None:
+    long = b"".join(b"x-%d: %s\r\n" % (n, b"y" * 900) for n in range(100))
+    with talk(port, HEAD + long + WHOLE.removeprefix(HEAD)) as connection:
+        assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
+
+
+def test_requests_behind_requests_without_end_are_not_kept(port: int) -> None:
+    """Each of them holds memory, and thousands of them come in one piece."""
+    told = to_the_end(talk(port, WHOLE * (4 * MOST_AHEAD)))
+    assert told.count(b"HTTP/1.1 200 ") <= MOST_AHEAD + 1
+
+
+def test_a_few_requests_behind_each_other_are_answered_one_by_one(port: int) -> None:
+    told = to_the_end(talk(port, WHOLE * 5 + HEAD))
+    assert told.count(b"HTTP/1.1 200 ") == 5
 
 
 @pytest.mark.parametrize("sent", [BODY[:10], b""])

@@ -8,6 +8,7 @@ import pytest
 
 from statecomp.proxy.sessions import (
     client_of,
+    kin_of,
     model_of,
     session_of,
     task_id,
@@ -24,6 +25,18 @@ SALT = b"x" * 32
 
 def session(messages: Any, headers: dict[bytes, bytes] | None = None, **body: Any) -> str:
     return session_of("t", headers or {}, body, parse(messages, OpenAIChat()))
+
+
+def test_of_a_name_that_a_client_gives_itself_only_a_short_one_is_kept() -> None:
+    """A thousand runs are remembered, and headers may be long."""
+
+    def member(name: bytes) -> str:
+        return kin_of("t", {b"x-claude-code-agent-id": name}, {}).member
+
+    assert len(member(b"a" * 200_000)) < 100
+    assert member(b"a" * 200_000) != member(b"a" * 199_999 + b"b")
+    assert member(b"a") != member(b"")
+    assert kin_of("t", {}, {}).member == ""
 
 
 def test_a_tenant_is_a_credential_that_cannot_be_read_back() -> None:

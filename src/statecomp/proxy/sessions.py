@@ -112,8 +112,9 @@ class Kin:
     """What tells a sub-agent from the agent that started it.
 
     `family` is the same for all agents of one run of a client, empty where the client names no
-    run; `member` is what the client calls this one; `told` says that the client itself calls it a
-    sub-agent.  A request without `tools` is nobody's agent: clients ask for titles that way.
+    run; `member` stands for what the client calls this one; `told` says that the client itself
+    calls it a sub-agent.  A request without `tools` is nobody's agent: clients ask for titles that
+    way.
     """
 
     family: str = ""
@@ -129,7 +130,8 @@ def kin_of(tenant: str, headers: Mapping[bytes, bytes], body: Mapping[str, Any])
     # Claude Code writes its session into the user's id; elsewhere that is a user, and no run.
     if not run and isinstance(user, str) and "session" in user:
         run = user
-    member = " ".join(headers[name].decode("latin-1") for name in MEMBERS if name in headers)
+    named = [headers[name].decode("latin-1") for name in MEMBERS if name in headers]
+    member = digest(tenant, "member", *named)[:16] if named else ""
     family = digest(tenant, "family", run)[:16] if run else ""
     return Kin(family, member, SUB_AGENT in headers, bool(body.get("tools")))
 
