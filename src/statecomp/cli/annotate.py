@@ -186,11 +186,16 @@ def _print_expected(
 
 
 def show_expected(runs: int, cost: Expected, chat_spec: str) -> None:
-    prices = prices_of(chat_spec.partition(":")[2].partition("@")[0])
-    show(
-        f"{runs} runs, at most {cost.calls:,} calls: about {cost.input_tokens:,} tokens in, "
+    model = chat_spec.partition(":")[2].partition("@")[0]
+    show(f"{runs} runs, {in_words(cost, model)}.")
+
+
+def in_words(cost: Expected, model: str) -> str:
+    prices = prices_of(model)
+    return (
+        f"at most {cost.calls:,} calls: about {cost.input_tokens:,} tokens in, "
         f"{cost.output_tokens:,} out, "
-        f"${cost.dollars(prices):,.2f} at {prices.model} list prices of {prices.as_of}."
+        f"${cost.dollars(prices):,.2f} at {prices.model} list prices of {prices.as_of}"
     )
 
 
