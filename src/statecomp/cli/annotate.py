@@ -135,8 +135,13 @@ def _write(done: Sequence[Annotated], out: Path, records: Path | None) -> None:
 
 
 def readings_of(found: Sequence[Trajectory], skip_bad: bool) -> Iterator[Reading]:
+    """Each run once: what is said of one id twice could be read by nobody."""
+    known: set[str] = set()
     for run in found:
         try:
+            if run.id in known:
+                raise BadInput(f"the run {run.id!r} occurs twice", file=run.source, field="id")
+            known.add(run.id)
             yield Reading.of(run)
         except BadInput as problem:
             refuse(problem, skip_bad)
