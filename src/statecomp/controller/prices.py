@@ -93,8 +93,15 @@ class PriceBook:
         return self.models[name]
 
     def sibling(self, model: str) -> str:
-        """A cheaper model for records: one the book names, or this very model."""
-        return self.nearest(model).sibling or model
+        """A cheaper model for records: one the book names, or this very model.
+
+        Named as the request names its own: a gateway tells providers by what stands before them.
+        """
+        prices = self.nearest(model)
+        if not prices.sibling or prices.model not in model:
+            return model
+        gateway, slash, _ = model.rpartition("/")
+        return gateway + slash + prices.sibling
 
     def nearest(self, model: str) -> Prices:
         """The entry whose name is the longest part of a full model name, or the default's.
