@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from statecomp.history.interaction import Interaction, Observation
 from statecomp.history.situation import Situation
-from statecomp.llm.chat import ChatFailed
+from statecomp.llm.chat import AnswerUseless, ChatFailed, ChatUsage
 from statecomp.llm.side import SideAccount
 from statecomp.records.extract import ExtractiveSummarizer
 from statecomp.records.writing.credit import (
@@ -160,6 +160,21 @@ def test_a_writer_that_fails_is_left_alone_longer_each_time() -> None:
     breaker.answered()
     breaker.failed("503", passing=True)
     assert not breaker.open, "one failure after a good answer proves nothing"
+
+
+def test_an_answer_that_is_no_text_is_refused_like_any_other_and_silences_nobody() -> None:
+    useless = AnswerUseless("the answer was cut off at its token limit", usage=ChatUsage(900, 40))
+    credit = Credit((Purse(9.0),))
+    made, chat, account = writer(useless, GOOD, credit=credit)
+    made.summarize(span(1), Situation())
+    assert "cut off" in remarks(account)
+    assert not made.is_silent()
+    made.summarize(span(1), Situation())
+    assert "a record of part of it was refused before" in remarks(account)
+    made.summarize(span(2), Situation())
+    assert len(chat.asked) == 2
+    assert not remarks(account)
+    assert (credit.purses[0].spent, credit.purses[0].refused) == (2.0, 1.0)
 
 
 @pytest.mark.parametrize("retryable", [True, False])

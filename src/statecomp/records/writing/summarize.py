@@ -12,7 +12,14 @@ from typing import TypeAlias
 from statecomp.errors import SummaryFailed
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
-from statecomp.llm.chat import NOTHING_USED, Chat, ChatFailed, ChatUsage, Completion
+from statecomp.llm.chat import (
+    NOTHING_USED,
+    AnswerUseless,
+    Chat,
+    ChatFailed,
+    ChatUsage,
+    Completion,
+)
 from statecomp.records.record import Objection, Record
 from statecomp.records.verify import inventions, mended
 from statecomp.records.writing.answer import (
@@ -152,6 +159,8 @@ class ChatSummarizer:
         for span in batch:
             steps = [member.number for member in span]
             try:
+                if isinstance(answer, AnswerUseless):
+                    raise SummaryFailed(str(answer))
                 if isinstance(answer, ChatFailed):
                     raise SummaryFailed(f"{NO_ANSWER}: {answer}") from answer
                 written = parse_written(answer.text, steps, alone=len(batch) == 1)
