@@ -122,8 +122,10 @@ def test_the_sibling_writes_with_the_clients_key_at_its_own_price(
         assert not question.body.get("stream")
         prices = shipped_prices().nearest(SIBLINGS[tongue.model])
         spent = [r.spent for r in asked(proxy) if r.spent is not None]
-        owed = sum(prices.side_dollars(s.input, s.output) for s in spent)
+        owed = sum(prices.side_dollars(s.input, s.output, s.cached) for s in spent)
         assert owed > 0
+        assert all(s.cached for s in spent[1:]), "its instructions are read from the cache"
+        assert len(spent) > 1
         assert written(proxy).record_dollars == pytest.approx(owed)
 
 
