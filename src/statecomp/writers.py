@@ -52,7 +52,8 @@ class ModelRecords:
         prices = self.book.nearest(chat.model)
 
         def price(usage: ChatUsage) -> float:
-            return prices.side_dollars(usage.input_tokens, usage.output_tokens)
+            read, said, cached = usage.input_tokens, usage.output_tokens, usage.cached_tokens
+            return prices.side_dollars(read, said, cached)
 
         return ModelWriter(
             chat,

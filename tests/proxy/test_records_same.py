@@ -17,6 +17,7 @@ from starlette.responses import Response
 from statecomp.controller.prices import shipped_prices
 from statecomp.ledger.audit import Totals
 from statecomp.ledger.open import open_ledger
+from statecomp.llm.http import HttpChat
 from statecomp.llm.side import SideAccount
 from statecomp.method import Method
 from statecomp.proxy.records import Caller, Writers
@@ -121,8 +122,10 @@ def test_the_sibling_writes_with_the_clients_key_at_its_own_price(
         assert not question.body.get("stream")
         prices = shipped_prices().nearest(SIBLINGS[tongue.model])
         spent = [r.spent for r in asked(proxy) if r.spent is not None]
-        owed = sum(prices.side_dollars(s.input, s.output) for s in spent)
+        owed = sum(prices.side_dollars(s.input, s.output, s.cached) for s in spent)
         assert owed > 0
+        assert all(s.cached for s in spent[1:]), "its instructions are read from the cache"
+        assert len(spent) > 1
         assert written(proxy).record_dollars == pytest.approx(owed)
 
 
@@ -261,6 +264,34 @@ def test_a_key_in_the_address_is_quoted_nowhere(caplog: pytest.LogCaptureFixture
         told = caplog.text + repr(requests)
         assert any("an extract, because" in request.note for request in requests)
         assert secret not in told
+
+
+@pytest.mark.parametrize(
+    ("url", "asked"),
+    [
+        ("https://h/openai/deployments/gpt-5/chat/completions?v=1", "deployments/gpt-5-mini/chat"),
+        ("https://h/openai/deployments/of-ours/chat/completions", "deployments/gpt-5-mini/chat"),
+        ("https://h/v1/chat/completions", "v1/chat"),
+    ],
+)
+def test_where_the_address_names_the_model_it_names_the_one_that_writes(
+    url: str, asked: str
+) -> None:
+    chat = Caller("openai-chat", url, {}).chat("gpt-5-mini", acting="gpt-5")
+    assert isinstance(chat, HttpChat)
+    assert f"/{asked}/completions" in chat.target
+    own = Caller("openai-chat", url, {}).chat("gpt-5", acting="gpt-5")
+    assert isinstance(own, HttpChat)
+    assert own.target == url
+
+
+def test_what_was_asked_of_the_agents_model_alone_is_not_asked_of_its_sibling() -> None:
+    """Whoever has no window of a million tokens refuses a request that asks for one."""
+    headers = {b"anthropic-beta": b"oauth-2025-04-20, context-1m-2025-08-07,other-2025-01-01"}
+    opening = Caller.of("anthropic", "https://h/v1/messages", headers).opening
+    assert opening == {"anthropic-beta": "oauth-2025-04-20,other-2025-01-01"}
+    alone = {b"anthropic-beta": b"context-1m-2025-08-07", b"x-api-key": b"k"}
+    assert Caller.of("anthropic", "https://h/v1/messages", alone).opening == {"x-api-key": "k"}
 
 
 def test_another_model_in_the_same_conversation_has_a_breaker_of_its_own() -> None:

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from statecomp.errors import SummaryFailed
-from statecomp.history.interaction import Call, Interaction, Observation, Summary
+from statecomp.history.interaction import Call, Interaction, Observation, Pinned, Summary
 from statecomp.history.situation import Situation
 from statecomp.llm.chat import ChatFailed, ChatUsage, Completion
 from statecomp.llm.transcript import cut, transcript, without_media
@@ -118,6 +118,18 @@ def test_older_records_are_named_where_there_is_no_room_for_them() -> None:
     assert shown == old[-len(shown) :]
     named = ", ".join(f"{record.first}-{record.last}" for record in old[: -len(shown)])
     assert f"older records that stand too, of steps]\n{named}\n" in asked
+
+
+def test_of_many_words_of_the_user_the_task_and_the_newest_are_told_and_nothing_twice() -> None:
+    said = ["The task.", *(f"{number:02} " + "pasted " * 800 for number in range(30)), "Go on."]
+    words = [Pinned(f"u{n}", (), 0, "user", text) for n, text in enumerate([*said, "Go on."])]
+    chat = ScriptedChat([json.dumps(GOOD)])
+    ChatSummarizer(chat).summarize(SPAN, Situation(before=tuple(words)))
+    asked = chat.asked[0].prompt
+    told = [number for number in range(30) if f"\n{number:02} pasted" in asked]
+    assert told == [*range(told[0], 30)]
+    assert 3 <= len(told) <= 5
+    assert asked.count("The task.") == asked.count("Go on.") == 1
 
 
 def test_a_fenced_block_is_read() -> None:

@@ -45,6 +45,10 @@ class ChatFailed(StateCompError):
         super().__init__(problem)
 
 
+class AnswerUseless(ChatFailed):
+    """The model answered, and not with a whole text: it called a tool, refused, or was cut off."""
+
+
 class Chat(Protocol):
     """A model that answers one prompt with one text, or raises ChatFailed."""
 

@@ -6,10 +6,11 @@ request; it is part of no log, no ledger and no other tenant's question.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from statecomp.llm.chat import Chat
 from statecomp.llm.side import SideAccount
@@ -39,6 +40,11 @@ OPENS = frozenset(
 )
 """The headers by which an upstream knows who asks, and for what."""
 
+WINDOW = re.compile("context-1m")
+"""A beta for the agent's model alone: another refuses the request."""
+DEPLOYED = re.compile(r"(?<=/deployments/)[^/?]+(?=/)")
+"""Where an address names the model, as Azure's do, and the body's is not read."""
+
 DEADLINE_S = 60.0
 
 
@@ -53,9 +59,14 @@ class Caller:
     @classmethod
     def of(cls, protocol: str, url: str, headers: Mapping[bytes, bytes]) -> Caller:
         given = {name.decode("latin-1"): value.decode("latin-1") for name, value in headers.items()}
-        return cls(protocol, url, {n: value for n, value in given.items() if n in OPENS})
+        opening = {name: value for name, value in given.items() if name in OPENS}
+        if betas := opening.pop("anthropic-beta", ""):
+            asked = [beta for beta in map(str.strip, betas.split(",")) if not WINDOW.match(beta)]
+            opening |= {"anthropic-beta": ",".join(asked)} if asked else {}
+        return cls(protocol, url, opening)
 
-    def chat(self, model: str, *, trust_env: bool = True) -> Chat:
+    def chat(self, model: str, *, acting: str = "", trust_env: bool = True) -> Chat:
+        """Who is asked there for this model, by somebody whose agent acts with another."""
         parts = urlsplit(self.url)
         asked = provider_named(self.protocol).chat
         assert asked is not None  # every provider that serves a path can be asked; a test holds it
@@ -63,7 +74,7 @@ class Caller:
             model,
             f"{parts.scheme}://{parts.netloc}",
             deadline_s=DEADLINE_S,
-            target=self.url,
+            target=self.url if model == acting else DEPLOYED.sub(quote(model, safe=""), self.url),
             opening=self.opening,
             trust_env=trust_env,
         )
@@ -90,7 +101,7 @@ class Writers:
         asked = self.records.model_for(model)
         chat = self.records.chat
         if chat is None and caller is not None:
-            chat = caller.chat(asked, trust_env=self._trust_env)
+            chat = caller.chat(asked, acting=model, trust_env=self._trust_env)
         if chat is None:
             return None
         where = urlsplit(caller.url).netloc if caller is not None else ""

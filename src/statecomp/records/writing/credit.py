@@ -28,28 +28,46 @@ def _today() -> date:
 
 @dataclass
 class Purse:
-    """Dollars for one conversation; what was spent on refused records is told apart."""
+    """Dollars for one conversation; what was spent on refused records is told apart.
+
+    What is being asked for is `held`, at the most that it may cost, so that two who ask at the same
+    time cannot spend the same dollars.
+    """
 
     limit_dollars: float
     spent: float = 0.0
+    held: float = 0.0
     refused: float = 0.0
     refusals: int = 0
     _lock: Lock = field(default_factory=Lock, repr=False)
 
-    def pay(self, dollars: float, *, in_vain: bool = False) -> None:
+    def take(self, dollars: float) -> str:
+        """Hold so much, or why it is too much."""
+        with self._lock:
+            if why := self._denies(dollars):
+                return why
+            self.held += dollars
+            return ""
+
+    def give_back(self, dollars: float) -> None:
+        with self._lock:
+            self.held = max(0.0, self.held - dollars)
+
+    def pay(self, dollars: float) -> None:
         with self._lock:
             self.spent += dollars
-            if in_vain:
-                self.refused += dollars
-                self.refusals += 1
 
-    def denies(self, dollars: float) -> str:
-        """Why so much more is too much, or nothing."""
+    def waste(self, dollars: float) -> None:
+        """So much of what was paid was for a record that could not be used."""
         with self._lock:
-            return self._overdrawn(dollars) or self._wasted()
+            self.refused += dollars
+            self.refusals += 1
+
+    def _denies(self, dollars: float) -> str:
+        return self._overdrawn(dollars) or self._wasted()
 
     def _overdrawn(self, dollars: float) -> str:
-        if self.spent + dollars > self.limit_dollars:
+        if self.spent + self.held + dollars > self.limit_dollars:
             return f"${self.spent:.2f} of ${self.limit_dollars:.2f} for records is spent"
         return ""
 
@@ -70,19 +88,21 @@ class DayPurse(Purse):
     today: Callable[[], date] = _today
     _day: date | None = None
 
-    def pay(self, dollars: float, *, in_vain: bool = False) -> None:
+    def pay(self, dollars: float) -> None:
         self._turn_over()
-        super().pay(dollars, in_vain=in_vain)
+        super().pay(dollars)
 
-    def denies(self, dollars: float) -> str:
+    def _denies(self, dollars: float) -> str:
+        return self._overdrawn(dollars)
+
+    def take(self, dollars: float) -> str:
         self._turn_over()
-        with self._lock:
-            return self._overdrawn(dollars)
+        return super().take(dollars)
 
     def _turn_over(self) -> None:
         with self._lock:
             if (today := self.today()) != self._day:
-                self._day, self.spent, self.refused, self.refusals = today, 0.0, 0.0, 0
+                self._day, self.spent = today, 0.0
 
 
 @dataclass
@@ -132,18 +152,32 @@ class Credit:
     breaker: Breaker = field(default_factory=Breaker)
     _refused: LruCache[str, int] = field(default_factory=lambda: LruCache(4096), repr=False)
 
-    def denies(self, span: Sequence[Interaction], dollars: float) -> str:
-        """Why no record of this span is asked for, or nothing."""
-        for why in (self.breaker.open, *(purse.denies(dollars) for purse in self.purses)):
-            if why:
-                return why
+    def take(self, span: Sequence[Interaction], dollars: float) -> str:
+        """Hold so much of every purse, or why no record of this span is asked for."""
         tokens = sum(member.tokens for member in span)
         most = max((self._refused.get(member.id) or 0 for member in span), default=0)
-        return "a record of part of it was refused before" if tokens < DOUBLED * most else ""
+        if why := self.breaker.open:
+            return why
+        if tokens < DOUBLED * most:
+            return "a record of part of it was refused before"
+        for place, purse in enumerate(self.purses):
+            if why := purse.take(dollars):
+                for earlier in self.purses[:place]:
+                    earlier.give_back(dollars)
+                return why
+        return ""
 
-    def pay(self, dollars: float, *, in_vain: bool = False) -> None:
+    def give_back(self, dollars: float) -> None:
         for purse in self.purses:
-            purse.pay(dollars, in_vain=in_vain)
+            purse.give_back(dollars)
+
+    def pay(self, dollars: float) -> None:
+        for purse in self.purses:
+            purse.pay(dollars)
+
+    def waste(self, dollars: float) -> None:
+        for purse in self.purses:
+            purse.waste(dollars)
 
     def refuse(self, span: Sequence[Interaction]) -> None:
         tokens = sum(member.tokens for member in span)
