@@ -115,6 +115,7 @@ def test_forecasts_are_learned_from(runs: Path, labels: Path, router: Path, tmp_
     forecasts.write_text(json.dumps({**lines[0], "k": 900}) + "\n")
     done = statecomp(*given, "--forecasts", forecasts)
     assert done.returncode != 0
+    assert done.stderr.count("which it does not have") == 1
     assert "at checkpoint 900, which it does not have" in done.stderr
     forecasts.write_text(json.dumps({**lines[0], "id": "another run"}) + "\n")
     done = statecomp(*given, "--forecasts", forecasts)

@@ -88,7 +88,7 @@ def _check(forecasts: Forecasts, readings: Sequence[Reading]) -> None:
                 problem = (
                     f"name steps of run {reading.id!r} at checkpoint {k}, which it does not have"
                 )
-                raise BadInput(f"{problem}, which it does not have", field="forecasts")
+                raise BadInput(problem, field="forecasts")
     if not any(forecasts.get(reading.id) for reading in readings):
         problem = "name none of the labelled runs; were they made from others?"
         raise BadInput(problem, field="forecasts")
