@@ -18,7 +18,7 @@ from statecomp.annotation.records import Reading
 from statecomp.cli.engine import engine_options
 from statecomp.cli.files import read_chosen, refuse, write_lines
 from statecomp.cli.options import CHOSEN, PATH, RUNS, together
-from statecomp.cli.terminal import progress, show, warn, watched
+from statecomp.cli.terminal import number_of, progress, show, warn, watched
 from statecomp.controller.prices import Prices, shipped_prices
 from statecomp.errors import BadInput, StateCompError
 from statecomp.history.trajectory import Trajectory
@@ -185,20 +185,20 @@ def _print_expected(
     readings: Sequence[Reading], annotator: str, chat_spec: str, window: int
 ) -> None:
     if annotator == "dataflow":
-        show(f"{len(readings)} runs; dataflow asks no model: 0 calls, 0 tokens, $0.00")
+        show(f"{number_of(len(readings), 'run')}; dataflow asks no model: 0 calls, 0 tokens, $0.00")
         return
     show_expected(len(readings), expected(readings, window), chat_spec)
 
 
 def show_expected(runs: int, cost: Expected, chat_spec: str) -> None:
     model = chat_spec.partition(":")[2].partition("@")[0]
-    show(f"{runs} runs, {in_words(cost, model)}.")
+    show(f"{number_of(runs, 'run')}, {in_words(cost, model)}.")
 
 
 def in_words(cost: Expected, model: str) -> str:
     prices = prices_of(model)
     return (
-        f"at most {cost.calls:,} calls: about {cost.input_tokens:,} tokens in, "
+        f"at most {number_of(cost.calls, 'call')}: about {cost.input_tokens:,} tokens in, "
         f"{cost.output_tokens:,} out, "
         f"${cost.dollars(prices):,.2f} at {prices.model} list prices of {prices.as_of}"
     )
@@ -208,14 +208,15 @@ def _print_summary(done: Sequence[Annotated], out: Path) -> None:
     labels = [label for run in done for label in run.labels]
     bounded = sum(label.boundary is not None for label in labels)
     show(
-        f"{len(done)} runs, {len(labels):,} interactions, {bounded:,} with a boundary; "
+        f"{number_of(len(done), 'run')}, {number_of(len(labels), 'interaction')}, "
+        f"{bounded:,} with a boundary; "
         f"labels in {out}"
     )
     broken: Counter[str] = Counter()
     for run in done:
         broken.update(run.problems)
     for problem, times in broken.most_common():
-        show(f"  turned to KEEP {times:,} times: {problem}")
+        show(f"  turned to KEEP {number_of(times, 'time')}: {problem}")
     contradicted = sum(run.contradictions for run in done)
     if contradicted:
-        show(f"  {contradicted:,} interactions had judgments that contradict each other")
+        show(f"  {number_of(contradicted, 'interaction')} had judgments that contradict each other")

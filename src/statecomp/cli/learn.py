@@ -22,7 +22,7 @@ from statecomp.cli.forecast import CHECKPOINTS, ask_all, left_out
 from statecomp.cli.lazy import PlainGroup
 from statecomp.cli.ledger_open import opened
 from statecomp.cli.options import PATH, STORE_URL
-from statecomp.cli.terminal import show, warn
+from statecomp.cli.terminal import number_of, show, warn
 from statecomp.config.methods import method_of
 from statecomp.config.places import data_folder
 from statecomp.errors import BadInput, needing
@@ -99,7 +99,7 @@ def learn(
     with opened(store) as ledger:
         found = sessions_of(ledger)
     for reason, times in found.left_out.items():
-        warn(f"{times} sessions are left out: {reason}")
+        warn(f"left out, {number_of(times, 'session')}: {reason}")
     # What cannot be learned from, or not by these means, is said before anything is asked.
     learning.parted(found.lived)
     readings = [one.reading for one in found.lived]
@@ -136,12 +136,13 @@ def learn(
 def _consent(found: UsableSessions, chats: Sequence[str], cost: str, *, yes: bool) -> None:
     messages = sum(len(one.run.messages) for one in found.lived)
     clients = ", ".join(sorted({one.client for one in found.lived}))
+    sessions = number_of(len(found.lived), "session")
     named = " and ".join(dict.fromkeys(filter(None, chats)))
     where = f"They are sent to {named}." if named else "Nothing leaves this machine."
     asking = f" Labels and forecasts take {cost}." if cost else ""
     click.echo(
-        f"This reads {messages:,} messages of {len(found.lived)} sessions ({clients}), secrets "
-        f"masked, with what became of each replacement. {where}{asking}",
+        f"This reads {messages:,} messages of {sessions} ({clients}), secrets masked, "
+        f"with what became of each replacement. {where}{asking}",
         err=True,
     )
     if not yes and not click.confirm("Go on?", err=True):

@@ -14,6 +14,7 @@ from statecomp.errors import StateCompError
 from statecomp.explain import kind_of
 from statecomp.history.interaction import JsonObject
 from statecomp.ledger.audit import Cell, Entry, Regret, Request, Session
+from statecomp.ledger.commits import Commit
 from statecomp.ledger.own import Account
 from statecomp.wire.protocol import Group
 from statecomp.wire.providers import wire_named
@@ -50,14 +51,15 @@ def session_detail(ledger: Account, session: Session, after: int) -> Json:
     regrets = ledger.regrets(session.id)
     regretted = Counter(regret.commit for regret in regrets)
     parent = ledger.session(session.parent) if session.parent else None
+    entries = ledger.entries(session.id)
+    within = chapters(entries)
     return {
         "session": session_json(session),
         "parent": session_json(parent) if parent else None,
         "labels": labels(ledger.messages(session.id), session.protocol),
         "requests": [_request(request) for request in ledger.requests(session.id, after=after)],
         "commits": [
-            {**_brief(entry), "regrets": regretted[entry.commit.id]}
-            for entry in ledger.entries(session.id)
+            {**_brief(entry, within), "regrets": regretted[entry.commit.id]} for entry in entries
         ],
         "regrets": [_regret(regret) for regret in regrets],
     }
@@ -68,8 +70,9 @@ def commit_detail(ledger: Account, entry: Entry) -> Json:
     session = ledger.session(entry.session) if entry.session else None
     regrets = ledger.regrets(entry.session) if entry.session else ()
     mine = [_regret(regret) for regret in regrets if regret.commit == entry.commit.id]
+    others = ledger.entries(entry.session) if entry.session else ()
     return {
-        **_brief(entry),
+        **_brief(entry, chapters(others)),
         "session": entry.session,
         "at": entry.commit.at,
         "interactions": len(entry.commit.sources),
@@ -80,6 +83,20 @@ def commit_detail(ledger: Account, entry: Entry) -> Json:
         "regretted": mine,
         "regrets": len(mine),
     }
+
+
+def chapters(entries: Sequence[Entry]) -> Mapping[str, Commit]:
+    """For each commit the live one that took its place, with its steps among others."""
+    return {
+        name: entry.commit
+        for entry in entries
+        if entry.state == "live"
+        for name in entry.commit.over
+    }
+
+
+def steps_of(commit: Commit) -> str:
+    return str(commit.first) if commit.first == commit.last else f"{commit.first}-{commit.last}"
 
 
 def fate(request: Request) -> str:
@@ -147,8 +164,9 @@ def _request(request: Request) -> Json:
     }
 
 
-def _brief(entry: Entry) -> Json:
+def _brief(entry: Entry, within: Mapping[str, Commit]) -> Json:
     commit = entry.commit
+    chapter = within.get(commit.id) if entry.state == "live" else None
     given = [score for score in entry.scores.values() if _finite(score) is not None]
     return {
         "id": commit.id,
@@ -157,6 +175,7 @@ def _brief(entry: Entry) -> Json:
         "source_tokens": commit.source_tokens,
         "summary_tokens": commit.summary_tokens,
         "state": entry.state,
+        "within": steps_of(chapter) if chapter else "",
         "when_s": entry.when_s,
         "scores": [[number, _finite(score)] for number, score in sorted(entry.scores.items())],
         "lowest": min(given, default=None),

@@ -86,8 +86,11 @@ def must_fit(forecasts: Forecasts, readings: Sequence[Reading]) -> None:
     for reading in readings:
         for k, ready in forecasts.get(reading.id, {}).items():
             if ready and k not in reading.checkpoints:
-                problem = f"name steps of {reading.id!r} at checkpoint {k}, which it does not have"
-                raise BadInput(f"{problem}; were they made from others?", field="forecasts")
+                problem = (
+                    f"name steps of run {reading.id!r} at checkpoint {k}, which it does not have; "
+                    "were they made from others?"
+                )
+                raise BadInput(problem, field="forecasts")
     if not any(forecasts.get(reading.id) for reading in readings):
         raise BadInput("name none of the runs; were they made from others?", field="forecasts")
 

@@ -131,7 +131,7 @@ function commitRow(commit, open, onToggle, views) {
   const figures = `${whole.format(commit.source_tokens)} → ${whole.format(commit.summary_tokens)} tokens`;
   return el("div", { class: open ? "commit open" : "commit", "data-commit": commit.id },
     el("h3", {}, el("button", { type: "button", class: "commit-line", "aria-expanded": String(open), "data-key": commit.id, onclick: onToggle },
-      el("span", { class: "turn", "aria-hidden": "true" }), el("span", { class: "commit-name" }, `Interactions ${steps(commit)}`), badge(commit.state),
+      el("span", { class: "turn", "aria-hidden": "true" }), el("span", { class: "commit-name" }, `Interactions ${steps(commit)}`), badge(commit.state, commit.within && ` in ${commit.within}`),
       el("span", { class: "commit-figures" }, figures, el("b", {}, `−${shortened(commit)}`.replace("−−", "+"))),
       el("span", { class: "commit-where" }, commit.request ? `request ${commit.request}` : "", commit.lowest === null ? "" : ` · lowest score ${commit.lowest.toFixed(2)}`),
       commit.regrets ? el("span", { class: "regretted" }, counted(commit.regrets, "regret")) : null)),
