@@ -15,6 +15,7 @@ from statecomp.history.interaction import Call, Interaction
 from statecomp.history.situation import Situation
 from statecomp.history.text import COMMON, Kind, identifiers
 from statecomp.records.extracting.arguments import acted
+from statecomp.records.extracting.ending import ending_of
 from statecomp.records.extracting.pieces import FENCED
 from statecomp.records.extracting.reading.noise import guesses, intends, without_shown
 from statecomp.records.extracting.units import of_step
@@ -27,6 +28,8 @@ BODY_LINES = 6
 ENTRY_CHARS = 160
 BESIDE_CHARS = 40
 """What is quoted on each side of a name: enough for its label."""
+
+OWN_WORDS, FAILED = "the agent's own words", ", of a step that failed"
 
 # Each runs to its end marker or to the end of the text, so no beginning is ever tried twice.
 _HEREDOC = re.compile(
@@ -139,7 +142,7 @@ def completed(record: Record, span: Sequence[Interaction], situation: Situation)
     if not missing:
         return record
     told = [
-        (line, all(missing[name] in _PLACES for name in names))
+        (line, FAILED not in line and all(missing[name] in _PLACES for name in names))
         for line, names in _quoted(missing, span)
     ]
     words = (line for line, located in told if not located)
@@ -180,7 +183,9 @@ def _quoted(
             for name in here:
                 del left[name]
         if pieces:
-            yield quoting(f"{member.number}, the agent's own words:", pieces), named
+            end = ending_of(member)
+            head = f"{OWN_WORDS}{FAILED}" if end.failed or end.said else OWN_WORDS
+            yield quoting(f"{member.number}, {head}:", pieces), named
     if alone := [name for name, kind in left.items() if leads(name, kind)]:
         yield f"also named by the agent: {', '.join(alone)}", alone
 

@@ -121,6 +121,11 @@ def _hard(text: str) -> Iterator[str]:
     yield text[start:].strip()
 
 
+def clipped(text: str, limit: int) -> str:
+    """The text up to a limit, with dots where more of it stood."""
+    return text if len(text) <= limit else f"{text[:limit].rstrip()} ..."
+
+
 def shortened(text: str, limit: int) -> str:
     """The text, or its two ends around three dots: attempts often differ at the end only."""
     if len(text) <= limit:

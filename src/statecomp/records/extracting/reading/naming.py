@@ -165,6 +165,8 @@ def plainly(value: Mapping[str, Json]) -> Json:
     kind = value.get("type")
     if isinstance(kind, str) and kind in value and value.keys() <= _PROPERTY | {kind}:
         return kind if value[kind] == {} else value[kind]
+    if value.keys() == {"text", "value"}:
+        return f"{shown(value['text'])} ({shown(value['value'])})"  # `"distance": {"text": "3 km"`
     return value
 
 
