@@ -51,6 +51,24 @@ def test_a_second_command_is_no_end_of_a_line_above() -> None:
     assert labels("\n".join(screen))["HOME=/root"] == "$ env:"
 
 
+def test_what_a_command_answered_does_not_fall_to_the_one_before() -> None:
+    screen = ["$ ls /srv/mill/bin", "$ history", "    1  ls /srv", "    2  cat > mill.c", "EOF", ""]
+    screen += ["    3  make mill"]
+    assert set(labels("\n".join(screen)).values()) == {"$ history:"}
+    waited = ["$ ls /srv/mill/7", "$ sleep 3", "$ stat mill.c", "mill.c 19304 Jul 7 10:32"]
+    assert "$ sleep 3" not in labels("\n".join(waited))
+
+
+def test_commands_on_one_line_stand_apart() -> None:
+    body = written(
+        command(1, "mkdir /srv/mill/upper/valley\ncp mill.c /srv/mill/upper/valley", ""),
+        step(2, seen=PADDING),
+    ).body
+    assert "mkdir /srv/mill/upper/valley; cp mill.c /srv/mill/upper/valley -> " in body
+    sent = "grind --day '7' --mill 'the upper one of the valley' --grain 'rye and oats'"
+    assert [piece.text for piece in cut(f"{sent}\ngrind --day '8'")] == [sent, "grind --day '8'"]
+
+
 def test_columns_set_right_stand_below_their_title() -> None:
     table = [
         "Stock of the mills:",
@@ -155,7 +173,17 @@ def test_a_name_of_a_call_that_failed_is_no_place_to_look() -> None:
         "command: create grind_test.py"  # fmt: skip
 
 
+def test_a_name_of_a_plan_is_no_place_to_look() -> None:
+    plan = "I will look whether there is a setup_mill.sh or some such thing somewhere in here."
+    span = [step(1, said=plan, seen="ok")]
+    record = verify(Record(facts=("1. run",)), span, Situation(FactIndex(())))
+    assert not record.locations
+    assert record.facts[-1] == "1, the agent's own words: setup_mill.sh"
+
+
 def test_an_option_called_like_a_listing_lists_nothing() -> None:
     grep = command(1, "grep -rn '/' --exclude-dir=proc -e grind", "/srv/mill/grind.py:17: x\n")
     assert not unread([grep], Situation())
+    called = command(1, "send 'dir(mill)'", 'File "/srv/mill/sift.py", line 3')
+    assert not unread([called], Situation())
     assert unread([command(1, "ls /srv/mill", "grind.py\nsift.py")], Situation())

@@ -113,7 +113,8 @@ def _read(
             owner = scopes[len(held)].before if len(held) < len(scopes) else owner
             scopes = scoped(held, lines, place, owner)
             owner = Owner(chained(owner if held else None, _below_outer(line, outer)))
-            if ": " in line or any(map(str.isdigit, NUMBERED.sub("", line))):
+            told = ": " in line or any(map(str.isdigit, NUMBERED.sub("", line)))
+            if told and not line.startswith("$ "):
                 # "Found 3 rows:" is news itself, whatever stands below it.
                 yield place, (Piece(owner.label, Form.LINE),)
             place += 1
@@ -247,6 +248,8 @@ def _goes_on(before: str, line: str, width: int) -> bool:
     begins = first.islower() or first.isdigit() or first in "(\"'€$" or wide(first)
     if not begins or _ENDS.search(before[-3:]) or is_row(before) or _HEADING.match(line):
         return False
+    if line.split()[0] == before.split()[0]:
+        return False  # the same command once more
     short = len(line.split()) <= TAIL_WORDS and ":" not in line
     tail = short and len(before.split()) >= SENTENCE_WORDS
     return width_of(before) >= (width // 2 if tail else width)

@@ -20,7 +20,7 @@ SHORT_BLOCK = 8
 ITEM = re.compile(r"\s*(?:[-*•+]|\d{1,3}[.)])\s+\S")
 
 _NUMBER = re.compile(r"\s*\d[\d.,]*[BKMGT]?(?=\s)")
-_MARKED = re.compile(r"\s{0,3}#{1,6} ")
+_MARKED = re.compile(r"\s{0,3}#{1,6} |\$ ")
 _FENCE = re.compile(r"\s*```\w*\s*\Z")
 _FOUND = re.compile(r"[\w.-]{0,100}/[\w./+-]{1,200}:(?=\d|\s|\W)(?!//)")
 _CAPITALS = re.compile(r"\s*[A-Z][A-Z &/,'()-]{4,60}\Z")
