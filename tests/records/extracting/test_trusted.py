@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 
 from statecomp.history.facts import FactIndex
+from statecomp.history.interaction import Observation
 from statecomp.history.situation import Situation
 from statecomp.records.extracting.cut import cut
 from statecomp.records.extracting.pieces import Form
 from statecomp.records.extracting.unread import unread
+from statecomp.records.extracting.unwrap import unwrapped
 from statecomp.records.record import Record
 from statecomp.records.verify import verify
 from tests.records.extracting.test_plain_to_read import command
@@ -150,7 +152,19 @@ def test_what_a_text_inside_an_answer_lists_is_not_what_the_answer_came_to() -> 
     assert not outcome(json.dumps(talks)).startswith("3 listed")
 
 
+def test_things_without_a_name_are_counted_among_those_listed() -> None:
+    found = [{"id": f"{n}f00-{n}", "object": "page"} for n in (1, 2)]
+    found.append({"id": "3f00-3", "title": "Mills"})
+    texts = [piece.text for piece in cut(json.dumps({"results": found}))]
+    assert "3 listed: Mills and 2 more" in texts
+
+
 # --- outcomes and places ---
+
+
+def test_a_program_that_never_ends_does_not_swallow_what_follows() -> None:
+    seen = '<html>\n<script language="x">\nSub on_load\nNo grain found\n'
+    assert "No grain found" in unwrapped(Observation("c1", seen)).text
 
 
 def test_a_success_that_found_nothing_is_told_with_it() -> None:
