@@ -230,6 +230,8 @@ def said_by(line: str, unit: Unit) -> bool:
     """Whether a step's own line says it already: its result, or the value of an argument."""
     text = unit.text
     key, _, value = text.partition(": ")
+    if unit.place is Place.CALL:
+        line += line.replace("; ", " ")  # commands stand apart in it
     if unit.form is Form.FIELD and value and f'"{key}": "{value}"' in line:
         return True
     if unit.place is Place.CALL and unit.form is Form.FIELD:

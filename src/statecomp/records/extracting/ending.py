@@ -57,13 +57,13 @@ _TELLING = re.compile(
     r"not permitted|not allowed|violation|aborted)|"
     r"(?:http\S{0,8}|status|code|error)\W{1,3}(?:code )?(?:40[0134]|50[0234])\b|"
     r"\b(?:40[0134]|50[0234]) (?:bad|unauth|forbid|not found|internal|service|gateway)|"
-    r"\A\W*(?:fatal|error)\b|\A[\w.]{0,80}(?:Error|Exception)\b",
+    r"\A\W*(?:fatal|error)\b|\Amake(?:\[\d+\])?: \*\*\*|\A[\w.]{0,80}(?:Error|Exception)\b",
     re.IGNORECASE,
 )
 BRIEF = 12
 """Lines of an output that an error at its beginning is the news of."""
 SHORT = 30
-"""Lines of an output that may be an error as a whole; in a longer one the words mean little."""
+"""Lines of an output that may be an error as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +148,10 @@ def _said(text: str) -> str:
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     if lines and _ACTION.match(lines[0]):
         return _bounded(one_line(lines[0]))  # of a page, which stands below it
-    if not lines or len(lines) > SHORT or is_code(lines):
+    if not lines or is_code(lines):
         return ""
-    news = telling(lines)
+    # In a longer one the words mean little, but for its last.
+    news = telling(lines if len(lines) <= SHORT else lines[-1:])
     told = [
         one_line(line)
         # An error ends an output or begins it; between them somebody else's may be quoted.

@@ -177,7 +177,7 @@ COLOUR = re.compile(
 _REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
 _NOT_APPLIED = re.compile(r"^This is how your edit would have looked if applied\b.*", re.M | re.S)
 """A file as it never was, and as it still is."""
-_PROGRAMS = re.compile(r"<(script|style)\b[^>]*>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_PROGRAMS = re.compile(r"<(script|style)\b[^>]*>.*?</\1>", re.DOTALL | re.IGNORECASE)
 """What a page runs, and what it looks like; not what it says."""
 _EXIT = re.compile(
     r"\s*[\[(<]?/?(?:process |command completed with )?"
