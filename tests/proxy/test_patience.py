@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import socket
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from urllib.parse import urlsplit
 
@@ -13,7 +14,9 @@ import pytest
 
 from statecomp.ledger.open import open_ledger
 from statecomp.proxy.app import build_app
+from statecomp.proxy.client import Answer
 from statecomp.proxy.patience import LONGEST_HEAD, MOST_AHEAD, MOST_HEADERS, PatientProtocol
+from statecomp.proxy.request.outgoing import read_refusal
 from statecomp.proxy.settings import Limits, ProxySettings
 from statecomp.proxy.stream import UsageReader
 from statecomp.testing.provider.serving import serving
@@ -150,6 +153,20 @@ def test_what_follows_the_end_of_a_packed_answer_costs_nothing() -> None:
         assert reader.finish().input == 7
 
     assert growth(read, 20, 320, 16, enough=4) < 4
+
+
+def test_a_refusal_in_very_small_pieces_costs_no_more_than_its_bytes() -> None:
+    """Its length was counted anew with each piece."""
+
+    async def pieces(count: int) -> AsyncIterator[bytes]:
+        for _ in range(count):
+            yield b"x"
+
+    def read(count: int) -> None:
+        answer = Answer(400, [], pieces(count), lambda: None)
+        assert asyncio.run(read_refusal(answer))[1] == "x" * count
+
+    assert growth(read, 2_000, 32_000, 16, enough=4) < 4
 
 
 def test_a_stream_that_unpacks_to_no_end_is_not_followed() -> None:

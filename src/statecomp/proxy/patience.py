@@ -7,6 +7,7 @@ without end would stop everybody: what belongs to one header is put together pie
 
 from __future__ import annotations
 
+import re
 from asyncio import TimerHandle, Transport
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -19,6 +20,7 @@ MOST_HEADERS = 1024
 MOST_AHEAD = 64
 """Requests behind the one that is being answered; hardly any client sends one."""
 LINGER_S = 2.0
+_OFFER = re.compile(rb"\r\nupgrade:(?![ \t]*websocket[ \t]*\r\n)[^\r\n]*", re.IGNORECASE)
 
 
 def _answer(status: bytes) -> bytes:
@@ -35,8 +37,10 @@ class PatientProtocol(HttpToolsProtocol):
     """Ends connections whose headers do not come, or do not end."""
 
     _waiting: TimerHandle | None = None
-    _head_bytes = 0
-    _in_head = True
+    _between = True  # nothing of the next request has come yet
+    _in_head = False
+    _bare_bytes = 0  # in a row, that brought nothing but headers
+    _brought = False  # more than headers came in this piece
     _refused = False
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as theirs
@@ -50,34 +54,43 @@ class PatientProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self._refused:
             return
-        self._in_head = True
-        super().data_received(data)
-        self._head_bytes = self._head_bytes + len(data) if self._in_head else 0
-        if self._head_bytes > LONGEST_HEAD:
+        self._brought = False
+        super().data_received(_without_offer(data) if self._between else data)
+        self._bare_bytes = 0 if self._brought else self._bare_bytes + len(data)
+        if self._bare_bytes > LONGEST_HEAD:
             self._refuse()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self._between, self._in_head = False, True
         if len(self.pipeline) >= MOST_AHEAD:
-            raise _TooMuch
+            raise _CannotBeRead
         self._wait()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        super().on_header(name, value)
+        """What stands behind a body is none: who looked at the headers did not see it."""
+        if self._in_head:
+            super().on_header(name, value)
         if len(self.headers) > MOST_HEADERS:
-            raise _TooMuch
+            raise _CannotBeRead
 
     def on_headers_complete(self) -> None:
-        self._in_head = False
+        self._in_head, self._brought = False, True
         self._rest()
+        if self.parser.should_upgrade() and not any(map(_is_websocket, self.headers)):
+            raise _CannotBeRead  # the parser would take the body for another protocol
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        self._in_head = False
+        self._brought = True
         super().on_body(body)
 
+    def on_message_complete(self) -> None:
+        self._between = True
+        super().on_message_complete()
+
     def send_400_response(self, msg: str) -> None:
-        """For whatever cannot be read; what we have had enough of is told from it."""
+        """For whatever cannot be read; what there is too much of is told from it."""
         if len(self.headers or ()) > MOST_HEADERS or len(self.pipeline) >= MOST_AHEAD:
             self._refuse()
         else:
@@ -110,5 +123,20 @@ class PatientProtocol(HttpToolsProtocol):
         self._waiting = self.loop.call_later(LINGER_S, self.transport.close)
 
 
-class _TooMuch(Exception):
+class _CannotBeRead(Exception):
     """Ends the reading of what a client sent."""
+
+
+def _without_offer(data: bytes) -> bytes:
+    """The beginning of a request without the offer to go on in another protocol.
+
+    Whoever makes it takes an answer in this one.  Websockets are told that there are none.
+    """
+    end = data.find(b"\r\n\r\n") + 2
+    if _OFFER.search(data, 0, end) is None:
+        return data
+    return _OFFER.sub(b"", data[:end]) + data[end:]
+
+
+def _is_websocket(header: tuple[bytes, bytes]) -> bool:
+    return header[0] == b"upgrade" and header[1].strip().lower() == b"websocket"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import zlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -25,6 +26,9 @@ from statecomp.tokens.usage import Usage
 from statecomp.wire.providers import usage_in
 
 LONGEST = 4 << 20
+QUICK = 256 * 1024
+"""Bytes that are read in ten or twenty milliseconds, whatever stands in them."""
+_USAGE = re.compile(rb'"usage"[ \t\r\n]*:[ \t\r\n]*')
 MOST_UNPACKED = 64 << 20
 """No answer that tells its usage is longer; reading on would only cost time."""
 
@@ -210,11 +214,20 @@ class UsageReader:
 
     def _look(self, text: bytes) -> None:
         try:
-            value = json.loads(text)
+            value = json.loads(text) if len(text) <= QUICK else _only_usage(text)
         except (ValueError, RecursionError):
             return
         if isinstance(value, dict):
             self.usage = later(self.usage, value)
+
+
+def _only_usage(text: bytes) -> dict[str, Any]:
+    """What a text says of its usage that would take too long to read; it must say it once."""
+    found = _USAGE.search(text) if text.count(b'"usage"') == 1 else None
+    if found is None:
+        return {}
+    told = text[found.end() : found.end() + QUICK].decode("utf-8", "replace")
+    return {"usage": json.JSONDecoder().raw_decode(told)[0]}
 
 
 def later(before: Usage, value: Mapping[str, Any]) -> Usage:

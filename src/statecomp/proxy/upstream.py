@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
-from urllib.parse import parse_qsl
+from urllib.parse import unquote_to_bytes
 
 from statecomp.proxy.faults import Fault
 from statecomp.proxy.settings import ProxySettings
@@ -100,8 +100,9 @@ def returned(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
 
 def keys_in(query: bytes) -> dict[bytes, bytes]:
     """Credentials that came in the address, named as no header is."""
-    given = parse_qsl(query, keep_blank_values=True)
-    return {b"?" + name.lower(): value for name, value in given if name.lower() in QUERY_KEYS}
+    pairs = (field.replace(b"+", b" ").partition(b"=") for field in query.split(b"&"))
+    given = ((unquote_to_bytes(name).lower(), unquote_to_bytes(value)) for name, _, value in pairs)
+    return {b"?" + name: value for name, value in given if name in QUERY_KEYS}
 
 
 def with_added(headers: Headers, added: Mapping[str, str]) -> Headers:
