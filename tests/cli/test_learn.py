@@ -134,6 +134,16 @@ def test_forecasts_that_do_not_fit_are_one_sentence_before_anything_is_asked(
     assert done.stderr.count("\n") == 1
 
 
+def test_what_a_chat_answered_is_kept_in_the_folder_of_the_router(
+    home: Path, tmp_path: Path
+) -> None:
+    ledger_of(home, 6, 8)
+    folder = tmp_path / "router.1"
+    done = statecomp("learn", "--yes", "--chat", "openai:tiny@http://127.0.0.1:9", "-o", folder)
+    assert "Connection refused" in done.stderr
+    assert [file.name for file in folder.iterdir()] == ["learn.journal"]
+
+
 def test_it_learns_writes_a_router_with_its_page_and_says_both_numbers(home: Path) -> None:
     ledger_of(home, 7)
     done = statecomp("learn", "--yes", "--use", "--members", "2")

@@ -110,13 +110,7 @@ def learn(
     method, _ = method_of(
         Options.given("learn", {"records": records}), Settings(environ=os.environ)
     )
-    cost = ""
-    if chat is not None:
-        labels, foretold = (
-            expected(readings, window),
-            foresee.expected(readings, CHECKPOINTS, window),
-        )
-        cost = in_words(labels if told is not None else labels + foretold, chat.model)
+    cost = _cost(readings, chat, told, window)
     _consent(found, [chat_spec, records.partition("chat:")[2]], cost, yes=yes)
     with _readers(readings, chat, told, window, out) as readers:
         done = learning.learn(
@@ -133,16 +127,27 @@ def learn(
         show("In use from the next decision on; `statecomp routers back` undoes that.")
 
 
+def _cost(
+    readings: Sequence[Reading], chat: Chat | None, told: Forecasts | None, window: int
+) -> str:
+    """What a chat would be asked; nothing where nobody is."""
+    if chat is None:
+        return ""
+    cost = expected(readings, window)
+    if told is None:
+        cost += foresee.expected(readings, CHECKPOINTS, window)
+    return f" Labels and forecasts take {in_words(cost, chat.model)}."
+
+
 def _consent(found: UsableSessions, chats: Sequence[str], cost: str, *, yes: bool) -> None:
     messages = sum(len(one.run.messages) for one in found.lived)
     clients = ", ".join(sorted({one.client for one in found.lived}))
     sessions = number_of(len(found.lived), "session")
     named = " and ".join(dict.fromkeys(filter(None, chats)))
     where = f"They are sent to {named}." if named else "Nothing leaves this machine."
-    asking = f" Labels and forecasts take {cost}." if cost else ""
     click.echo(
         f"This reads {messages:,} messages of {sessions} ({clients}), secrets masked, "
-        f"with what became of each replacement. {where}{asking}",
+        f"with what became of each replacement. {where}{cost}",
         err=True,
     )
     if not yes and not click.confirm("Go on?", err=True):
@@ -163,8 +168,7 @@ def _readers(
     if chat is None:
         yield Readers(None, told)
         return
-    notes = (out or _shelf().folder / "learn").with_suffix(".journal")
-    with Journal(notes) as journal:
+    with Journal((out or _shelf().folder) / "learn.journal") as journal:
         annotator = ChatAnnotator(chat, journal, window_tokens=window)
         if told is None:
             told = _foretold(readings, annotator.asker, window)
