@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from time import monotonic, sleep
+from time import monotonic, sleep, time
 from typing import Any
 
 import pytest
@@ -28,10 +28,12 @@ from statecomp.testing.provider.dialects import Dialect
 from statecomp.testing.provider.refusals import Refused
 from statecomp.testing.provider.turns import Body, ScriptedCall, Turn, drill
 from statecomp.writers import ModelRecords
+from tests.ledger.samples import request, session
 from tests.proxy.conversations import CHAT, CLAUDE, Tongue, each_protocol
 from tests.proxy.serving import EAGER, Proxied, proxied
 from tests.proxy.upstream import TASK
 
+DAY_S = 86_400
 SAID = "Every part that was looked at was checked and fine."
 SIBLINGS = {"gpt-5": "gpt-5-mini", "claude-sonnet-5": "claude-haiku-4-5"}
 SAME = replace(EAGER, records=ModelRecords(ExtractiveSummarizer()))
@@ -242,6 +244,21 @@ def test_what_a_conversation_may_spend_is_never_exceeded() -> None:
         assert "[Record of past steps" in agent(proxy)[-1].raw.decode()
 
 
+@pytest.mark.parametrize(("day_dollars", "asks"), [(5.0, False), (9.0, True)])
+def test_what_was_spent_today_is_known_after_a_restart_and_to_other_workers(
+    day_dollars: float, asks: bool
+) -> None:
+    ledger = open_ledger(":memory:")
+    ledger.record(session(), request(when_s=time(), record_dollars=4.999))
+    ledger.record(session(), request(number=2, when_s=time() - 2 * DAY_S, record_dollars=4.0))
+    records = ModelRecords(ExtractiveSummarizer(), day_dollars=day_dollars)
+    method = replace(EAGER, records=records)
+    with proxied(ScriptedUpstream(Writing()), method=method, ledger=ledger) as proxy:
+        talk(proxy, CHAT)
+        assert bool(asked(proxy)) == asks
+        assert "[Record of past steps" in agent(proxy)[-1].raw.decode()
+
+
 def test_a_writer_that_hangs_keeps_no_request_waiting_and_loses_nothing() -> None:
     with proxied(Hanging(Writing()), method=SAME, commit="auto") as proxy:
         begun = monotonic()
@@ -295,7 +312,7 @@ def test_what_was_asked_of_the_agents_model_alone_is_not_asked_of_its_sibling() 
 
 
 def test_another_model_in_the_same_conversation_has_a_breaker_of_its_own() -> None:
-    writers = Writers(ModelRecords(ExtractiveSummarizer()))
+    writers = Writers(ModelRecords(ExtractiveSummarizer()), open_ledger(":memory:"))
     caller = Caller("openai-chat", "http://127.0.0.1:1/v1/chat/completions", {})
 
     def of(model: str) -> ModelWriter:

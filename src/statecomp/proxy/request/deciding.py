@@ -41,7 +41,10 @@ class Decider:
         self._writes_at_once = self._method.writes_at_once
         self._definitions = Definitions(self._method.count)
         records = self._method.records
-        self._writers = Writers(records, trust_env=self.settings.trust_env) if records else None
+        self._writers = None
+        if records is not None:
+            trusts = self.settings.trust_env
+            self._writers = Writers(records, self.reader.engines.ledger, trust_env=trusts)
 
     async def before(
         self, request: ReadRequest, arrived: Arrived
