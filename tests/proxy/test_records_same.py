@@ -232,6 +232,20 @@ def test_a_secret_in_a_written_record_is_not_committed() -> None:
         assert secret not in repr(kept)
 
 
+def test_a_writer_that_tells_secrets_is_refused_like_any_other() -> None:
+    secret = "ghp_" + "a1B2" * 9
+    says = json.dumps({"facts": [f"The token {secret} was shown for the parts."]})
+    with proxied(ScriptedUpstream(Writing(says)), method=SAME) as proxy:
+        told = [*CHAT.user(f"{TASK} My token is {secret}."), *CHAT.run(10)]
+        for history in CHAT.growing(told):
+            assert proxy.post(CHAT, CHAT.body(history)).status_code == 200
+        last = agent(proxy)[-1].raw.decode()
+        assert "[Record of past steps" in last, "the extract stands"
+        assert "was shown for the parts" not in last
+        assert any("would hold a secret" in note for note in notes(proxy))
+        assert len(asked(proxy)) <= 3
+
+
 def test_what_a_conversation_may_spend_is_never_exceeded() -> None:
     poor = Method(
         scorer=EAGER.scorer,

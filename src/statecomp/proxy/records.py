@@ -19,7 +19,7 @@ from statecomp.llm.chat import Chat
 from statecomp.llm.side import SideAccount
 from statecomp.recent import LruCache
 from statecomp.records.writing.credit import Breaker, Credit, DayPurse
-from statecomp.records.writing.writer import ModelWriter
+from statecomp.records.writing.writer import ModelWriter, Secret
 from statecomp.wire.providers import provider_named
 from statecomp.writers import ModelRecords
 
@@ -99,7 +99,14 @@ class Writers:
         self._lock = Lock()
 
     def of(
-        self, account: SideAccount, *, tenant: str, session: str, model: str, caller: Caller | None
+        self,
+        account: SideAccount,
+        *,
+        tenant: str,
+        session: str,
+        model: str,
+        caller: Caller | None,
+        secret: Secret = lambda text: False,
     ) -> ModelWriter | None:
         """Who writes for this conversation; None where nobody can be asked."""
         asked = self.records.model_for(model)
@@ -117,7 +124,7 @@ class Writers:
                 session, self.records.credit(self.day)
             )
         # A conversation that goes on with another model keeps its purse, not its breaker.
-        return self.records.writer(account, chat, replace(credit, breaker=breaker))
+        return self.records.writer(account, chat, replace(credit, breaker=breaker), secret)
 
 
 def _written_down(ledger: Ledger, since_s: float) -> float:
