@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -147,6 +148,21 @@ def test_a_key_is_only_in_the_questions_of_its_own_tenant_and_nowhere_else(
         told = caplog.text + repr([ledger.entries(s.id) for s in ledger.sessions(9)])
         assert one.key not in told
         assert two.key not in told
+
+
+def test_a_key_is_forgotten_once_its_decision_is_made() -> None:
+    def held() -> list[object]:
+        gc.collect()
+        return [one for one in gc.get_objects() if isinstance(one, Caller | HttpChat)]
+
+    with proxied(ScriptedUpstream(Writing()), method=SAME) as proxy:
+        talk(proxy, CHAT)
+        assert asked(proxy)
+        written(proxy)
+        limit = monotonic() + 10.0
+        while held() and monotonic() < limit:
+            sleep(0.1)
+        assert held() == []
 
 
 @pytest.mark.parametrize("upstream", [Forbidding, Expiring])
