@@ -13,7 +13,7 @@ from statecomp.proxy.settings import Mode
 def test_where_nothing_is_rewritten_no_model_is_paid_for_records(
     mode: Mode, asks: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    given = {"records": "same", "records_model": "gpt-5-mini", "records_day": 10.0}
+    given: dict[str, str | float | None] = {"records": "same", "records_model": "gpt-5-mini"}
     (chosen,) = given_for(given, (), mode, None)
     method = live_method(chosen, shipped_prices())
     assert (method.records is not None) == asks
