@@ -22,6 +22,7 @@ from statecomp.llm.http import HttpChat
 from statecomp.llm.side import SideAccount
 from statecomp.method import Method
 from statecomp.proxy.records import Caller, Writers
+from statecomp.proxy.settings import Limits
 from statecomp.records.extract import ExtractiveSummarizer
 from statecomp.records.writing.writer import ModelWriter
 from statecomp.testing.provider.app import Received, ScriptedUpstream
@@ -60,10 +61,16 @@ class Writing:
 class Hanging(ScriptedUpstream):
     """Answers the agent, and lets whoever asks for a record wait."""
 
+    wait_s = 20.0
+
     async def _answer(self, request: Request, dialect: Dialect) -> Response:
         if json.loads(await request.body())["model"] in SIBLINGS.values():
-            await asyncio.sleep(20)
+            await asyncio.sleep(self.wait_s)
         return await super()._answer(request, dialect)
+
+
+class Slow(Hanging):
+    wait_s = 1.0
 
 
 class Forbidding(ScriptedUpstream):
@@ -298,6 +305,13 @@ def test_a_writer_that_hangs_keeps_no_request_waiting_and_loses_nothing() -> Non
         assert proxy.refusals == []
         bodies = [r.body["messages"] for r in agent(proxy)]
         assert bodies[-1] == [*CHAT.user(TASK), *CHAT.run(8)]
+
+
+def test_a_decision_has_the_time_its_writer_was_given() -> None:
+    limits = Limits(decision_s=0.5)
+    with proxied(Slow(Writing()), method=SAME, limits=limits) as proxy:
+        talk(proxy, CHAT, 5)
+        assert SAID in agent(proxy)[-1].raw.decode()
 
 
 def test_a_key_in_the_address_is_quoted_nowhere(caplog: pytest.LogCaptureFixture) -> None:
