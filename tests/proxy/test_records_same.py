@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from time import monotonic, sleep
+from time import monotonic, sleep, time
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from statecomp.llm.http import HttpChat
 from statecomp.llm.side import SideAccount
 from statecomp.method import Method
 from statecomp.proxy.records import Caller, Writers
+from statecomp.proxy.settings import Limits
 from statecomp.records.extract import ExtractiveSummarizer
 from statecomp.records.writing.writer import ModelWriter
 from statecomp.testing.provider.app import Received, ScriptedUpstream
@@ -28,10 +30,12 @@ from statecomp.testing.provider.dialects import Dialect
 from statecomp.testing.provider.refusals import Refused
 from statecomp.testing.provider.turns import Body, ScriptedCall, Turn, drill
 from statecomp.writers import ModelRecords
+from tests.ledger.samples import request, session
 from tests.proxy.conversations import CHAT, CLAUDE, Tongue, each_protocol
 from tests.proxy.serving import EAGER, Proxied, proxied
 from tests.proxy.upstream import TASK
 
+DAY_S = 86_400
 SAID = "Every part that was looked at was checked and fine."
 SIBLINGS = {"gpt-5": "gpt-5-mini", "claude-sonnet-5": "claude-haiku-4-5"}
 SAME = replace(EAGER, records=ModelRecords(ExtractiveSummarizer()))
@@ -57,10 +61,16 @@ class Writing:
 class Hanging(ScriptedUpstream):
     """Answers the agent, and lets whoever asks for a record wait."""
 
+    wait_s = 20.0
+
     async def _answer(self, request: Request, dialect: Dialect) -> Response:
         if json.loads(await request.body())["model"] in SIBLINGS.values():
-            await asyncio.sleep(20)
+            await asyncio.sleep(self.wait_s)
         return await super()._answer(request, dialect)
+
+
+class Slow(Hanging):
+    wait_s = 1.0
 
 
 class Forbidding(ScriptedUpstream):
@@ -147,6 +157,21 @@ def test_a_key_is_only_in_the_questions_of_its_own_tenant_and_nowhere_else(
         assert two.key not in told
 
 
+def test_a_key_is_forgotten_once_its_decision_is_made() -> None:
+    def held() -> list[object]:
+        gc.collect()
+        return [one for one in gc.get_objects() if isinstance(one, Caller | HttpChat)]
+
+    with proxied(ScriptedUpstream(Writing()), method=SAME) as proxy:
+        talk(proxy, CHAT)
+        assert asked(proxy)
+        written(proxy)
+        limit = monotonic() + 10.0
+        while held() and monotonic() < limit:
+            sleep(0.1)
+        assert held() == []
+
+
 @pytest.mark.parametrize("upstream", [Forbidding, Expiring])
 def test_where_the_sibling_is_forbidden_the_extract_stands_and_nobody_asks_again(
     upstream: type[Forbidding],
@@ -230,6 +255,20 @@ def test_a_secret_in_a_written_record_is_not_committed() -> None:
         assert secret not in repr(kept)
 
 
+def test_a_writer_that_tells_secrets_is_refused_like_any_other() -> None:
+    secret = "ghp_" + "a1B2" * 9
+    says = json.dumps({"facts": [f"The token {secret} was shown for the parts."]})
+    with proxied(ScriptedUpstream(Writing(says)), method=SAME) as proxy:
+        told = [*CHAT.user(f"{TASK} My token is {secret}."), *CHAT.run(10)]
+        for history in CHAT.growing(told):
+            assert proxy.post(CHAT, CHAT.body(history)).status_code == 200
+        last = agent(proxy)[-1].raw.decode()
+        assert "[Record of past steps" in last, "the extract stands"
+        assert "was shown for the parts" not in last
+        assert any("would hold a secret" in note for note in notes(proxy))
+        assert len(asked(proxy)) <= 3
+
+
 def test_what_a_conversation_may_spend_is_never_exceeded() -> None:
     poor = Method(
         scorer=EAGER.scorer,
@@ -242,6 +281,21 @@ def test_what_a_conversation_may_spend_is_never_exceeded() -> None:
         assert "[Record of past steps" in agent(proxy)[-1].raw.decode()
 
 
+@pytest.mark.parametrize(("day_dollars", "asks"), [(5.0, False), (9.0, True)])
+def test_what_was_spent_today_is_known_after_a_restart_and_to_other_workers(
+    day_dollars: float, asks: bool
+) -> None:
+    ledger = open_ledger(":memory:")
+    ledger.record(session(), request(when_s=time(), record_dollars=4.999))
+    ledger.record(session(), request(number=2, when_s=time() - 2 * DAY_S, record_dollars=4.0))
+    records = ModelRecords(ExtractiveSummarizer(), day_dollars=day_dollars)
+    method = replace(EAGER, records=records)
+    with proxied(ScriptedUpstream(Writing()), method=method, ledger=ledger) as proxy:
+        talk(proxy, CHAT)
+        assert bool(asked(proxy)) == asks
+        assert "[Record of past steps" in agent(proxy)[-1].raw.decode()
+
+
 def test_a_writer_that_hangs_keeps_no_request_waiting_and_loses_nothing() -> None:
     with proxied(Hanging(Writing()), method=SAME, commit="auto") as proxy:
         begun = monotonic()
@@ -251,6 +305,13 @@ def test_a_writer_that_hangs_keeps_no_request_waiting_and_loses_nothing() -> Non
         assert proxy.refusals == []
         bodies = [r.body["messages"] for r in agent(proxy)]
         assert bodies[-1] == [*CHAT.user(TASK), *CHAT.run(8)]
+
+
+def test_a_decision_has_the_time_its_writer_was_given() -> None:
+    limits = Limits(decision_s=0.5)
+    with proxied(Slow(Writing()), method=SAME, limits=limits) as proxy:
+        talk(proxy, CHAT, 5)
+        assert SAID in agent(proxy)[-1].raw.decode()
 
 
 def test_a_key_in_the_address_is_quoted_nowhere(caplog: pytest.LogCaptureFixture) -> None:
@@ -295,7 +356,7 @@ def test_what_was_asked_of_the_agents_model_alone_is_not_asked_of_its_sibling() 
 
 
 def test_another_model_in_the_same_conversation_has_a_breaker_of_its_own() -> None:
-    writers = Writers(ModelRecords(ExtractiveSummarizer()))
+    writers = Writers(ModelRecords(ExtractiveSummarizer()), open_ledger(":memory:"))
     caller = Caller("openai-chat", "http://127.0.0.1:1/v1/chat/completions", {})
 
     def of(model: str) -> ModelWriter:

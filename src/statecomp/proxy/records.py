@@ -9,14 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Lock
 from urllib.parse import quote, urlsplit
 
+from statecomp.ledger.audit import LedgerFailed
+from statecomp.ledger.ledger import Ledger
 from statecomp.llm.chat import Chat
 from statecomp.llm.side import SideAccount
 from statecomp.recent import LruCache
 from statecomp.records.writing.credit import Breaker, Credit, DayPurse
-from statecomp.records.writing.writer import ModelWriter
+from statecomp.records.writing.writer import ModelWriter, Secret
 from statecomp.wire.providers import provider_named
 from statecomp.writers import ModelRecords
 
@@ -83,19 +86,27 @@ class Caller:
 class Writers:
     """A writer for each decision: its conversation's credit, its tenant's breaker, the day's purse.
 
-    What is remembered between decisions is counts and pauses, never a credential.
+    What is remembered between decisions is counts and pauses, never a credential.  What was spent
+    today stands in the `ledger`, also what other workers spent.
     """
 
-    def __init__(self, records: ModelRecords, *, trust_env: bool = True) -> None:
+    def __init__(self, records: ModelRecords, ledger: Ledger, *, trust_env: bool = True) -> None:
         self.records = records
-        self.day = DayPurse(records.day_dollars)
+        self.day = DayPurse(records.day_dollars, written_down=partial(_written_down, ledger))
         self._trust_env = trust_env
         self._credits: LruCache[str, Credit] = LruCache(4096)
         self._breakers: LruCache[tuple[str, str, str], Breaker] = LruCache(1024)
         self._lock = Lock()
 
     def of(
-        self, account: SideAccount, *, tenant: str, session: str, model: str, caller: Caller | None
+        self,
+        account: SideAccount,
+        *,
+        tenant: str,
+        session: str,
+        model: str,
+        caller: Caller | None,
+        secret: Secret = lambda text: False,
     ) -> ModelWriter | None:
         """Who writes for this conversation; None where nobody can be asked."""
         asked = self.records.model_for(model)
@@ -113,4 +124,11 @@ class Writers:
                 session, self.records.credit(self.day)
             )
         # A conversation that goes on with another model keeps its purse, not its breaker.
-        return self.records.writer(account, chat, replace(credit, breaker=breaker))
+        return self.records.writer(account, chat, replace(credit, breaker=breaker), secret)
+
+
+def _written_down(ledger: Ledger, since_s: float) -> float:
+    try:
+        return ledger.record_dollars(since_s)
+    except LedgerFailed:
+        return 0.0  # what this process spent itself it knows

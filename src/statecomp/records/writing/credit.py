@@ -22,8 +22,13 @@ DOUBLED = 2
 """A span whose record was refused is asked for again when it is so many times as long."""
 
 
-def _today() -> date:
+def today() -> date:
     return datetime.now(UTC).date()
+
+
+def midnight_s(day: date) -> float:
+    """When a day begins: budgets are of days in UTC."""
+    return datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()
 
 
 @dataclass
@@ -82,10 +87,12 @@ class Purse:
 class DayPurse(Purse):
     """Dollars for one day, then for the next, that all conversations share.
 
-    What was refused to one of them is not held against the others.
+    What was refused to one of them is not held against the others.  `written_down` tells what was
+    spent since a moment, also by other processes and before this one began.
     """
 
-    today: Callable[[], date] = _today
+    today: Callable[[], date] = today
+    written_down: Callable[[float], float] = lambda since_s: 0.0
     _day: date | None = None
 
     def pay(self, dollars: float) -> None:
@@ -96,13 +103,14 @@ class DayPurse(Purse):
         return self._overdrawn(dollars)
 
     def take(self, dollars: float) -> str:
-        self._turn_over()
+        self._turn_over(self.written_down(midnight_s(self.today())))
         return super().take(dollars)
 
-    def _turn_over(self) -> None:
+    def _turn_over(self, known: float = 0.0) -> None:
         with self._lock:
             if (today := self.today()) != self._day:
                 self._day, self.spent = today, 0.0
+            self.spent = max(self.spent, known)
 
 
 @dataclass

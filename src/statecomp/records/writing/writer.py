@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from statecomp.errors import SummaryFailed
 from statecomp.history.interaction import Interaction
@@ -30,6 +31,10 @@ RECORD_DEADLINE_S = 30.0
 """What a model may take for its record, retries included; then the extract stands in."""
 
 
+Secret: TypeAlias = Callable[[str], bool]
+"""Whether a text holds what must not be kept."""
+
+
 class ModelWriter:
     """A Summarizer that asks a chat within its credit, and falls back on the extract.
 
@@ -48,6 +53,7 @@ class ModelWriter:
         objects: bool = True,
         deadline_s: float = RECORD_DEADLINE_S,
         limit_chars: int = 400_000,
+        secret: Secret = lambda text: False,
         count: TokenCounter = ESTIMATE,
     ) -> None:
         self._extract = extract
@@ -56,6 +62,7 @@ class ModelWriter:
         self._credit = credit or Credit()
         self._count = count
         self._limit_chars = limit_chars
+        self._secret = secret
         self._asking = ChatSummarizer(
             chat,
             objects=objects,
@@ -97,6 +104,8 @@ class ModelWriter:
         try:
             record = self._asking.summarize(span, situation)
             verify(record, span, situation)
+            if self._secret(record.body):
+                raise SummaryFailed("the summary would hold a secret")
             return record
         except Objection:
             raise
