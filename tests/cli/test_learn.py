@@ -41,7 +41,7 @@ def test_a_ledger_with_three_sessions_is_one_sentence_and_nothing_is_asked(home:
     ledger_of(home, 3, 8)
     done = statecomp("learn")
     assert done.returncode == 2
-    assert "3 sessions of different tasks can be learned from, and 6 are needed" in done.stderr
+    assert "tasks that can be learned from: 3, and 6 are needed" in done.stderr
     assert "Traceback" not in done.stderr
 
 

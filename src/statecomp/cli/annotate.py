@@ -17,7 +17,7 @@ from statecomp.annotation.pipeline import Annotated
 from statecomp.annotation.records import Reading
 from statecomp.cli.engine import engine_options
 from statecomp.cli.files import read_chosen, refuse, write_lines
-from statecomp.cli.options import CHOSEN, PATH, RUNS, together
+from statecomp.cli.options import CHOSEN, OUT_FILE, PATH, RUNS, together
 from statecomp.cli.terminal import number_of, progress, show, warn, watched
 from statecomp.controller.prices import Prices, shipped_prices
 from statecomp.errors import BadInput, StateCompError
@@ -61,7 +61,7 @@ CHAT = together(
 
 @click.command("annotate")
 @RUNS
-@click.option("-o", "--out", type=PATH, help="Where the labels go.")
+@click.option("-o", "--out", type=OUT_FILE, help="Where the labels go.")
 @click.option(
     "--annotator",
     type=click.Choice(["dataflow", "chat"]),
@@ -69,7 +69,7 @@ CHAT = together(
     show_default=True,
     help="Who judges: rules over identifiers (no model), or a chat model.",
 )
-@click.option("--records", type=PATH, help="Also write stage-1 records.")
+@click.option("--records", type=OUT_FILE, help="Also write stage-1 records.")
 @CHAT
 @CHOSEN
 @engine_options

@@ -16,7 +16,7 @@ from statecomp.annotation.labels import Labels, labels_in
 from statecomp.annotation.records import Reading
 from statecomp.cli.engine import engine_options
 from statecomp.cli.files import refuse, write_lines, write_text
-from statecomp.cli.options import CHOSEN, JSON_FILE, PATH, RUNS
+from statecomp.cli.options import CHOSEN, JSON_FILE, OUT_FILE, PATH, RUNS
 from statecomp.cli.terminal import progress, show
 from statecomp.config import Settings
 from statecomp.config.writers import EXTRACT, exam_title, exam_writers
@@ -76,10 +76,10 @@ class ExamJob:
 @JSON_FILE
 @click.option(
     "--export",
-    type=PATH,
+    type=OUT_FILE,
     help="Write the questions with their records, for another reader; no answers.",
 )
-@click.option("--spans", type=PATH, help="Write the spans, for another writer.")
+@click.option("--spans", type=OUT_FILE, help="Write the spans, for another writer.")
 @click.option(
     "--answers",
     "answer_file",

@@ -14,7 +14,7 @@ from statecomp.annotation.journal import Journal
 from statecomp.annotation.records import Reading
 from statecomp.cli.annotate import CHAT, cost_so_far, prices_of, readings_of, show_expected
 from statecomp.cli.files import read_chosen, write_lines
-from statecomp.cli.options import CHOSEN, PATH, RUNS
+from statecomp.cli.options import CHOSEN, OUT_FILE, RUNS
 from statecomp.cli.terminal import number_of, show, warn, watched
 from statecomp.errors import BadInput, StateCompError
 from statecomp.wire.chats import open_chat
@@ -24,7 +24,7 @@ CHECKPOINTS = 8
 
 @click.command()
 @RUNS
-@click.option("-o", "--out", type=PATH, help="Where the forecasts go.")
+@click.option("-o", "--out", type=OUT_FILE, help="Where the forecasts go.")
 @click.option(
     "--checkpoints",
     type=click.IntRange(1),

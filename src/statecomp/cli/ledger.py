@@ -27,7 +27,7 @@ from statecomp.cli.ledger_views import (
     print_reasons,
     print_sessions,
 )
-from statecomp.cli.options import JSON_LINES, RUNS_OUT, STORE_URL
+from statecomp.cli.options import JSON_LINES, OUT_FILE, RUNS_OUT, STORE_URL
 from statecomp.cli.terminal import number_of, warn
 from statecomp.dashboard.answers import chapters
 from statecomp.errors import BadInput
@@ -181,7 +181,7 @@ def undo_command(commit: str, store: str, reason: str) -> None:
 @click.option(
     "--labels",
     "labels_file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OUT_FILE,
     help="Write KEEP labels for what was replaced and regretted.",
 )
 def export_command(

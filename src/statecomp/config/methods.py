@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from math import inf
 
 from statecomp.checkpoint import Pins
 from statecomp.config.records import model_records
@@ -50,6 +49,7 @@ OPTIONS: Mapping[str, str] = {
     "name_worth": "what an extract's missing name costs, in tokens",
 }
 """Every key that follows `statecomp:` in a strategy, and what it takes."""
+GATES = ("threshold", "longer_than", "min_source_tokens")
 
 
 def method_of(
@@ -109,27 +109,24 @@ def _serving(options: Options) -> Serving:
 
 def _recipe(options: Options) -> Recipe:
     recipe = recipe_named(options.text("recipe", DEFAULT))
-    wariness = options.real("wariness", inf)
-    if wariness < inf:
-        # What was asked for is meant, whoever writes.
-        recipe = replace(recipe, wariness=wariness, written=1.0)
-    recipe = replace(recipe, ahead=options.real("ahead", recipe.ahead))
-    gates = recipe.gates
-    threshold = options.real("threshold", 0.0)
-    longer_than = options.whole("longer_than", -1)
-    tokens = options.whole("min_source_tokens", -1)
-    if not threshold and longer_than < 0 and tokens < 0:
-        return recipe
     # Whoever names a gate means the paper's kind of rule.
-    gates = gates or Gates()
-    return replace(
-        recipe,
-        gates=Gates(
-            threshold or gates.threshold,
-            gates.longer_than if longer_than < 0 else longer_than,
-            gates.min_source_tokens if tokens < 0 else tokens,
-        ),
+    gated = any(name in options for name in GATES)
+    usual = recipe.gates or Gates()
+    gates = Gates(
+        options.real("threshold", usual.threshold),
+        options.whole("longer_than", usual.longer_than),
+        options.whole("min_source_tokens", usual.min_source_tokens),
     )
+    if gated or recipe.gates is not None:
+        for name in ("wariness", "ahead"):
+            if name in options:
+                where = "the gates leave" if gated else f"recipe {recipe.name} leaves"
+                raise BadInput(f"weighs money, which {where} out", field=name)
+        return replace(recipe, gates=gates)
+    if "wariness" in options:
+        # What was asked for is meant, whoever writes.
+        recipe = replace(recipe, wariness=options.real("wariness", recipe.wariness), written=1.0)
+    return replace(recipe, ahead=options.real("ahead", recipe.ahead))
 
 
 def _book(options: Options, settings: Settings) -> PriceBook:

@@ -87,7 +87,7 @@ def parted(lived: Sequence[Lived]) -> tuple[list[Lived], list[Lived]]:
     """Older and newer sessions; those of one task stay together."""
     tasks = [*dict.fromkeys(one.run.group for one in lived)]
     if len(tasks) < FEWEST:
-        problem = f"{len(tasks)} sessions of different tasks can be learned from, and {FEWEST}"
+        problem = f"tasks that can be learned from: {len(tasks)}, and {FEWEST}"
         raise BadInput(f"{problem} are needed, so that some are left to judge by; use it longer")
     newest = {*tasks[-max(2, round(len(tasks) * HELD_OUT)) :]}
     older = [one for one in lived if one.run.group not in newest]
