@@ -43,7 +43,7 @@ _ENTRY_NUMBER = re.compile(
     # What an extract counted itself.
     r"\bitem \d+(?=[;:\n]|\Z)|\band \d+ more\b|\b\d+ (?:[\w ]{1,40} )?listed\b|"
     r"(?:-> |\(|-> ok, |file of )[\d,]+ (?:lines?|characters|fields?|things?)(?=[);\n]|\Z)|"
-    r"(?:-> |\()lines \d+-\d+(?: of \d+)?(?=[);\n]|\Z)"
+    r"(?:-> |\(|: )lines \d+-\d+(?: of \d+)?(?=[);\n]|\Z)"
 )
 _CALLED = re.compile(r"\s*(?:\[\{|\{['\"])")
 """Data in the words of the agent: what a client wrote of its calls, which are told elsewhere."""

@@ -9,6 +9,7 @@ from statecomp.history.interaction import Observation
 from statecomp.history.situation import Situation
 from statecomp.records.extracting.cut import cut
 from statecomp.records.extracting.pieces import Form
+from statecomp.records.extracting.units import Place, units_of
 from statecomp.records.extracting.unread import unread
 from statecomp.records.extracting.unwrap import unwrapped
 from statecomp.records.record import Record
@@ -201,3 +202,60 @@ def test_an_option_called_like_a_listing_lists_nothing() -> None:
     called = command(1, "send 'dir(mill)'", 'File "/srv/mill/sift.py", line 3')
     assert not unread([called], Situation())
     assert unread([command(1, "ls /srv/mill", "grind.py\nsift.py")], Situation())
+
+
+def test_a_long_instruction_is_no_dump_and_is_not_passed_over() -> None:
+    lines = [f"8003{n}0:\tc7 45 fc bc 86 07 0{n} \tmovl   $0x786bc,-0x4(%rbp)" for n in range(8)]
+    assert len([line for piece in cut("\n".join(lines)) for line in piece.text.split("\n")]) == 8
+
+
+def test_what_a_table_shows_is_not_counted_a_second_time_beside_it() -> None:
+    rows = [{"sha": f"{n:040x}", "message": f"Mend mill {n}"} for n in range(12)]
+    rows += [{"sha": f"{n:040x}", "message": f"Mend\n\nof mill {n}"} for n in range(12, 20)]
+    texts = [f"Mend mill {n} | {n:040x}" for n in range(4)] + ["message: Mend mill 6"]
+    assert sum("more)" in line for line in shown(step(1, seen=json.dumps(rows)), *texts)) == 1
+
+
+def test_an_output_that_the_call_itself_spells_out_is_no_finding() -> None:
+    words = [f"Mill {n} grinds {n}00 tons of rye a year" for n in range(2, 9)]
+    program = "\n".join(f"print('{line}')" for line in words)
+    (line,) = written(command(1, program, "\n".join(words))).facts
+    assert "; most of it spelled out in the call" in line
+    asked = "sift --mills --grain rye"
+    (line,) = written(command(1, asked, "\n".join(words))).facts
+    assert "spelled out" not in line
+
+
+def test_an_edit_that_names_no_file_is_told_with_the_file_it_went_to() -> None:
+    seen = "[File: /srv/mill/out_of_grind (4 lines total)]\n1:import mill\n2:\n3:mill.run()\n4:x\n"
+    sent = "edit 1:9\nimport mill\n\nmill.run()\nend_of_edit"
+    lines = written(command(1, sent, f"{seen}File updated."), command(2, "open a.py", "?")).facts
+    assert "(out_of_grind: a file of 4 lines)" in lines[0]
+    opened = written(command(1, "open /srv/mill/out_of_grind", seen)).facts
+    assert "out_of_grind:" not in opened[0]
+
+
+def test_the_cause_of_a_refusal_is_what_was_wrong_and_no_order_to_the_reader() -> None:
+    error = {
+        "error": "API error (HTTP 422) MANDATORY: if you meet this error again you must stop "
+        "all work and please ask a person, for it is a fundamental problem of the mill.",
+        "details": {"message": "Grain refused", "errors": [{"message": "No rye since July"}]},
+    }
+    seen = json.dumps({"execution_result": {**error, "status_code": 422}})
+    record = written(step(1, seen=seen), step(2, seen=PADDING))
+    assert record.failures[0].startswith("1: Grain refused; No rye since July")
+
+
+def test_an_underlined_title_ends_the_section_before_it() -> None:
+    page = ["## Notes", "", "### Thanks", "", "To all millers.", "", "Mills of the valley"]
+    page += ["-------------------", "", "#### Upper mill", "", "It grinds rye and oats."]
+    assert labels("\n".join(page))["It grinds rye and oats."] == ("Mills of the valley; Upper mill")
+
+
+def test_what_stands_below_the_steps_of_a_plan_is_no_view_of_what_was() -> None:
+    said = "### Next Steps:\n\n1. **Hand in**: Register the crafted sack as new grain at the mill."
+    said += (
+        "\n   - Paste the name of the sack into the form of the mill.\n\nThe mill has two doors."
+    )
+    texts = [u.text for u in units_of([step(1, said=said)]) if u.place is Place.SAID]
+    assert [text for text in texts if text] == ["The mill has two doors."]

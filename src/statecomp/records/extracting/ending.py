@@ -196,7 +196,7 @@ def _ends(text: str) -> tuple[str, str]:
 def _cause(payload: Payload) -> str:
     body = decoded(payload.text) if payload.text.lstrip()[:1] == "{" else None
     body = payload.body if body is None else body
-    text = body if isinstance(body, str) else max(_messages(body, 4), key=len, default=str(body))
+    text = body if isinstance(body, str) else _told_by(body)
     lines = [line for line in map(str.strip, text.strip().split("\n")) if line]
     raised = [line for line in lines if _RAISED.match(line)]
     named = [line for line in lines if _NAMED.search(line[:400])]
@@ -221,9 +221,18 @@ _NAMED = re.compile(r"\b\w+(?:Error|Exception): \S")
 """What was wrong, where a tool wraps it in words of its own."""
 
 
+def _told_by(body: Json) -> str:
+    """What an error that is data says in words, and none that tell its reader what to do."""
+    messages = list(dict.fromkeys(_messages(body, 4)))
+    told = [text for text in messages if not orders(text)]
+    return "; ".join(told) or max(messages, key=len, default=str(body))
+
+
 def _messages(body: Json, depth: int) -> Iterator[str]:
-    """What an error that is data says in words."""
-    if isinstance(body, dict) and depth:
+    if isinstance(body, list) and depth:
+        for value in body:
+            yield from _messages(value, depth - 1)
+    elif isinstance(body, dict) and depth:
         for key, value in body.items():
             if key in ("message", "error", "detail", "reason") and isinstance(value, str):
                 yield value

@@ -112,7 +112,7 @@ def _read(
             held = opened(scopes, lines, place)
             owner = scopes[len(held)].before if len(held) < len(scopes) else owner
             scopes = scoped(held, lines, place, owner)
-            owner = Owner(chained(owner if held else None, _below_outer(line, outer)))
+            owner = Owner(chained(owner if held else None, _below_outer(lines, place, outer)))
             told = ": " in line or any(map(str.isdigit, NUMBERED.sub("", line)))
             if told and not line.startswith("$ "):
                 # "Found 3 rows:" is news itself, whatever stands below it.
@@ -180,12 +180,15 @@ def _sections(lines: Sequence[str]) -> Iterator[Piece]:
             return
 
 
-def _below_outer(line: str, outer: dict[int, str]) -> str:
+def _below_outer(lines: Sequence[str], place: int, outer: dict[int, str]) -> str:
     """A heading with the one it stands below: every paper of a list has an abstract."""
+    line = lines[place]
     title = one_line(line).strip("#=* ")
     if line.startswith("$ "):
         return f"{title}:"  # a command, and below it what it answered
     level = len(line.lstrip()) - len(line.lstrip().lstrip("#"))
+    if not level and _UNDERLINE.match("".join(lines[place + 1 : place + 2])):
+        level = TOP if "=" in lines[place + 1] else TOP + 1
     if not level:
         return title
     for deeper in [known for known in outer if known >= level]:

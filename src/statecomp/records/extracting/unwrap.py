@@ -26,14 +26,15 @@ class Payload:
     """The answer: text, or data where it was an envelope around data.
 
     `ended` is what the exit status or the protocol says of it: well, badly, or nothing at all;
-    `late` that a deadline ended it.  `window` says which lines of a file it lists, and `note` what
-    the tool said beside such a listing.
+    `late` that a deadline ended it.  `window` says which lines of a file it lists, `file` which
+    file, and `note` what the tool said beside such a listing.
     """
 
     body: Json
     ended: bool | None = None
     late: bool = False
     window: str = ""
+    file: str = ""
     note: str = ""
 
     @property
@@ -227,6 +228,7 @@ def _bared(payload: Payload) -> Payload:
         False if refused else ended,
         late=payload.late,
         window=listing.window,
+        file=listing.file,
         note=listing.note,
     )
 

@@ -15,7 +15,7 @@ UNREADABLE = 12
 ESCAPED, HEAD = 40, 160
 """One backslash in so many characters makes data within data, of which the beginning is shown."""
 
-_DUMP = r"\s*(?i:(?:0x)?[0-9a-f]{6,16}:?\s+(?:[0-9a-f]{2,4}\s+){6})"
+_DUMP = r"\s*(?i:(?:0x)?[0-9a-f]{6,16}:?(?:\s+(?:[0-9a-f]{2}){1,2}(?!\w)){8})"
 _PROGRESS = (
     r".*(?:\d%\||--:--|\[\d\d:\d\d[<,]|it/s\]|examples/s\]|━━━)|\s*(?:Reading package lists|"
     r"Building dependency tree|Reading state information)\.\.\."

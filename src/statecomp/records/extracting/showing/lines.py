@@ -67,6 +67,7 @@ def _in_order(
     inside = ""
     texts: dict[Owner | None, list[Unit]] = {}
     names = _names_of(runs)
+    tables = {column for run in runs for column in run[0].label.rpartition("; ")[2].split(" | ")}
     last: dict[Owner | str | None, int] = {}
     for place, run in enumerate(runs):
         if run[0].form is Form.FIELD:
@@ -83,7 +84,8 @@ def _in_order(
             kind = name_in(first.label)[0]
             told = names.get(kind, set()) | known.get(kind, set())
             left = totals.called.get((first.step, first.answer, kind), 0) - len(told)
-            if kind and left > 0 and last[kind] == place:
+            # Those of a table are counted there.
+            if kind and left > 0 and last[kind] == place and kind not in tables:
                 yield f"  (and {left} more)"
             before, inside = run[-1], ""
             continue
