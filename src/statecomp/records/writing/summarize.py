@@ -21,7 +21,7 @@ from statecomp.llm.chat import (
     Completion,
 )
 from statecomp.records.record import Objection, Record
-from statecomp.records.verify import inventions, mended
+from statecomp.records.verify import inventions
 from statecomp.records.writing.answer import (
     ENTRIES,
     RECORDS,
@@ -209,7 +209,7 @@ class ChatSummarizer:
             return record
         new = parse_entries(answer.text)
         mends = {entry: new[n] for n, entry in enumerate(made_up, start=1) if n in new}
-        return mended(record, mends) or record
+        return record.changed(mends) or record
 
     def _charge(self, kind: str, usage: ChatUsage, bill: list[ChatUsage]) -> None:
         if usage == NOTHING_USED:
