@@ -186,7 +186,8 @@ class ChatSummarizer:
         record = self._mended(record, run, situation, bill)
         written = self._count(record.body)
         text = "\n".join(interaction.text for interaction in run)
-        if other := another_language(record.body, "\n".join((text, *situation.asked))):
+        agent = "\n".join(interaction.said for interaction in run)
+        if other := another_language(record.body, text, agent, "\n".join(situation.asked)):
             raise SummaryFailed(f"the summary is in {other}, its source is not")
         source = self._count(text)
         if written >= source:
