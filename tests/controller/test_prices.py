@@ -88,6 +88,11 @@ def test_a_sibling_is_of_the_same_provider_and_never_dearer(acting: str, writes:
     assert shipped_prices().sibling(acting) == writes
 
 
+def test_a_sibling_that_is_named_whole_is_asked_by_that_name() -> None:
+    book = parse_prices(BOOK.replace("[models.m]", '[models.m]\nsibling = "other/n-1.5"'))
+    assert book.sibling("gateway/m") == "other/n-1.5"
+
+
 def test_every_shipped_entry_says_how_its_figures_are_known() -> None:
     assert all(len(prices.source) > 20 for prices in shipped_prices().models.values())
     assert parse_prices(BOOK).of("m").source == ""

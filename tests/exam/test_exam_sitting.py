@@ -12,7 +12,7 @@ from statecomp.annotation.labels import Label
 from statecomp.annotation.records import Reading
 from statecomp.baselines.llmlingua2 import Lingua
 from statecomp.cli.app import app
-from statecomp.config.writers import exam_title
+from statecomp.config.exam import exam_title
 from statecomp.exam.answers import grade
 from statecomp.exam.facts import FactKind
 from statecomp.exam.lines import RecordText

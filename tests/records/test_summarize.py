@@ -132,6 +132,16 @@ def test_of_many_words_of_the_user_the_task_and_the_newest_are_told_and_nothing_
     assert asked.count("The task.") == asked.count("Go on.") == 1
 
 
+def test_of_the_last_steps_a_writer_reads_what_the_agent_says_more_than_what_it_reads() -> None:
+    busy = step(9, said="I say " * 200, call="run " * 400, seen="seen " * 2_000)
+    chat = ScriptedChat([json.dumps(GOOD)])
+    ChatSummarizer(chat).summarize(SPAN, Situation(after=(busy,)))
+    asked = chat.asked[0].prompt
+    assert busy.said in asked
+    assert 50 < asked.count("run ") < 200
+    assert 50 < asked.count("seen ") < 200
+
+
 def test_a_fenced_block_is_read() -> None:
     for fenced in ("```json\n{}\n```", "```\n{}\n```", "Here it is:\n```json\n{}\n```\nDone."):
         assert summarize(fenced.replace("{}", json.dumps(GOOD, indent=1))) == summarize(GOOD)

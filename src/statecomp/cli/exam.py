@@ -19,7 +19,7 @@ from statecomp.cli.files import refuse, write_lines, write_text
 from statecomp.cli.options import CHOSEN, JSON_FILE, OUT_FILE, PATH, RUNS
 from statecomp.cli.terminal import progress, show
 from statecomp.config import Settings
-from statecomp.config.writers import EXTRACT, exam_title, exam_writers
+from statecomp.config.exam import EXTRACT, exam_title, exam_writers
 from statecomp.errors import BadInput, needing
 from statecomp.exam.answers import UNMATCHED, Graded, graded, read_answers, sheets_out
 from statecomp.exam.lines import ReaderOutcome

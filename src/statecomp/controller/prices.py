@@ -105,7 +105,7 @@ class PriceBook:
         if not prices.sibling or prices.model not in model:
             return model
         gateway, slash, _ = model.rpartition("/")
-        return gateway + slash + prices.sibling
+        return prices.sibling if "/" in prices.sibling else gateway + slash + prices.sibling
 
     def nearest(self, model: str) -> Prices:
         """The entry whose name is the longest part of a full model name, or the default's.

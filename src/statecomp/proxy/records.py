@@ -48,8 +48,6 @@ WINDOW = re.compile("context-1m")
 DEPLOYED = re.compile(r"(?<=/deployments/)[^/?]+(?=/)")
 """Where an address names the model, as Azure's do, and the body's is not read."""
 
-DEADLINE_S = 60.0
-
 
 @dataclass(frozen=True, slots=True)
 class Caller:
@@ -76,7 +74,6 @@ class Caller:
         return asked(
             model,
             f"{parts.scheme}://{parts.netloc}",
-            deadline_s=DEADLINE_S,
             target=self.url if model == acting else DEPLOYED.sub(quote(model, safe=""), self.url),
             opening=self.opening,
             trust_env=trust_env,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from statecomp.errors import SummaryFailed
@@ -62,7 +62,7 @@ def verify(record: Record, span: Sequence[Interaction], situation: Situation) ->
     made_up = inventions(record, span, situation)
     if not made_up:
         return completed(record, span, situation)
-    left = mended(record, dict.fromkeys(made_up, ""))
+    left = record.changed(dict.fromkeys(made_up, ""))
     if not left:
         names = ", ".join(repr(name) for names in made_up.values() for name in names[:3])
         raise SummaryFailed(f"the summary names {names}, which its source does not contain")
@@ -76,7 +76,7 @@ def inventions(
     source = SourceText(span)
     elsewhere = SourceText((*situation.before, *situation.after))
     found: dict[str, list[str]] = {}
-    for entry in _entries(record):
+    for entry in record.entries:
         names = [
             name
             for name, kind in _claims(entry).items()
@@ -88,17 +88,6 @@ def inventions(
         if names:
             found[entry] = names
     return found
-
-
-def mended(record: Record, mends: Mapping[str, str]) -> Record:
-    """The record with some entries replaced; by nothing, they are left out."""
-    changed = {
-        field.name: tuple(
-            said for entry in getattr(record, field.name) if (said := mends.get(entry, entry))
-        )
-        for field in fields(record)
-    }
-    return replace(record, **changed)
 
 
 def owed(span: Sequence[Interaction], rest: FactIndex) -> Mapping[str, Kind]:
@@ -320,11 +309,6 @@ def _arguments(call: Call) -> Iterator[tuple[str, str]]:
         return
     for key, value in decoded.items():
         yield str(key), value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _entries(record: Record) -> Iterator[str]:
-    for field in fields(record):
-        yield from getattr(record, field.name)
 
 
 def _claims(entry: str) -> Mapping[str, Kind]:

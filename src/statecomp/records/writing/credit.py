@@ -145,11 +145,8 @@ class Breaker:
     @property
     def open(self) -> str:
         """Why nothing is asked now, or nothing."""
-        return f"the writer is left alone for a while: {self._why}" if self._waits else ""
-
-    @property
-    def _waits(self) -> bool:
-        return self.clock() < self._until
+        waits = self.clock() < self._until
+        return f"the writer is left alone for a while: {self._why}" if waits else ""
 
 
 @dataclass

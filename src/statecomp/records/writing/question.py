@@ -13,8 +13,8 @@ ASKED_CHARS, WORDS_CHARS = 6_000, 24_000
 PLAN_CHARS = 3_000
 RECORD_CHARS, RECORDS_CHARS = 2_000, 8_000
 """Of each record that stands already, and of all: the newest tell most."""
-STEP_CHARS = 1_500
-"""Of each part of the last steps: what the agent is busy with, not what it reads."""
+STEP_CHARS, PAYLOAD_CHARS = 1_500, 700
+"""Of what the agent says in the last steps, and of what it hands to tools and reads there."""
 
 
 def question(
@@ -43,7 +43,8 @@ def _situation(situation: Situation) -> Iterator[TranscriptPart]:
     for step in staying[-LATEST:]:
         for part in parts_of(step):
             label = f"situation: the last of those that stay, {part.label}"
-            yield TranscriptPart(label, cut(part.text, STEP_CHARS))
+            most = PAYLOAD_CHARS if part.is_payload else STEP_CHARS
+            yield TranscriptPart(label, cut(part.text, most))
 
 
 def _ranges(numbers: Sequence[int]) -> str:

@@ -21,7 +21,7 @@ from statecomp.llm.chat import (
     Completion,
 )
 from statecomp.records.record import Objection, Record
-from statecomp.records.verify import inventions, mended
+from statecomp.records.verify import inventions
 from statecomp.records.writing.answer import (
     ENTRIES,
     RECORDS,
@@ -186,7 +186,8 @@ class ChatSummarizer:
         record = self._mended(record, run, situation, bill)
         written = self._count(record.body)
         text = "\n".join(interaction.text for interaction in run)
-        if other := another_language(record.body, "\n".join((text, *situation.asked))):
+        agent = "\n".join(interaction.said for interaction in run)
+        if other := another_language(record.body, text, agent, "\n".join(situation.asked)):
             raise SummaryFailed(f"the summary is in {other}, its source is not")
         source = self._count(text)
         if written >= source:
@@ -209,7 +210,7 @@ class ChatSummarizer:
             return record
         new = parse_entries(answer.text)
         mends = {entry: new[n] for n, entry in enumerate(made_up, start=1) if n in new}
-        return mended(record, mends) or record
+        return record.changed(mends) or record
 
     def _charge(self, kind: str, usage: ChatUsage, bill: list[ChatUsage]) -> None:
         if usage == NOTHING_USED:
