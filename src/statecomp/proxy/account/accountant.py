@@ -190,25 +190,24 @@ class Accountant:
         regrets = self._look_for_regrets(exchange, run.number, raw)
         entries = entries_of(exchange, view, raw) if view else []
         self._runs.put(exchange.session, run)
-        observed = "observe" if exchange.mode == "observe" else "compress"
-        if entries:
-            self._metrics.add("statecomp_commits_total", len(entries), mode=observed)
-        for regret in regrets:
-            self._metrics.add("statecomp_regrets_total", mode=observed, kind=regret.kind)
+        news = [] if run.stored == run.cached.raw else raw.messages
+        row = session_row(exchange, title=run.title, parent=run.parent, started_s=run.started_s)
+        told = Told(row, request, entries, regrets, news)
+        self._measure(exchange, view, told)
+        self._told(request, entries)
+        run.stored = run.cached.raw
+        return told
+
+    def _measure(self, exchange: Exchange, view: View | None, told: Told) -> None:
+        mode = "observe" if exchange.mode == "observe" else "compress"
+        if told.entries:
+            self._metrics.add("statecomp_commits_total", len(told.entries), mode=mode)
+        for regret in told.regrets:
+            self._metrics.add("statecomp_regrets_total", mode=mode, kind=regret.kind)
         for call in view.side_calls if view else ():
             self._metrics.add("statecomp_record_calls_total", kind=call.kind)
-        if request.record_dollars:
-            self._metrics.add("statecomp_record_dollars_total", request.record_dollars)
-        self._told(request, entries)
-        news = [] if run.stored == run.cached.raw else raw.messages
-        run.stored = run.cached.raw
-        return Told(
-            session_row(exchange, title=run.title, parent=run.parent, started_s=run.started_s),
-            request,
-            entries,
-            regrets,
-            news,
-        )
+        if told.request.record_dollars:
+            self._metrics.add("statecomp_record_dollars_total", told.request.record_dollars)
 
     def _resumed(self, exchange: Exchange) -> _Run:
         """A session of an earlier process goes on counting where it stood."""
