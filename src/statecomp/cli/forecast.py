@@ -103,7 +103,7 @@ def ask_all(
         except BadInput:
             raise  # the journal cannot be written: going on would pay for lost answers
         except StateCompError as error:
-            warn(f"{reading.id} is not forecast: {error}")
+            warn(f"{reading.id} could not be forecast: {error}")
             failed += 1
     return done, failed
 

@@ -55,8 +55,9 @@ _OPTIONS = (
     click.option(
         "--records",
         metavar="SPEC",
-        help="Who writes records: extract (no model), same (a cheap sibling of the client's model,"
-        " at the client's own upstream and with its key), or chat:PROVIDER:MODEL[@URL].",
+        help="Who writes records: extract (no model, the default), same (a cheap sibling of the"
+        " client's model, at the client's own upstream and with its key), or"
+        " chat:PROVIDER:MODEL[@URL].",
     ),
     click.option("--records-model", metavar="NAME", help=_said("records_model")),
     click.option(
@@ -80,7 +81,7 @@ _OPTIONS = (
     click.option(
         "--pin-tool", "pin_tools", multiple=True, help="A tool whose results always stay."
     ),
-    click.option("--role", type=click.Choice(["user", "assistant"]), help="Who says a record."),
+    click.option("--role", type=click.Choice(["user", "assistant"]), help=_said("role")),
     click.option("--merge", type=SWITCH, help=_said("merge")),
 )
 
