@@ -117,6 +117,17 @@ def test_a_body_that_does_not_come_ends_its_connection(port: int, sent: bytes) -
     assert b"\r\nconnection: close\r\n" in told
 
 
+@pytest.mark.parametrize(
+    "head", [b"content-length: 99\r\n\r\n", b"transfer-encoding: chunked\r\n\r\n"]
+)
+def test_an_upload_that_stops_ends_its_connection(port: int, head: bytes) -> None:
+    """What is passed on unread may take its time, and holds a connection to the upstream too."""
+    upload = HEAD.replace(b"chat/completions", b"files") + head + b"2\r\nab\r\n"
+    told = to_the_end(talk(port, upload))
+    assert told.startswith(b"HTTP/1.1 408 ")
+    assert b"\r\nconnection: close\r\n" in told
+
+
 def members(*parts: bytes) -> bytes:
     return b"".join(gzip.compress(part) for part in parts)
 

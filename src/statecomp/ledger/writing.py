@@ -16,6 +16,8 @@ from statecomp.ledger.pages import Known, Pages, StoredMessage, message_in, writ
 
 OF_HISTORY = ""
 """The owner of pages that are a session's history; a commit owns its originals."""
+TITLE = 120
+"""Characters that are kept of a title.  Half a secret is none by its shape: it is masked whole."""
 _INSERT_REQUEST = (
     "INSERT INTO requests (session, number, when_s, protocol, model, mode, raw_tokens,"
     " sent_tokens, raw_dollars, sent_dollars, input, cached, written, output, status,"
@@ -39,7 +41,7 @@ def recorded(pages: Pages, told: Told, history: tuple[StoredMessage, ...]) -> Re
     if session.id != request.session:
         raise LedgerFailed(f"the request is of session {request.session}, not {session.id}")
     known = pages.known(session.id)
-    about = {"client": session.client, "title": pages.text(session.title, known)}
+    about = {"client": session.client, "title": pages.text(session.title, known)[:TITLE]}
     about |= {"protocol": session.protocol, "model": session.model}
     about |= {"parent": session.parent, "family": session.family}
     return RequestRows(

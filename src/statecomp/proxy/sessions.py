@@ -17,6 +17,7 @@ from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.identity import digest
 from statecomp.history.interaction import Interaction, Pinned
+from statecomp.ledger.audit import UNCUT
 
 try:
     import fcntl
@@ -39,7 +40,6 @@ SUB_AGENT = b"x-claude-code-agent-id"
 MEMBERS = (SUB_AGENT, b"thread-id")
 INSTRUCTING = ("system", "developer")
 OPENING = 300
-TITLE = 120
 LONGEST_TASK = 200_000
 AGENTS_FILE = "# AGENTS.md instructions"
 # What Claude Code, Codex, Cline, Cursor and others put into a user message beside the user's words.
@@ -165,7 +165,7 @@ def _by_a_person(text: str) -> str:
 
 
 def _in_one_line(text: str) -> str:
-    return " ".join(text.strip()[: 4 * TITLE].split())[:TITLE]
+    return " ".join(text[:LONGEST_TASK].split())[:UNCUT]
 
 
 def client_of(headers: Mapping[bytes, bytes]) -> str:

@@ -72,20 +72,33 @@ async def incoming(receive: Receive) -> AsyncIterator[bytes]:
 
 @dataclass
 class Upload:
-    """A body that goes on as it comes; what is received behind it tells that the client left."""
+    """A body that goes on as it comes; what is received behind it tells that the client left.
+
+    It may be as long as it likes, but a client that says nothing for `silence_s` is `late`.
+    """
 
     receive: Receive
+    silence_s: float
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     broken: bool = False
+    late: bool = False
 
     async def pieces(self) -> AsyncIterator[bytes]:
         try:
-            async for part in incoming(self.receive):
+            async for part in incoming(self._heard):
                 yield part
         except ClientGone:
             self.broken = True
             raise
         self.ended.set()
+
+    async def _heard(self) -> Any:
+        try:
+            async with asyncio.timeout(self.silence_s):
+                return await self.receive()
+        except TimeoutError:
+            self.late = True
+            raise
 
     async def after(self) -> Any:
         await self.ended.wait()
