@@ -259,3 +259,18 @@ def test_what_stands_below_the_steps_of_a_plan_is_no_view_of_what_was() -> None:
     )
     texts = [u.text for u in units_of([step(1, said=said)]) if u.place is Place.SAID]
     assert [text for text in texts if text] == ["The mill has two doors."]
+
+
+def test_a_count_below_a_title_is_still_what_an_answer_came_to() -> None:
+    found = "### Result\nFound 2 mills in 2 valleys:\nValleys with mills: 10, 11\n\n"
+    found += "**Valley 10:**\n- the upper mill grinds rye\n\n**Valley 11:**\n- a mill of oats\n"
+    assert outcome(f"{found}\nUse the map to view them.").startswith("Found 2 mills in 2 valleys:")
+
+
+def test_an_answer_whose_places_stand_on_the_lines_of_their_finds_is_whole() -> None:
+    found = "Found 1 mills in 1 valleys:\nValleys with mills: 3\n\n"
+    found += "**Span 3, Global Line 139, In-Span Line 37:**\n- radio the upper mill, from 899 EUR\n"
+    found += f"**Span 4, Global Line 99, In-Span Line 3:**\n- {'a mill of oats, ' * 9}closed\n"
+    record = written(step(1, seen=found), step(2, seen=PADDING))
+    assert "; its output:" in record.facts[0]
+    assert "from 899 EUR" in record.facts[0]
