@@ -17,7 +17,7 @@ from statecomp.records.verify import verify
 from tests.records.extracting.test_plain_to_read import command
 from tests.records.extracting.test_stands_as_it_stood import outcome, shown
 from tests.records.extracting.test_what_readers_said import written
-from tests.records.test_extract import PADDING, step
+from tests.records.test_extract import PADDING, step, summary
 
 
 def labels(text: str) -> dict[str, str]:
@@ -274,3 +274,11 @@ def test_an_answer_whose_places_stand_on_the_lines_of_their_finds_is_whole() -> 
     record = written(step(1, seen=found), step(2, seen=PADDING))
     assert "; its output:" in record.facts[0]
     assert "from 899 EUR" in record.facts[0]
+
+
+def test_what_any_output_says_must_be_done_is_no_constraint_of_the_work() -> None:
+    asked = "Every sack must have the name of the mill and of its grain on it"
+    seen = f"# Refused\n\n- {asked}\n\n# Listing\n\n{PADDING}"
+    record = summary(step(1, seen=seen), step(2, seen=PADDING), budget=0.6)
+    assert asked in record.body
+    assert not record.constraints
