@@ -282,3 +282,8 @@ def test_what_any_output_says_must_be_done_is_no_constraint_of_the_work() -> Non
     record = summary(step(1, seen=seen), step(2, seen=PADDING), budget=0.6)
     assert asked in record.body
     assert not record.constraints
+
+
+def test_a_warning_is_not_what_went_wrong() -> None:
+    seen = "Warning: _mill.error: could not find the sieve\n\nThe sieve is not in use.\n\n"
+    assert "said:" not in outcome(f"{seen}mill-wheel not installed; ask the keeper for it\nbye")
