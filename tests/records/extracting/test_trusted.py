@@ -17,7 +17,7 @@ from statecomp.records.verify import verify
 from tests.records.extracting.test_plain_to_read import command
 from tests.records.extracting.test_stands_as_it_stood import outcome, shown
 from tests.records.extracting.test_what_readers_said import written
-from tests.records.test_extract import PADDING, step
+from tests.records.test_extract import PADDING, step, summary
 
 
 def labels(text: str) -> dict[str, str]:
@@ -259,3 +259,31 @@ def test_what_stands_below_the_steps_of_a_plan_is_no_view_of_what_was() -> None:
     )
     texts = [u.text for u in units_of([step(1, said=said)]) if u.place is Place.SAID]
     assert [text for text in texts if text] == ["The mill has two doors."]
+
+
+def test_a_count_below_a_title_is_still_what_an_answer_came_to() -> None:
+    found = "### Result\nFound 2 mills in 2 valleys:\nValleys with mills: 10, 11\n\n"
+    found += "**Valley 10:**\n- the upper mill grinds rye\n\n**Valley 11:**\n- a mill of oats\n"
+    assert outcome(f"{found}\nUse the map to view them.").startswith("Found 2 mills in 2 valleys:")
+
+
+def test_an_answer_whose_places_stand_on_the_lines_of_their_finds_is_whole() -> None:
+    found = "Found 1 mills in 1 valleys:\nValleys with mills: 3\n\n"
+    found += "**Span 3, Global Line 139, In-Span Line 37:**\n- radio the upper mill, from 899 EUR\n"
+    found += f"**Span 4, Global Line 99, In-Span Line 3:**\n- {'a mill of oats, ' * 9}closed\n"
+    record = written(step(1, seen=found), step(2, seen=PADDING))
+    assert "; its output:" in record.facts[0]
+    assert "from 899 EUR" in record.facts[0]
+
+
+def test_what_any_output_says_must_be_done_is_no_constraint_of_the_work() -> None:
+    asked = "Every sack must have the name of the mill and of its grain on it"
+    seen = f"# Refused\n\n- {asked}\n\n# Listing\n\n{PADDING}"
+    record = summary(step(1, seen=seen), step(2, seen=PADDING), budget=0.6)
+    assert asked in record.body
+    assert not record.constraints
+
+
+def test_a_warning_is_not_what_went_wrong() -> None:
+    seen = "Warning: _mill.error: could not find the sieve\n\nThe sieve is not in use.\n\n"
+    assert "said:" not in outcome(f"{seen}mill-wheel not installed; ask the keeper for it\nbye")

@@ -158,7 +158,7 @@ def _said(text: str) -> str:
         # What goes on for long after it went on.
         for line in dict.fromkeys((*(news[:2] if len(news) <= BRIEF else ()), *news[-2:]))
         if _TELLING.search(line[:400])
-        and not line.startswith("warning:")
+        and not line.lower().startswith("warning")
         and not orders(line[:400])
     ]
     raised = [line for line in told if _RAISED.match(line)]

@@ -216,8 +216,9 @@ def _is_heading(lines: Sequence[str], place: int) -> bool:
         return False  # one of several keys, and it has no value
     # `Results:` names what is below it, if something is; `else:` does not.
     titled = _TITLE.match(line) and not is_program(line)
-    begins = deeper or bool(ITEM.match(following)) or not place or not lines[place - 1].strip()
-    return bool(titled) and bool(following.strip()) and begins
+    before = lines[place - 1] if place else ""
+    begins = deeper or ITEM.match(following) or not before.strip() or _HEADING.match(before)
+    return bool(titled and following.strip() and begins)
 
 
 def _goes_below(lines: Sequence[str], gap: int) -> bool:
