@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from statecomp.history.interaction import Interaction, Observation
 from statecomp.history.situation import Situation
-from statecomp.llm.chat import AnswerUseless, ChatFailed, ChatUsage, Completion
+from statecomp.llm.chat import ChatFailed, ChatUsage, Completion, QuestionFailed
 from statecomp.llm.side import SideAccount
 from statecomp.records.extract import ExtractiveSummarizer
 from statecomp.records.writing.credit import (
@@ -203,7 +203,7 @@ def test_a_writer_that_fails_is_left_alone_longer_each_time() -> None:
 
 
 def test_an_answer_that_is_no_text_is_refused_like_any_other_and_silences_nobody() -> None:
-    useless = AnswerUseless("the answer was cut off at its token limit", usage=ChatUsage(900, 40))
+    useless = QuestionFailed("the answer was cut off at its token limit", usage=ChatUsage(900, 40))
     credit = Credit((Purse(9.0),))
     made, chat, account = writer(useless, GOOD, credit=credit)
     made.summarize(span(1), Situation())

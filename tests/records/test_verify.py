@@ -73,6 +73,8 @@ def test_a_debt_on_a_long_line_is_quoted_with_the_words_beside_it() -> None:
             "see https://example.org/wiki/2022-23_season",
             "Link: https://example.org/wiki/2022%E2%80%9323_season",
         ),
+        ("the protein CE85L", "Row 7: sp|Q5SZL2|CE85L_HUMAN"),
+        ("pow(17,128,3329) is 3328", "pow(zeta, 128, q) with q=3329 and zeta=17: 3328"),
         ("opened issue #41", '{"number":41,"state":"open"}'),
         ("the mean is 1234.57", "mean: 1234.56789"),
         ("ended at 05:13", "2025-08-20T05:13:30Z"),

@@ -45,8 +45,11 @@ class ChatFailed(StateCompError):
         super().__init__(problem)
 
 
-class AnswerUseless(ChatFailed):
-    """The model answered, and not with a whole text: it called a tool, refused, or was cut off."""
+class QuestionFailed(ChatFailed):
+    """No answer to this question, which says nothing about the next.
+
+    The model called a tool, refused or was cut off, or the question was too long for it.
+    """
 
 
 class Chat(Protocol):

@@ -113,7 +113,12 @@ class SourceText:
     @cached_property
     def addresses(self) -> frozenset[str]:
         """Hexadecimal numbers, without the zeros before them."""
-        return frozenset(found_in(_HEX, self.text.replace("_", " ")))
+        return frozenset(found_in(_HEX, self.spaced))
+
+    @cached_property
+    def spaced(self) -> str:
+        """The text with what underscores join apart: `CE85L_HUMAN` names CE85L."""
+        return self.text.replace("_", " ")
 
     @cached_property
     def dates(self) -> frozenset[tuple[int, int, int]]:
@@ -153,7 +158,7 @@ class SourceText:
 
     def _identifies(self, wanted: str) -> bool:
         """Whether the id stands there: whole or by its beginning, or as another form of it."""
-        if _stands(wanted, self.text):
+        if _stands(wanted.replace("_", " "), self.spaced):
             return True
         if cells := _CELLS.match(wanted):
             return all(_stands(cell, self.text) for cell in cells.groups())

@@ -45,6 +45,8 @@ _ENTRY_NUMBER = re.compile(
     r"(?:-> |\(|-> ok, |file of )[\d,]+ (?:lines?|characters|fields?|things?)(?=[);\n]|\Z)|"
     r"(?:-> |\(|: )lines \d+-\d+(?: of \d+)?(?=[);\n]|\Z)"
 )
+_ARGUMENTS = re.compile(r"(?<=\w)\(\d[\d,]{1,60}\)")
+"""Numbers handed to a function: `pow(17,128,3329)` names no number of millions."""
 _CALLED = re.compile(r"\s*(?:\[\{|\{['\"])")
 """Data in the words of the agent: what a client wrote of its calls, which are told elsewhere."""
 _SENTENCE = re.compile(r"(?:\S+ ){3,}\S+[.!?]\Z")
@@ -313,4 +315,5 @@ def _arguments(call: Call) -> Iterator[tuple[str, str]]:
 
 def _claims(entry: str) -> Mapping[str, Kind]:
     """The identifiers of an entry, leaving aside the step numbers that we wrote ourselves."""
-    return identifiers(_JOINT.sub("\n", _ENTRY_NUMBER.sub(" ", entry)))
+    apart = _ARGUMENTS.sub(lambda found: found[0].replace(",", ", "), entry)
+    return identifiers(_JOINT.sub("\n", _ENTRY_NUMBER.sub(" ", apart)))

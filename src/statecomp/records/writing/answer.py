@@ -9,7 +9,7 @@ from typing import Any
 
 from statecomp.errors import SummaryFailed
 from statecomp.llm.answer import json_object
-from statecomp.records.markers import ADDRESSED
+from statecomp.records.markers import ORDERED
 from statecomp.records.record import HEADINGS, Record
 
 WHY_CHARS = 200
@@ -155,7 +155,7 @@ def _record(value: Mapping[str, Any]) -> Record:
 
 
 def _orders(entry: str) -> bool:
-    return ADDRESSED.search(entry) is not None
+    return ORDERED.search(entry) is not None
 
 
 def _entries(name: str, value: object) -> tuple[str, ...]:

@@ -73,7 +73,8 @@ class Purse:
 
     def _overdrawn(self, dollars: float) -> str:
         if self.spent + self.held + dollars > self.limit_dollars:
-            return f"${self.spent:.2f} of ${self.limit_dollars:.2f} for records is spent"
+            told = f"${self.spent:.2f} of ${self.limit_dollars:.2f} for records is spent"
+            return f"{told}, and this may cost ${dollars:.2f}"
         return ""
 
     def _wasted(self) -> str:

@@ -14,11 +14,11 @@ from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
 from statecomp.llm.chat import (
     NOTHING_USED,
-    AnswerUseless,
     Chat,
     ChatFailed,
     ChatUsage,
     Completion,
+    QuestionFailed,
 )
 from statecomp.records.record import Objection, Record
 from statecomp.records.verify import inventions
@@ -163,7 +163,7 @@ class ChatSummarizer:
         for span in batch:
             steps = [member.number for member in span]
             try:
-                if isinstance(answer, AnswerUseless):
+                if isinstance(answer, QuestionFailed):
                     raise SummaryFailed(str(answer))
                 if isinstance(answer, ChatFailed):
                     raise SummaryFailed(f"{NO_ANSWER}: {answer}") from answer
