@@ -97,6 +97,7 @@ def test_what_was_only_observed_is_told_apart_from_what_was_saved(home: Path) ->
         "2 requests, 18,000 tokens of history came in, 10,000 went out (44% saved)" in done.stdout
     )
     assert "only observed: 1 request, which went out as they came" in done.stdout
+    assert "(1 would be sent less)" in statecomp("log", "ccc", home=home).stdout
     assert "would have saved 75% of their tokens and 3.00 dollars, with 0 regrets" in done.stdout
 
 
@@ -219,7 +220,7 @@ def test_what_saved_nothing_says_why_in_the_list_and_in_the_log(tmp_path: Path) 
     listed = statecomp("sessions", home=tmp_path).stdout
     assert "run saved nothing; at its last request: nothing ready: b" in listed
     assert "sub-agent: fix it" in listed
-    assert "1,500 tokens of tool definitions were sent beside them" in listed
+    assert "1,500 tokens of tool definitions were sent beside the histories" in listed
     logged = statecomp("log", home=tmp_path).stdout
     assert "Nothing was committed." in logged
     assert "run: 3 requests (2 nothing ready, 1 too short); the last: nothing ready: b" in logged

@@ -55,14 +55,17 @@ def print_sessions(sessions: Sequence[Session], totals: Totals) -> None:
         if not _saving(session) and session.note:
             click.echo(clean(f"{session.id} saved nothing; at its last request: {session.note}"))
     acted = totals.acted
-    _, raw, sent, share, dollars, *_ = _sums(acted, _share(acted))
-    click.echo(
-        f"{number_of(acted.requests, 'request')}, {raw} tokens of history came in, {sent} went out"
-        f" ({share} saved), {dollars} dollars saved, {number_of(acted.commits, 'commit')},"
-        f" {number_of(acted.regrets, 'regret')}"
-    )
+    if acted.requests:
+        _, raw, sent, share, dollars, *_ = _sums(acted, _share(acted))
+        click.echo(
+            f"{number_of(acted.requests, 'request')}, {raw} tokens of history came in, {sent} went"
+            f" out ({share} saved), {dollars} dollars saved, {number_of(acted.commits, 'commit')},"
+            f" {number_of(acted.regrets, 'regret')}"
+        )
     if totals.outside_tokens:
-        click.echo(f"{totals.outside_tokens:,} tokens of tool definitions were sent beside them")
+        click.echo(
+            f"{totals.outside_tokens:,} tokens of tool definitions were sent beside the histories"
+        )
     if totals.record_dollars:
         click.echo(f"{totals.record_dollars:.4f} dollars of that went to models that write records")
     if seen := totals.observed.requests:

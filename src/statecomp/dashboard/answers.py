@@ -26,7 +26,7 @@ LISTED = 500
 LABEL = 120
 _LETTERS = {"kept": "k", "summarised": "s", "locked": "l"}
 ABSENT = "."
-SENT_LESS = "sent less"
+SENT_LESS, WOULD_SEND_LESS = "sent less", "would be sent less"
 UNTOLD = "no reason was kept"
 
 
@@ -116,7 +116,7 @@ def steps_of(commit: Commit) -> str:
 def fate(request: Request) -> str:
     """What became of a request, in words that many share: sent less, or why not."""
     if request.sent_tokens < request.raw_tokens:
-        return SENT_LESS
+        return WOULD_SEND_LESS if request.mode == "observe" else SENT_LESS
     return kind_of(request.note) or UNTOLD
 
 
