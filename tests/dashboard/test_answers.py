@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from statecomp.dashboard import replies
-from statecomp.dashboard.answers import labels, original, scores, states
+from statecomp.dashboard.answers import chapters, labels, original, scores, states
 from statecomp.dashboard.reasons import NO_GATE, gate_words, money
 from statecomp.ledger.audit import Cell
 from statecomp.strategy import Ruling
@@ -100,6 +100,12 @@ def test_whatever_a_ledger_kept_can_be_told(kept: dict[str, Any]) -> None:
 )
 def test_money_is_exact_enough_and_negative_where_it_is(amount: float, text: str) -> None:
     assert money(amount) == text
+
+
+def test_a_chapter_takes_the_place_of_what_it_is_over_while_it_is_live() -> None:
+    part, whole = commit("s1"), replace(commit("s2"), over=("s1-0",))
+    assert chapters([entry(part), entry(whole)]) == {part.id: whole}
+    assert chapters([entry(part), entry(whole, state="undone")]) == {}
 
 
 def test_states_and_scores_stand_at_the_place_of_their_number() -> None:

@@ -205,7 +205,7 @@ def test_an_upstream_that_does_not_take_the_request_is_not_waited_for() -> None:
     def talk(wire: socket.socket) -> None:
         done.wait(PATIENCE_S)
 
-    limits = Limits(body_s=0.5)
+    limits = Limits(body_s=3.0)  # thirty megabytes have to come from the client within it, too
     with listening(talk) as url, running(url=url, mode="off", limits=limits) as proxy:
         answer = proxy.client.post("/v1/messages", content=b"x" * (30 << 20), headers=KEY)
         done.set()

@@ -222,8 +222,7 @@ class Accountant:
     def _count(self, exchange: Exchange, view: View | None, entries: Sequence[Entry]) -> None:
         self._metrics.add("statecomp_decisions_total", outcome=outcome_of(exchange, view))
         if entries:
-            observed = "observe" if exchange.mode == "observe" else "compress"
-            self._metrics.add("statecomp_commits_total", len(entries), mode=observed)
+            self._metrics.add("statecomp_commits_total", len(entries), mode=_mode(exchange))
         for call in view.side_calls if view else ():
             self._metrics.add("statecomp_record_calls_total", kind=call.kind)
         if view and (dollars := self._biller.records(exchange, view)):
@@ -241,19 +240,13 @@ class Accountant:
         regrets = self._look_for_regrets(exchange, run.number, raw)
         entries = entries_of(exchange, view, raw) if view else []
         self._runs.put(exchange.session, run)
-        observed = "observe" if exchange.mode == "observe" else "compress"
         for regret in regrets:
-            self._metrics.add("statecomp_regrets_total", mode=observed, kind=regret.kind)
+            self._metrics.add("statecomp_regrets_total", mode=_mode(exchange), kind=regret.kind)
         self._told(request, entries)
         news = [] if run.stored == run.cached.raw else raw.messages
         run.stored = run.cached.raw
-        return Told(
-            session_row(exchange, title=run.title, parent=run.parent, started_s=run.started_s),
-            request,
-            entries,
-            regrets,
-            news,
-        )
+        row = session_row(exchange, title=run.title, parent=run.parent, started_s=run.started_s)
+        return Told(row, request, entries, regrets, news)
 
     def _resumed(self, exchange: Exchange) -> _Run:
         """A session of an earlier process goes on counting where it stood."""
@@ -306,3 +299,7 @@ def _shown(exchange: Exchange, raw: History) -> History:
     view = exchange.checkpoint.view if exchange.checkpoint else None
     as_it_came = exchange.sent_raw and exchange.mode != "observe"
     return raw if view is None or as_it_came else view.history
+
+
+def _mode(exchange: Exchange) -> str:
+    return "observe" if exchange.mode == "observe" else "compress"
