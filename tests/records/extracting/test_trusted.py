@@ -287,3 +287,11 @@ def test_what_any_output_says_must_be_done_is_no_constraint_of_the_work() -> Non
 def test_a_warning_is_not_what_went_wrong() -> None:
     seen = "Warning: _mill.error: could not find the sieve\n\nThe sieve is not in use.\n\n"
     assert "said:" not in outcome(f"{seen}mill-wheel not installed; ask the keeper for it\nbye")
+
+
+def test_a_program_that_could_not_be_read_is_told_as_such() -> None:
+    seen = "[To the keeper]\n  Send a program.\n  Execution failed. Traceback:\n"
+    seen += "  Syntax error in line:\n  ```python\n  Message: "
+    assert outcome(f"{seen}invalid syntax") == "said: Message: invalid syntax (6 lines)"
+    ended = outcome(f"{seen}unterminated string literal (detected at line 1)")
+    assert ended.startswith("said: Message: unterminated string literal")

@@ -54,7 +54,7 @@ _TELLING = re.compile(
     r"\b(?:access denied|timed out|connection refused|session already open|"
     r"is nil\b|failed to execute|terminating|command not found|no such file|segmentation fault|"
     r"received signal|core dumped|permission denied|unable to|could not|cannot\b|no matches found|"
-    r"not permitted|not allowed|violation|aborted)|"
+    r"not permitted|not allowed|violation|aborted|syntax error|invalid syntax|unterminated)|"
     r"(?:http\S{0,8}|status|code|error)\W{1,3}(?:code )?(?:40[0134]|50[0234])\b|"
     r"\b(?:40[0134]|50[0234]) (?:bad|unauth|forbid|not found|internal|service|gateway)|"
     r"\A\W*(?:fatal|error)\b|\Amake(?:\[\d+\])?: \*\*\*|\A[\w.]{0,80}(?:Error|Exception)\b",

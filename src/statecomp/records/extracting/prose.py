@@ -22,7 +22,6 @@ from statecomp.records.extracting.listing.blocks import (
     undressed,
 )
 from statecomp.records.extracting.listing.cards import cards, cards_end
-from statecomp.records.extracting.listing.columns import Path, cells_of, table_of
 from statecomp.records.extracting.listing.tables import is_row, rows, table_end
 from statecomp.records.extracting.pieces import (
     LONGEST,
@@ -71,8 +70,6 @@ def pieces_of(lines: Sequence[str], data: Data) -> Iterator[Piece]:
     document = any(_DOCUMENT.match(line) for line in lines)
     blocks: list[Block] = []
     told = [*_read(lines, data, document, blocks), *counted_blocks(blocks)]
-    if document:
-        told.append((len(lines), _sections(lines)))
     told += tabled(blocks, data)
     return chain.from_iterable(pieces for _, pieces in sorted(told, key=itemgetter(0)))
 
@@ -157,27 +154,6 @@ def _inside(line: str, data: Data) -> Sequence[Piece]:
     if len(text) > LONGEST and (found := ENDS_IN_DATA.match(text)):
         return data(found[1], found[2])
     return ()
-
-
-def _sections(lines: Sequence[str]) -> Iterator[Piece]:
-    """Sections that hold the same keys are things: a row for each, its heading first."""
-    things: dict[int, list[dict[Path, str]]] = {}
-    current: dict[int, dict[Path, str]] = {}
-    for line in lines:
-        level = len(line) - len(line.lstrip("#"))
-        if level and _DOCUMENT.match(line):
-            current = {known: cells for known, cells in current.items() if known < level}
-            current[level] = {("title",): one_line(line).strip("#=* ")}
-            things.setdefault(level, []).append(current[level])
-        elif len(line) < LONGEST and KEY_VALUE.match(line):
-            for cells in current.values():
-                for path, value in cells_of([undressed(line)]).items():
-                    cells.setdefault(path, value)
-    for level in sorted(things):
-        if table := table_of(things[level], " ".join):
-            owner = Owner(table.header)
-            yield from (Piece(row, Form.ROW, owner) for row in table.rows)
-            return
 
 
 def _below_outer(lines: Sequence[str], place: int, outer: dict[int, str]) -> str:
