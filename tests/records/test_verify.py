@@ -217,6 +217,14 @@ def test_an_invented_path_never_passes(said: str, path: str) -> None:
         verify(Record(locations=(f"see {path}",)), [step(said=said)], Situation(NOTHING))
 
 
+def test_a_hostile_path_in_a_record_takes_linear_time() -> None:
+    span = [step(seen=f"{'/ab' * 100} {'xab/yab ' * 250_000}")]
+    record = Record(facts=tuple(f"see {'ab/' * 60}{name}.py" for name in "abcdefgh"))
+    start = time.thread_time()
+    inventions(record, span, Situation())
+    assert time.thread_time() - start < 10
+
+
 @pytest.mark.parametrize(
     "text",
     ["<<A\n" * 200_000, "`" * 10**6, "\n" * 10**6, "edit 1:2\n" * 100_000, "```a\n" * 200_000],

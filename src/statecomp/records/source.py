@@ -65,6 +65,7 @@ class SourceText:
 
     def __init__(self, segments: Sequence[Segment]) -> None:
         self._segments = segments
+        self._bare: dict[str, bool] = {}
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -213,8 +214,10 @@ class SourceText:
 
     def _stands_bare(self, path: str) -> bool:
         """Whether it is named with no folder before it."""
-        bare = rf"(?<![\w./~-])(?:\./|[ab]/)?{re.escape(path)}(?![\w-])"
-        return path in self.text and bool(re.search(bare, self.text))
+        if path not in self._bare:
+            bare = rf"(?<![\w./~-])(?:\./|[ab]/)?{re.escape(path)}(?![\w-])"
+            self._bare[path] = path in self.text and bool(re.search(bare, self.text))
+        return self._bare[path]
 
 
 class SaidText(SourceText):

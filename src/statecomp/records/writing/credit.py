@@ -160,11 +160,9 @@ class Credit:
 
     def take(self, span: Sequence[Interaction], dollars: float) -> str:
         """Hold so much of every purse, or why no record of this span is asked for."""
-        tokens = sum(member.tokens for member in span)
-        most = max((self._refused.get(member.id) or 0 for member in span), default=0)
         if why := self.breaker.open:
             return why
-        if tokens < DOUBLED * most:
+        if self.refused(span):
             return "a record of part of it was refused before"
         for place, purse in enumerate(self.purses):
             if why := purse.take(dollars):
@@ -172,6 +170,12 @@ class Credit:
                     earlier.give_back(dollars)
                 return why
         return ""
+
+    def refused(self, span: Sequence[Interaction]) -> bool:
+        """Whether a record of it was refused, and it has not doubled since."""
+        tokens = sum(member.tokens for member in span)
+        most = max((self._refused.get(member.id) or 0 for member in span), default=0)
+        return tokens < DOUBLED * most
 
     def give_back(self, dollars: float) -> None:
         for purse in self.purses:

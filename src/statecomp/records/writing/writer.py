@@ -136,7 +136,8 @@ class ModelWriter:
         """
         if self._asking.knows(span):
             return situation, 0.0, ""
-        held, taken = 0.0, list[Span]()
+        also = tuple(other for other in situation.also if not self._credit.refused(other))
+        situation, held, taken = replace(situation, also=also), 0.0, list[Span]()
         for batch in self._asking.batches(span, situation):
             dollars = self._most(batch, situation)
             if why := self._credit.take(batch[-1], dollars):
