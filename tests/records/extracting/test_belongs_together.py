@@ -147,7 +147,10 @@ def test_lines_below_a_title_are_counted() -> None:
         for n in range(40)
     ]
     seen = "\n".join(("Compliance of all the parts:", *lines))
-    assert "more lines)" in written(step(1, "{}", seen, name="run"), step(2, seen=PADDING)).body
+    assert (
+        "more lines not shown)"
+        in written(step(1, "{}", seen, name="run"), step(2, seen=PADDING)).body
+    )
 
 
 def test_one_of_several_results_is_not_the_outcome() -> None:

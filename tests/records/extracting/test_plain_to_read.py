@@ -226,7 +226,7 @@ def test_a_part_of_a_list_says_how_much_is_missing() -> None:
     items = "\n".join(f"- entry {n} of the menu leads to /page/{n}/" for n in range(200))
     span = [step(1, seen=f"Menu:\n{items}\n")]
     record = written(*span)
-    assert " more)" in record.body
+    assert " more not shown)" in record.body
     assert not inventions(record, span, Situation())
 
 

@@ -14,6 +14,7 @@ from statecomp.records.extracting.units import Place, Unit
 CONCLUDED = "the agent, before it: "
 COUNTED = (Form.ROW, Form.RULE, Form.LINE)
 """Forms of which a reader should know how many more there were."""
+_ITEM = re.compile(r"(?:[-*+•]|\d{1,3}[.)])\s")
 _INSIDE = re.compile(r"(?:.* )?in `.*`\Z")
 """The label of lines of a program, which keep their margin."""
 
@@ -86,7 +87,7 @@ def _in_order(
             left = totals.called.get((first.step, first.answer, kind), 0) - len(told)
             # Those of a table are counted there.
             if kind and left > 0 and last[kind] == place and kind not in tables:
-                yield f"  (and {left} more)"
+                yield f"  {_missing(left)}"
             before, inside = run[-1], ""
             continue
         starts = not owner or first.form is Form.CODE  # a title says where it stands
@@ -95,13 +96,21 @@ def _in_order(
         left = _left(owner, texts[owner], totals.below)
         yield from _below("" if first.label == inside else first.label, run, left > 0)
         if last[owner] == place and owner and left > 0 and first.form in COUNTED:
-            # Of a line of several names nobody should take a line for one of them.
-            yield f"  (and {left} more{' lines' if first.form is Form.LINE and left > 1 else ''})"
+            yield f"  {_missing(left, first)}"
         before, inside = run[-1], _inside(run[-1])
     if before and before.index < before.count - 1:
         listed = before.form is Form.LINE and not before.owner
         if listed or before.form is Form.CODE:
             yield GAP  # a list must not end as if that were all
+
+
+def _missing(count: int, beside: Unit | None = None) -> str:
+    """How much more there was, wherever it stood; of text that is no list nobody can count it."""
+    if beside and beside.form is Form.RULE and not _ITEM.match(beside.text):
+        return GAP
+    # Of a line of several names nobody should take a line for one of them.
+    lines = "lines " if beside and beside.form is Form.LINE and count > 1 else ""
+    return f"({count} more {lines}not shown)"
 
 
 def _like_another(before: Unit, first: Unit) -> bool:
@@ -165,7 +174,7 @@ def _called(runs: Sequence[Sequence[Unit]], totals: UnitTotals) -> tuple[list[st
         told, first = len(shown.get(name, ())), runs[found[name][0]][0]
         left = totals.called.get((first.step, first.answer, name), 0) - told
         left = left if told == len(values) else 0
-        lines.append(f"{name}: {', '.join(values)}" + (f" (and {left} more)" if left > 0 else ""))
+        lines.append(f"{name}: {', '.join(values)}" + (f" {_missing(left)}" if left > 0 else ""))
     return lines, frozenset(place for name in several for place in found[name])
 
 
