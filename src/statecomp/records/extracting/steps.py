@@ -143,11 +143,16 @@ def _sized(size: str, member: Interaction, action: str, units: Sequence[Unit]) -
     yield size
     values = [] if window else [_value(unit.text) for unit in units if len(unit.text) >= SPELLED]
     if len(values) >= FEW:
-        sent = [argument_text(call.arguments) for call in member.calls]
-        whole = "\n".join(sent or FENCED.findall(member.said))
+        sent = _sent_at(member)
         some = values[:: len(values) // SAMPLE + 1]
-        if sum(value in whole for value in some) * 2 > len(some):
+        if sum(value in sent for value in some) * 2 > len(some):
             yield "; most of it spelled out in the call"
+
+
+@of_step
+def _sent_at(member: Interaction) -> str:
+    sent = [argument_text(call.arguments) for call in member.calls]
+    return "\n".join(sent or FENCED.findall(member.said))
 
 
 def _value(text: str) -> str:
