@@ -35,7 +35,7 @@ def _situation(situation: Situation) -> Iterator[TranscriptPart]:
     if situation.plan:
         yield TranscriptPart("situation: the agent's own list", cut(situation.plan, PLAN_CHARS))
     yield from _standing(situation)
-    going = {step.id for span in situation.also for step in span}
+    going = {step.id for span in situation.going for step in span}
     staying = [step for step in situation.interactions if step.id not in going]
     if staying:
         numbers = _ranges([step.number for step in staying])
