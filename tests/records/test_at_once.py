@@ -106,6 +106,16 @@ def test_what_the_purse_cannot_pay_is_not_asked_along() -> None:
     assert "for records is spent" in " ".join(account.heard())
 
 
+def test_what_was_refused_is_not_asked_along() -> None:
+    chat = ScriptedChat(lambda asked: "no record" if steps_in(asked) == [1] else good(asked))
+    writer = ModelWriter(chat, ExtractiveSummarizer(), SideAccount())
+    history = history_of("p" + "rk" * 3)
+    spans, situation = stretches(3)
+    writer.summarize(history.members(spans[0]), Situation())
+    writer.summarize(history.members(spans[2]), situation)
+    assert [steps_in(asked) for asked in chat.asked] == [[1], [3, 5]]
+
+
 def test_every_question_is_paid_for_once_and_a_failed_one_opens_the_breaker() -> None:
     def answer(asked: Asked) -> Reply:
         if 1 in steps_in(asked):

@@ -135,8 +135,13 @@ def _write(done: Sequence[Annotated], out: Path, records: Path | None) -> None:
 
 
 def readings_of(found: Sequence[Trajectory], skip_bad: bool) -> Iterator[Reading]:
+    """Each run once: what is said of one id twice could be read by nobody."""
+    known: set[str] = set()
     for run in found:
         try:
+            if run.id in known:
+                raise BadInput(f"the run {run.id!r} occurs twice", file=run.source, field="id")
+            known.add(run.id)
             yield Reading.of(run)
         except BadInput as problem:
             refuse(problem, skip_bad)
@@ -186,12 +191,16 @@ def _print_expected(
 
 
 def show_expected(runs: int, cost: Expected, chat_spec: str) -> None:
-    prices = prices_of(chat_spec.partition(":")[2].partition("@")[0])
-    show(
-        f"{number_of(runs, 'run')}, at most {number_of(cost.calls, 'call')}: "
-        f"about {cost.input_tokens:,} tokens in, "
+    model = chat_spec.partition(":")[2].partition("@")[0]
+    show(f"{number_of(runs, 'run')}, {in_words(cost, model)}.")
+
+
+def in_words(cost: Expected, model: str) -> str:
+    prices = prices_of(model)
+    return (
+        f"at most {number_of(cost.calls, 'call')}: about {cost.input_tokens:,} tokens in, "
         f"{cost.output_tokens:,} out, "
-        f"${cost.dollars(prices):,.2f} at {prices.model} list prices of {prices.as_of}."
+        f"${cost.dollars(prices):,.2f} at {prices.model} list prices of {prices.as_of}"
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from statecomp.cli.options import together
+from statecomp.cli.terminal import warn
 from statecomp.config.learned import following, must_suit, scored_by
 from statecomp.config.methods import OPTIONS, method_of
 from statecomp.controller.prices import PriceBook
@@ -107,6 +108,9 @@ def given_for(
 ) -> list[dict[str, str | float | None]]:
     """What was given, once for each router that is named, or once."""
     must_suit(chosen, mode)
+    if mode == "observe" and method.get("records") not in (None, "extract"):
+        warn("--mode observe asks no model for --records: extracts stand for what it would write")
+        method = {**method, "records": None, "records_model": None}
     return [scored_by(method, name, routers) for name in chosen or (None,)]
 
 

@@ -47,7 +47,7 @@ def run_server(
     from statecomp.proxy.patience import PatientProtocol
 
     sockets = listening(settings.host, port)
-    pages = routes(ledger, routers, rivals.as_json if rivals is not None else None)
+    pages = routes(ledger, routers, rivals and rivals.as_json, method.records)
     app = build_app(
         settings,
         ledger,

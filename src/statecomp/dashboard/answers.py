@@ -16,8 +16,10 @@ from statecomp.history.interaction import JsonObject
 from statecomp.ledger.audit import Cell, Entry, Regret, Request, Session
 from statecomp.ledger.commits import Commit
 from statecomp.ledger.own import Account
+from statecomp.records.writing.credit import midnight_s, today
 from statecomp.wire.protocol import Group
 from statecomp.wire.providers import wire_named
+from statecomp.writers import ModelRecords
 
 Json = dict[str, Any]
 LISTED = 500
@@ -28,13 +30,22 @@ SENT_LESS, WOULD_SEND_LESS = "sent less", "would be sent less"
 UNTOLD = "no reason was kept"
 
 
-def overview(ledger: Account) -> Json:
-    """Totals over everything, and the latest sessions."""
+def overview(ledger: Account, records: ModelRecords | None = None) -> Json:
+    """Totals over everything, and the latest sessions; and what records by a model may cost."""
+    budget = None
+    if records is not None:
+        spent = ledger.record_dollars(midnight_s(today()))
+        budget = {"today": spent, "day": _limit(records.day_dollars)}
     return {
+        "records": budget,
         "totals": asdict(ledger.totals()),
         "sessions": [session_json(session) for session in ledger.sessions(LISTED)],
         "listed": LISTED,
     }
+
+
+def _limit(dollars: float) -> float | None:
+    return dollars if isfinite(dollars) else None
 
 
 def session_json(session: Session) -> Json:
@@ -43,7 +54,9 @@ def session_json(session: Session) -> Json:
     return {name: value for name, value in asdict(session).items() if name not in unnamed}
 
 
-def session_detail(ledger: Account, session: Session, after: int) -> Json:
+def session_detail(
+    ledger: Account, session: Session, after: int, records: ModelRecords | None = None
+) -> Json:
     """One session; of its requests those with a number above `after`, and no others are read.
 
     A commit was decided at the request of the same `when_s`.
@@ -55,6 +68,7 @@ def session_detail(ledger: Account, session: Session, after: int) -> Json:
     within = chapters(entries)
     return {
         "session": session_json(session),
+        "record_limit": _limit(records.session_dollars) if records is not None else None,
         "parent": session_json(parent) if parent else None,
         "labels": labels(ledger.messages(session.id), session.protocol),
         "requests": [_request(request) for request in ledger.requests(session.id, after=after)],

@@ -26,6 +26,7 @@ from statecomp.router.committee import Committee
 from statecomp.router.pairs import Pairs
 from statecomp.router.pipeline import MEANING
 from statecomp.router.shipped import open_bundle
+from statecomp.router.supervision import must_fit
 
 FEWEST: Final = 6
 """Sessions of different tasks: with fewer, nothing is left to judge by."""
@@ -64,7 +65,8 @@ def learn(
 ) -> Learned:
     """`lived` are in the order they happened in; `method` is how they are replayed."""
     older, newer = parted(lived)
-    _known(lived, readers.forecasts)
+    if readers.forecasts is not None:
+        must_fit(readers.forecasts, [one.reading for one in lived])
     shipped = open_bundle()
     heard(f"labelling {len(lived)} sessions")
     taught = lessons(lived, shipped, readers.annotator, readers.forecasts)
@@ -79,12 +81,6 @@ def learn(
         trial = trained(own, learner, trusted=trusted)
     habits = habits_of(lived)
     return Learned(trial, comparison, taught, len(lived), len(newer), habits)
-
-
-def _known(lived: Sequence[Lived], forecasts: Forecasts | None) -> None:
-    if forecasts is not None and not any(one.id in forecasts for one in lived):
-        problem = "name none of these sessions; make them of what `statecomp export` writes of them"
-        raise BadInput(problem, field="forecasts")
 
 
 def parted(lived: Sequence[Lived]) -> tuple[list[Lived], list[Lived]]:

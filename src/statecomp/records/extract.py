@@ -127,7 +127,9 @@ class ExtractiveSummarizer:
         fresh = _unsaid(chances, units, told, steps)
         across = kin_across(units, fresh, [words_of_call(member) for member in span])
         fresh, chances = levelled(fresh, across), levelled(chances, across)
-        draft = Draft(told, units, [step.number for step in steps], density, totals, across)
+        numbers = [step.number for step in steps]
+        rules = binding(steps, situation)
+        draft = Draft(told, units, numbers, density, totals, across, rules)
         reserve = self._reserve(told.record, owed(span, situation.rest), room)
         versions = [place for place, step in enumerate(steps) if step.version]
         first = foremost(units, situation, versions)
@@ -144,7 +146,7 @@ class ExtractiveSummarizer:
                 if place in first or needs[place] * self.name_worth >= draft.cost(place) * CARRIED
             ]
             bound = max(bound, room)
-            draft.complete(binding(steps, situation), bound - reserve, self.count)
+            draft.complete(bound - reserve, self.count)
             draft.fill(worthy, bound - reserve, self.count, first, last=True)
             draft.shorten(bound, self.count)
             most = min(most, bound + round(source * INDEX_SHARE))
@@ -230,6 +232,8 @@ def said_by(line: str, unit: Unit) -> bool:
     """Whether a step's own line says it already: its result, or the value of an argument."""
     text = unit.text
     key, _, value = text.partition(": ")
+    if unit.place is Place.CALL:
+        line += line.replace("; ", " ")  # commands stand apart in it
     if unit.form is Form.FIELD and value and f'"{key}": "{value}"' in line:
         return True
     if unit.place is Place.CALL and unit.form is Form.FIELD:

@@ -343,6 +343,6 @@ def test_a_guess_is_not_torn_from_its_perhaps() -> None:
 
 def test_what_the_agent_wrote_and_was_shown_again_is_no_rule() -> None:
     text = "# How to\n\nTo verify:\n1. The loader must run.\n2. The system must go on.\n"
-    given = json.dumps({"path": "notes.md", "content": text + "It is so. " * 30})
+    given = json.dumps({"path": "rules.md", "content": text + "It is so. " * 30})
     record = written(step(1, given, text, name="write"), step(2, seen=PADDING))
     assert not record.constraints

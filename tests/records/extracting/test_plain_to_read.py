@@ -139,7 +139,7 @@ def test_what_the_agent_stated_is_quoted_as_its_words_about_what_was_before() ->
 def test_a_name_that_stands_in_a_plan_is_given_without_the_plan() -> None:
     said = "That fails, so I will download the data with /opt/tools/fetch_all.sh and go on."
     span = [step(1, said=said, seen="ok")]
-    (line,) = verify(Record(facts=("1. run",)), span, Situation(FactIndex())).locations
+    _, line = verify(Record(facts=("1. run",)), span, Situation(FactIndex())).facts
     assert line == "1, the agent's own words: /opt/tools/fetch_all.sh"
 
 

@@ -67,6 +67,7 @@ def _in_order(
     inside = ""
     texts: dict[Owner | None, list[Unit]] = {}
     names = _names_of(runs)
+    tables = {column for run in runs for column in run[0].label.rpartition("; ")[2].split(" | ")}
     last: dict[Owner | str | None, int] = {}
     for place, run in enumerate(runs):
         if run[0].form is Form.FIELD:
@@ -77,13 +78,16 @@ def _in_order(
     for place, run in enumerate(runs):
         first, owner = run[0], run[0].owner
         if first.form is Form.FIELD:
+            if before and (totals.left_out(before, first) or _like_another(before, first)):
+                yield GAP
             yield from _fields(first.label, run, _left(owner, run, totals.fields) > 0)
             kind = name_in(first.label)[0]
             told = names.get(kind, set()) | known.get(kind, set())
             left = totals.called.get((first.step, first.answer, kind), 0) - len(told)
-            if kind and left > 0 and last[kind] == place:
+            # Those of a table are counted there.
+            if kind and left > 0 and last[kind] == place and kind not in tables:
                 yield f"  (and {left} more)"
-            before, inside = None, ""
+            before, inside = run[-1], ""
             continue
         starts = not owner or first.form is Form.CODE  # a title says where it stands
         if totals.left_out(before, first) if before else starts and begins_late(first, runs[0][0]):
@@ -98,6 +102,11 @@ def _in_order(
         listed = before.form is Form.LINE and not before.owner
         if listed or before.form is Form.CODE:
             yield GAP  # a list must not end as if that were all
+
+
+def _like_another(before: Unit, first: Unit) -> bool:
+    """Whether the thing before is called as this one is, and something stood between them."""
+    return before.label == first.label and first.index > before.index + 1
 
 
 def _left(owner: Owner | None, shown: Sequence[Unit], whole: Mapping[Owner | None, int]) -> int:
