@@ -64,7 +64,7 @@ function totalsPart(totals, records) {
       fact("Requests", whole.format(totals.requests), observed.requests ? `${whole.format(observed.requests)} of them only observed` : "through this proxy"),
       fact("From the cache", share(usage.cached, usage.input), usage.input ? `${tokens(usage.cached)} of ${tokens(usage.input)} input tokens, as the provider reports` : "no provider has reported usage yet"),
       fact("Written to the cache", share(usage.written, usage.input), usage.input ? `${tokens(usage.written)} tokens, as the provider reports` : "no provider has reported usage yet"),
-      fact("Commits that stand", whole.format(totals.commits), "spans replaced by a summary"),
+      fact("Commits", whole.format(totals.commits), "spans replaced by a summary, and not taken back"),
       totals.record_dollars || records ? fact("Records by a model", money(totals.record_dollars), `part of what was sent${records ? `; ${money(records.today)} of it today${records.day === null ? "" : `, of ${money(records.day)} that they may cost a day`}` : ""}`) : null,
       fact("Regrets", whole.format(totals.regrets), "later steps that wanted what was taken", totals.regrets ? "regretted" : null)),
     el("p", { class: "note footing" }, "Raw is the history that agents sent to the proxy, system prompt included; sent is what went on to the model. ", beside(totals), "Dollars are those of whole requests by the price book, with prompt caching where the provider or the client caches."),

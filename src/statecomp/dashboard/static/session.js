@@ -106,7 +106,7 @@ function head({ session, requests, parent, record_limit: limit }) {
       all ? null : savedFacts(real, ["Dollars saved", "Tokens saved", "sent"]),
       observed.requests ? savedFacts(observed, ["Dollars, would have saved", "Tokens, would have saved", "would be sent"]) : null,
       totals.outside_tokens ? wholeFact(all ? observed : real, totals.outside_tokens, all ? "would be sent" : "sent") : null,
-      fact("Requests", whole.format(totals.requests), all ? `${counted(observed.commits, "commit")} observed` : `${counted(totals.commits, "commit")} that stand`),
+      fact("Requests", whole.format(totals.requests), all ? `${counted(observed.commits, "commit")} observed` : `${counted(totals.commits, "commit")}, not taken back`),
       fact("From the cache", share(usage.cached, usage.input), usage.input ? `${share(usage.written, usage.input)} written, as the provider reports` : "the provider has reported no usage"),
       totals.record_dollars ? fact("Records by a model", money(totals.record_dollars), `part of what was sent${limit === null ? "" : `, of ${money(limit)} that they may cost here`}`) : null,
       all ? null : fact("Regrets", whole.format(totals.regrets), "later steps that wanted what was taken", totals.regrets ? "regretted" : null),
