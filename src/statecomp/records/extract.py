@@ -29,7 +29,7 @@ from statecomp.records.extracting.showing.totals import UnitTotals
 from statecomp.records.extracting.steps import KnownStep, Outline, outline, steps_of
 from statecomp.records.extracting.units import Place, Unit, parts_of, units_of
 from statecomp.records.extracting.unread import unread
-from statecomp.records.inventory import inventory, worth
+from statecomp.records.inventory import Name, inventory, worth
 from statecomp.records.record import Record
 from statecomp.records.verify import leads, owed
 from statecomp.tokens import ESTIMATE
@@ -150,13 +150,7 @@ class ExtractiveSummarizer:
             draft.fill(worthy, bound - reserve, self.count, first, last=True)
             draft.shorten(bound, self.count)
             most = min(most, bound + round(source * INDEX_SHARE))
-            left = inventory(span, situation.rest, draft.record().body)
-            names = [
-                name
-                for name in left
-                # What a refused call showed came to nothing.
-                if worth(name) * NAMED >= CARRIED and not steps[name.step].ending.failed
-            ]
+            names = _worth_listing(inventory(span, situation.rest, draft.record().body), steps)
             draft.index(names, needs, most - reserve, self.count)
         return draft.record()
 
@@ -226,6 +220,15 @@ def _came_to_nothing(unit: Unit, steps: Sequence[KnownStep]) -> bool:
     """Whether it is a part of a program that failed."""
     written = unit.place is Place.CALL and unit.form is Form.CODE
     return written and steps[unit.step].ending.failed
+
+
+def _worth_listing(names: Sequence[Name], steps: Sequence[KnownStep]) -> list[Name]:
+    """Names that pay for themselves; what a refused call showed came to nothing."""
+    return [
+        name
+        for name in names
+        if worth(name) * NAMED >= CARRIED and not steps[name.step].ending.failed
+    ]
 
 
 def said_by(line: str, unit: Unit) -> bool:
