@@ -95,8 +95,8 @@ def _in_order(
         left = _left(owner, texts[owner], totals.below)
         yield from _below("" if first.label == inside else first.label, run, left > 0)
         if last[owner] == place and owner and left > 0 and first.form in COUNTED:
-            # Of a line of several names nobody should take a line for one of them.
-            yield f"  (and {left} more{' lines' if first.form is Form.LINE and left > 1 else ''})"
+            # A line of a text may be several of its lines, or half of one: only rows are counted.
+            yield f"  (and {left} more)" if first.form is Form.ROW else f"  {GAP}"
         before, inside = run[-1], _inside(run[-1])
     if before and before.index < before.count - 1:
         listed = before.form is Form.LINE and not before.owner
