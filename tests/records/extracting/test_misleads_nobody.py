@@ -342,14 +342,3 @@ def test_the_things_of_several_calls_are_counted_each_by_itself() -> None:
     told = list(lines_of(rooms, UnitTotals.of(units)))
     assert told
     assert not [line for line in told if "not shown)" in line]
-
-
-def test_sentences_that_are_no_list_are_not_counted() -> None:
-    prose = "## What a mill needs\n" + " ".join(
-        f"The wheel number {n} takes its water from the weir above it." for n in range(40)
-    )
-    items = "## What a mill needs\n" + "\n".join(f"- wheel {n} takes its water" for n in range(8))
-    for seen, last in ((prose, "  ..."), (items, "  (6 more not shown)")):
-        units = units_of([step(1, seen=seen)])
-        kept = [unit for unit in units if "wheel" in unit.text][:2]
-        assert list(lines_of(kept, UnitTotals.of(units)))[-1] == last

@@ -14,7 +14,6 @@ from statecomp.records.extracting.units import Place, Unit
 CONCLUDED = "the agent, before it: "
 COUNTED = (Form.ROW, Form.RULE, Form.LINE)
 """Forms of which a reader should know how many more there were."""
-_ITEM = re.compile(r"(?:[-*+•]|\d{1,3}[.)])\s")
 _INSIDE = re.compile(r"(?:.* )?in `.*`\Z")
 """The label of lines of a program, which keep their margin."""
 
@@ -96,7 +95,8 @@ def _in_order(
         left = _left(owner, texts[owner], totals.below)
         yield from _below("" if first.label == inside else first.label, run, left > 0)
         if last[owner] == place and owner and left > 0 and first.form in COUNTED:
-            yield f"  {_missing(left, first)}"
+            # A line of a text may be several of its lines, or half of one: only rows are counted.
+            yield f"  {_missing(left) if first.form is Form.ROW else GAP}"
         before, inside = run[-1], _inside(run[-1])
     if before and before.index < before.count - 1:
         listed = before.form is Form.LINE and not before.owner
@@ -104,13 +104,9 @@ def _in_order(
             yield GAP  # a list must not end as if that were all
 
 
-def _missing(count: int, beside: Unit | None = None) -> str:
-    """How much more there was, wherever it stood; of text that is no list nobody can count it."""
-    if beside and beside.form is Form.RULE and not _ITEM.match(beside.text):
-        return GAP
-    # Of a line of several names nobody should take a line for one of them.
-    lines = "lines " if beside and beside.form is Form.LINE and count > 1 else ""
-    return f"({count} more {lines}not shown)"
+def _missing(count: int) -> str:
+    """How many more there were, wherever they stood."""
+    return f"({count} more not shown)"
 
 
 def _like_another(before: Unit, first: Unit) -> bool:
