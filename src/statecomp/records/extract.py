@@ -109,16 +109,8 @@ class ExtractiveSummarizer:
         after = [s for s in situation.after if isinstance(s, Interaction)]
         old = outdated(units, situation) | overwritten(units, span, after)
         units = [unit for place, unit in enumerate(units) if place not in old]
-        setting = Setting.of(units, situation)
-        held = lines_elsewhere(situation)
         steps = steps_of(span, after, units)
-        chances = [
-            0.0
-            if stands_elsewhere(unit.text, held) or _came_to_nothing(unit, steps)
-            else likelihood(unit, setting)
-            for unit in units
-        ]
-        chances = with_rows(chances, units, len(span))
+        chances = with_rows(_chances(units, steps, situation), units, len(span))
         bound = self._bound(room, most, source)
         told = outline(steps, min(most, max(bound, LINE_TOKENS * len(span))), self.count)
         told = replace(told, locations=unread(span, situation))
@@ -274,6 +266,19 @@ def _columns(owner: Owner | None) -> str:
 
 def _tabled(unit: Unit) -> bool:
     return unit.form is Form.ROW and unit.place is Place.OBSERVED and " | " in unit.label
+
+
+def _chances(
+    units: Sequence[Unit], steps: Sequence[KnownStep], situation: Situation
+) -> list[float]:
+    """How likely each unit is needed later; nothing that stands elsewhere or came to nothing is."""
+    setting, held = Setting.of(units, situation), lines_elsewhere(situation)
+    return [
+        0.0
+        if stands_elsewhere(unit.text, held) or _came_to_nothing(unit, steps)
+        else likelihood(unit, setting)
+        for unit in units
+    ]
 
 
 def levelled(chances: Sequence[float], groups: Sequence[Sequence[int]]) -> list[float]:
