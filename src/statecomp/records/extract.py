@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from statecomp.errors import BadInput
@@ -40,12 +40,20 @@ STEP_TOKENS = 15
 """What one more step adds to the least a summary may have."""
 LINE_TOKENS = 45
 """What one step's own line may take whatever the room: it is what readers find their way by."""
+CERTAIN = 16
+"""Characters of a value without blanks that is the same wherever it stands."""
+LIKE = 4.0
+"""So many things of a kind in one answer are as likely as they look; of a list of fifty the
+fortieth is seldom the one."""
 FADE = 0.7
 """How fast one step's further units lose: later steps need something of most steps."""
 NAMED = 150_000
 """What a missing name counts against its odds, which are understated, in tokens carried."""
 EXTRA_SHARE, EXTRA_TOKENS = 0.225, 210
 """The share of its source, and the tokens besides, that a record may have with all its extras."""
+STEPS, STEP_SHARE, MOST_SHARE = 12, 0.06, 0.6
+"""Of so many steps on each further one adds to that share, up to the most: where steps are many and
+short, much is needed and little is said twice."""
 INDEX_SHARE = 0.06
 """The share of its source that an index of names may take on top: without, steps break."""
 ROW_NEED, ROWS = 0.08, 6
@@ -72,7 +80,7 @@ class ExtractiveSummarizer:
 
     budget: float = 0.06
     least: int = 90
-    name_worth: int = 40_000
+    name_worth: int = 45_000
     dense: int = 500
     count: Callable[[str], int] = ESTIMATE
 
@@ -92,7 +100,7 @@ class ExtractiveSummarizer:
         The shape was fitted to eleven settings, the height to the shipped ones.
         """
         told = self.budget * (1.0 + self.dense / 5000)
-        worthy = max(0.04, 0.00054 * self.name_worth**0.5)
+        worthy = max(0.04, 0.00052 * self.name_worth**0.5)
         names = INDEX_SHARE / 2 if self.name_worth else 0.0
         return min(0.75, float((told**1.5 + worthy**1.5) ** (2 / 3)) + names)
 
@@ -132,13 +140,16 @@ class ExtractiveSummarizer:
         draft.shorten(room, self.count)
         if self.name_worth:
             needs = needed(chances, len(span))
+            # A shorter span is held to its share; the index would take what rows leave of it.
+            likely = waning(needs, units, density, kin) if len(span) > STEPS else needs
             worthy = [
                 place
                 for place in order
-                if place in first or needs[place] * self.name_worth >= draft.cost(place) * CARRIED
+                if place in first or likely[place] * self.name_worth >= draft.cost(place) * CARRIED
             ]
             bound = max(bound, room)
             draft.complete(bound - reserve, self.count)
+            bound = max(bound, self._bound(room, most, source, len(span)))
             draft.fill(worthy, bound - reserve, self.count, first, last=True)
             draft.shorten(bound, self.count)
             most = min(most, bound + round(source * INDEX_SHARE))
@@ -182,9 +193,10 @@ class ExtractiveSummarizer:
         extra = sum(min(size, self.dense) for size in sizes) * self.budget
         return most, min(most, max(round(source * self.budget + extra), floor))
 
-    def _bound(self, room: int, most: int, source: int) -> int:
-        """What a summary may have with what is worth its tokens on top."""
-        extra = round(source * EXTRA_SHARE) + EXTRA_TOKENS if self.name_worth else 0
+    def _bound(self, room: int, most: int, source: int, steps: int = 0) -> int:
+        """What a summary may have with what is worth its tokens on top, wider for many steps."""
+        share = min(MOST_SHARE, EXTRA_SHARE + STEP_SHARE * max(0, steps - STEPS))
+        extra = round(source * share) + EXTRA_TOKENS if self.name_worth else 0
         return min(most, max(room, extra))
 
     def _reserve(self, known: Record, debts: Mapping[str, Kind], room: int) -> int:
@@ -233,6 +245,8 @@ def said_by(line: str, unit: Unit) -> bool:
         return True
     if unit.place is Place.CALL and unit.form is Form.FIELD:
         text = value
+    elif unit.form is Form.FIELD and len(value) >= CERTAIN and " " not in value and value in line:
+        return True  # what was asked for by its id or its path is told by the call
     return any(f" {text}{end}" in line for end in (" ", ", ", "; ", "\n")) or (
         f'"{text}"' in line or f": {text}}}" in line
     )
@@ -297,10 +311,39 @@ def needed(chances: Sequence[float], steps: int) -> list[float]:
     return [chance / whole * steps for chance in chances]
 
 
+def waning(
+    needs: Sequence[float], units: Sequence[Unit], density: float, kin: Container[int] = ()
+) -> list[float]:
+    """The needs, where each further thing of a kind in an answer is less likely the one.
+
+    Not of lines that belong together (`kin`): of those all are kept, or none.
+    """
+    left = list(needs)
+    kinds: dict[Hashable, list[int]] = {}
+    for place, (unit, need) in enumerate(zip(units, needs, strict=True)):
+        if need and place not in kin:
+            kinds.setdefault(_kind_of(unit), []).append(place)
+    for kind in kinds.values():
+        kind.sort(key=lambda place: -_worth_of(units[place], needs[place], density))
+        for rank, place in enumerate(kind, start=1):
+            left[place] /= max(1.0, rank / LIKE)
+    return left
+
+
+def _kind_of(unit: Unit) -> Hashable:
+    """Where it stands, and with what: fields of like things in one answer are of a kind."""
+    of = unit.label.partition(": ")[0] if unit.form is Form.FIELD else unit.owner
+    return unit.step, unit.place, unit.answer, unit.form, of
+
+
+def _worth_of(unit: Unit, chance: float, density: float) -> float:
+    return chance / (len(unit.text) * density + 1.0 + ENTRY_TOKENS)
+
+
 def ordered(units: Sequence[Unit], chances: Sequence[float], density: float) -> list[int]:
     """Places of the units that have a chance, the worthiest first."""
     worth = {
-        place: chance / (len(units[place].text) * density + 1.0 + ENTRY_TOKENS)
+        place: _worth_of(units[place], chance, density)
         for place, chance in enumerate(chances)
         if chance
     }

@@ -91,6 +91,11 @@ def acts_of(call: Call) -> dict[str, str]:
     return {key: told(given[key]) for key in _ACTS if isinstance(given.get(key), list | dict)}
 
 
+def thoughts_of(call: Call) -> str:
+    """What a call that is a message of data says beside what it does."""
+    return "\n".join(_texts(arguments_of(call))) if acts_of(call) else ""
+
+
 def acted(said: str) -> tuple[Json, str] | None:
     """What a message of data does, and what it says of that; None where it is no such message.
 
@@ -107,7 +112,7 @@ def acted(said: str) -> tuple[Json, str] | None:
     return acts, "\n".join(_texts(thoughts))
 
 
-def _texts(value: Json) -> Iterator[str]:
+def _texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):

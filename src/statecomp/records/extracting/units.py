@@ -21,6 +21,7 @@ from statecomp.records.extracting.arguments import (
     edit_of,
     pairs_in,
     target_of,
+    thoughts_of,
 )
 from statecomp.records.extracting.code import is_line_of_code
 from statecomp.records.extracting.cut import cut
@@ -177,6 +178,7 @@ def _read(member: Interaction) -> Parts:
     payloads = tuple(map(unwrapped, member.observations))
     message = acted(member.said)
     said = message[1] if message else FENCED.sub("\n", without_shown(member.said))
+    said = "\n".join(filter(None, (said, *map(thoughts_of, member.calls))))
     # What stands in a fence beside a call was not what was sent.
     written = _done(message[0]) if message else () if member.calls else _written(member.said)
     groups = (

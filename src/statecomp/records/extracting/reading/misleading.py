@@ -30,7 +30,7 @@ def misleads(unit: Unit) -> bool:
         intends(text)
         or passing(text)
         or points_back(text)
-        or not (OPEN.search(text) or (unit.names and not guesses(text)))
+        or not (OPEN.search(text) or ((unit.names or _states(text)) and not guesses(text)))
     ):
         return True  # a view that names nothing can be checked by nobody
     if (
@@ -52,6 +52,19 @@ def misleads(unit: Unit) -> bool:
     if unit.place is Place.CALL and plain and intends(f"{unit.label.rstrip(':')} {text}"):
         return True
     return addresses(text) or framelike(text)
+
+
+_FIGURE = re.compile(r"(?<![\w.-])\d[\d.,]*(?![\w-])")
+_STANDING = re.compile(
+    r"\A\s*(?:[-*\u2022]|\d+[.)])\s|\b(?:tasks?|needs?|steps?|calendar|dates?|selected)\b",
+    re.IGNORECASE,
+)
+"""An item without its list, what was asked for, and how a page stood just then."""
+
+
+def _states(text: str) -> bool:
+    """Whether a sentence of the agent gives a figure, by which it can be checked."""
+    return bool(_FIGURE.search(text)) and not _STANDING.search(text)
 
 
 def addresses(text: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from statecomp.records.extracting.pieces import one_line, shortened, wordless
 
@@ -187,8 +188,8 @@ def acted_on(text: str) -> str:
 
 _AT = re.compile(r"^[-* ]{0,3}(?:Page URL|Current (?:page )?url|URL): (\S+)\s*$", re.I | re.M)
 _TITLED = re.compile(r"^[-* ]{0,3}(?:Page Title|Current page title): (\S.*?)\s*$", re.I | re.M)
-ADDRESS = 120
-"""Characters of an address; behind them stand marks of a visit."""
+ADDRESS, ASKED = 120, 24
+"""Characters of an address, and of one thing it asks for: longer ones are marks of a visit."""
 _TAB = re.compile(r"title='([^'\n]{1,200})'")
 
 
@@ -200,6 +201,25 @@ def place_of(text: str, action: str) -> str:
     tabs = _TAB.findall(text)
     titled = _TITLED.search(text)
     title = titled[1] if titled else tabs[0] if len(tabs) == 1 else ""
-    address = at[1] if len(at[1]) <= ADDRESS else f"{at[1][:ADDRESS]}..."
-    url = "" if at[1].rstrip("/") in action else f"at {address}"
+    url = "" if at[1].rstrip("/") in action else f"at {_told_briefly(at[1])}"
     return ", ".join(filter(None, (f'page "{title}"' if title else "", url)))
+
+
+def _told_briefly(address: str) -> str:
+    """An address without the long things it asks for: which page of a list it is stands last."""
+    if len(address) <= ADDRESS:
+        return address
+    page, mark, asked = address.partition("?")
+    parts = [part for part in asked.split("&") if part]
+    first = list(takewhile(_is_short, parts))
+    last = list(takewhile(_is_short, reversed(parts[len(first) :])))[::-1]
+    told = f"{page}{mark}{'&'.join(first)}"[:ADDRESS]
+    tail = f" ... &{'&'.join(last)}" if last else "..."
+    if len(told) + len(tail) > ADDRESS and last:
+        # Half a value reads like a whole one.
+        tail = f"{tail[: max(0, ADDRESS - len(told))].rpartition('&')[0]} ..."
+    return f"{told}{tail}"
+
+
+def _is_short(asked: str) -> bool:
+    return len(asked) <= ASKED
