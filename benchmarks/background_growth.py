@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from time import thread_time
 from typing import Any
@@ -112,7 +113,7 @@ def grown(count: int) -> Cost:
             checkpoint=checkpoint,
             decision=decision,
         )
-        accountant._write([exchange])
+        accountant._write([partial(accountant._whole, exchange)])
         decided, told = decided + between - begun, told + thread_time() - between
     commits = ledger.totals().commits
     ledger.close()

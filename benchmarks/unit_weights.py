@@ -7,7 +7,7 @@ holds (each later step counts once, however many it uses), and the strings that 
 its mass on those that hold what is wanted.  Fitted on the `tuned` half of the groups
 (must_keep_recall.py splits them); prints the mean log likelihood on both halves and the weights.
 
-    python -m benchmarks.unit_weights > src/statecomp/records/extracting/weights.py
+    python -m benchmarks.unit_weights > src/statecomp/records/extracting/order/weights.py
 """
 
 from __future__ import annotations

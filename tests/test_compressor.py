@@ -69,7 +69,7 @@ def test_savings_and_decisions_are_reported() -> None:
     assert checkpoint.saved_tokens == checkpoint.raw_tokens - checkpoint.sent_tokens > 0
     assert [(d.number, d.ready) for d in checkpoint.decisions] == [(5, False), (6, True)]
     assert checkpoint.decisions[0].reason == "score 0.00 is below 0.60"
-    assert checkpoint.decisions[1].reason == "1 interactions; more than 3 are needed"
+    assert checkpoint.decisions[1].reason == "1 interaction; more than 3 are needed"
 
 
 def test_the_same_request_again_decides_nothing_new_and_sends_the_same_bytes() -> None:

@@ -35,6 +35,24 @@ def test_the_site_opens_with_the_numbers_of_the_readme() -> None:
     assert rows in site
 
 
+def test_the_numbers_of_the_readme_are_those_of_the_conclusions() -> None:
+    """Every percentage of the opening tables stands there, too."""
+    readme, whole = ((ROOT / path).read_text() for path in ("README.md", "docs/conclusions.md"))
+    rows = [line for line in readme.splitlines() if line.startswith("|")]
+    figures = {figure for row in rows for figure in re.findall(r"-?\d+ %", row)}
+    assert len(figures) > 15
+    assert figures - set(re.findall(r"-?\d+ %", whole)) == set()
+
+
+def test_headings_stand_apart() -> None:
+    """Where one follows a line at once, it is a part of that paragraph for many readers."""
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    for page in pages:
+        text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+        close = re.findall(r"^[^\n]*[^\n>]\n(#{1,4} .+)", text, re.MULTILINE)
+        assert not close, f"{page.name}: {close}"
+
+
 def test_what_the_readme_links_to_is_there() -> None:
     links = re.findall(r"\]\(([^)#]+)[^)]*\)", (ROOT / "README.md").read_text())
     assert len(links) > 10

@@ -35,7 +35,7 @@ def why(word: str, **settings: Any) -> str:
             "nothing ready: the best of 2 old steps is step 1 with a score of 0.00, and 0.60 is"
             " needed",
         ),
-        ("prkkk", "too small a span: step 1, 1 interactions; more than 1 are needed"),
+        ("prkkk", "too small a span: step 1, 1 interaction; more than 1 are needed"),
         ("ppoook", "all locked: 3 steps locked (the call … has no result yet)"),
         ("prrk", "committed: steps 1-2 (552 tokens) became"),
     ],

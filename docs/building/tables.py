@@ -82,12 +82,23 @@ def metrics(docs: Path) -> str:
 
 def prices(docs: Path) -> str:
     """The price book as it is shipped."""
-    head = ("model", "input", "cached", "write", "output", "cache lives", "as of", "known from")
+    head = (
+        "model",
+        "input",
+        "cached",
+        "write",
+        "output",
+        "cache lives",
+        "writes records",
+        "as of",
+        "known from",
+    )
     rows = (
         (
             f"`{p.model}`",
             *(f"{dollars:.2f}" for dollars in (p.input, p.cached, p.write, p.output)),
             f"{p.ttl_s} s",
+            f"`{p.sibling}`" if p.sibling else "",
             p.as_of.isoformat(),
             p.source,
         )

@@ -18,7 +18,7 @@ from statecomp.controller.prices import PriceBook
 from statecomp.controller.replaying import Replayer
 from statecomp.controller.spans import Gates, Rule
 from statecomp.controller.states import decided_at, last_seen
-from statecomp.decisions import Decisions, Secrets, always, none_secret
+from statecomp.decisions import Decided, Decisions, Secrets, always, none_secret
 from statecomp.errors import InvalidHistory, StateCompError
 from statecomp.history.history import History
 from statecomp.history.interaction import JsonObject
@@ -144,12 +144,10 @@ class StateComp(Strategy):
                 return as_it_came(body, self.wire.key, reason, self._readable(body))
             raw = self._with_pins(self._reader.read(body), keep)
             if not decide:
-                return self._rendered(body, raw, *self._standing(raw))
-            view, applied = self._decided(raw, now)
-            self.read_ahead(view.history)
-            return self._rendered(
-                body, raw, *self._as_sent(raw, self._with_side_calls(view), applied)
-            )
+                return self._rendered(body, raw, self._standing(raw))
+            decided = self._decided(raw, now)
+            self.read_ahead(decided.view.history)
+            return self._rendered(body, raw, self._as_sent(raw, decided))
         except Exception as error:  # noqa: BLE001  nothing here may stop a user's agent
             return as_it_came(body, self.wire.key, _described(error), raw)
 
@@ -164,13 +162,14 @@ class StateComp(Strategy):
         """`checkpoint` in a thread: a summariser far away then does not hold up the event loop."""
         return await asyncio.to_thread(self.checkpoint, source, decide=decide, now=now, keep=keep)
 
-    def _decided(self, raw: History, now: Circumstances) -> tuple[View, tuple[Commit, ...]]:
+    def _decided(self, raw: History, now: Circumstances) -> Decided:
         """What is decided now; where that fails, what was committed before still stands."""
         try:
-            return self._decisions.decide(raw, now)
+            decided = self._decisions.decide(raw, now)
         except Exception as error:  # noqa: BLE001  a broken scorer must not undo what was good
-            view, applied, _ = self._standing(raw)
-            return replace(view, note=_described(error)), applied
+            before = self._standing(raw)
+            decided = Decided(replace(before.view, note=_described(error)), before.applied)
+        return decided._replace(view=self._with_side_calls(decided.view))
 
     def _readable(self, body: Mapping[str, Any]) -> History | None:
         """The history of a request that is not ours to touch, if it has one: for the account."""
@@ -183,11 +182,9 @@ class StateComp(Strategy):
         self,
         body: Mapping[str, Any],
         raw: History,
-        view: View,
-        applied: tuple[Commit, ...],
-        sent: bool = False,
+        out: Decided,
     ) -> Checkpoint:
-        came = body[self.wire.key]
+        came, (view, applied, sent) = body[self.wire.key], out
         known = any(decided_at(commit, raw) for commit in applied)
         checkpoint = Checkpoint(
             messages=list(came),
@@ -237,8 +234,7 @@ class StateComp(Strategy):
 
         The commits hold from the next request on whose history still contains this state.
         """
-        view, _ = self._decisions.decide(raw, now, wanted, summarizer)
-        return self._with_side_calls(view)
+        return self._with_side_calls(self._decisions.decide(raw, now, wanted, summarizer).view)
 
     def read_ahead(self, history: History) -> None:
         """Read what is new of a history, so that a later decision about it is quicker.
@@ -263,22 +259,20 @@ class StateComp(Strategy):
         names = [commit.id for commit in checkpoint.applied]
         return list(self._log.send(last_seen(checkpoint.raw), names)) == names
 
-    def _as_sent(
-        self, raw: History, view: View, applied: tuple[Commit, ...]
-    ) -> tuple[View, tuple[Commit, ...]]:
+    def _as_sent(self, raw: History, out: Decided) -> Decided:
         """What goes out, as it went out before; only an answer is worth writing down."""
-        seen, names = last_seen(raw), [commit.id for commit in applied]
-        first = self._log.send(seen, names) if view.scores else self._log.sent(seen)
+        seen, names = last_seen(raw), [commit.id for commit in out.applied]
+        first = self._log.send(seen, names) if out.view.scores else self._log.sent(seen)
         if first is None or list(first) == names:
-            return view, applied
-        standing, applied, _ = self._standing(raw)
-        return replace(view, history=standing.history), applied
+            return out
+        before = self._standing(raw)
+        return Decided(replace(out.view, history=before.view.history), before.applied)
 
     def replay(self, raw: History, commits: Sequence[Commit]) -> History:
         """Put every committed summary back where its sources stand, byte for byte."""
         return self._replayer.replay(raw, commits)[0]
 
-    def _standing(self, raw: History) -> tuple[View, tuple[Commit, ...], bool]:
+    def _standing(self, raw: History) -> Decided:
         """What was committed before this history first went out; and whether it did."""
         # Asked for in this order: whoever wrote down what went out had committed all of it before.
         sent = self._log.sent(last_seen(raw))
@@ -286,7 +280,7 @@ class StateComp(Strategy):
         if sent is not None:
             commits = [commit for commit in commits if commit.id in sent]
         effective, applied = self._replayer.replay(raw, commits)
-        return View(effective), applied, sent is not None
+        return Decided(View(effective), applied, sent is not None)
 
     def _with_pins(self, raw: History, keep: Keep | None = None) -> History:
         held = dict(raw.pointed_to)

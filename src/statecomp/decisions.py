@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from statecomp.controller.chapters import with_originals
 from statecomp.controller.circumstances import Circumstances
@@ -39,6 +39,14 @@ def none_secret(conversation: Iterable[str]) -> Callable[[str], bool]:
     return lambda text: False
 
 
+class Decided(NamedTuple):
+    """What a history goes out as: a view and the commits in it; `sent` where it did before."""
+
+    view: View
+    applied: tuple[Commit, ...]
+    sent: bool = False
+
+
 @dataclass(frozen=True)
 class Decisions:
     """Asks the judge at a state that is new, and commits what comes of it to the log."""
@@ -69,47 +77,69 @@ class Decisions:
         now: Circumstances,
         wanted: Callable[[], bool] = always,
         summarizer: Summarizer | None = None,
-    ) -> tuple[View, tuple[Commit, ...]]:
+    ) -> Decided:
         """What was committed before, then Algorithm 1 on what that leaves."""
-        seen = last_seen(raw)
-        ids = raw.ids
-        commits = self.log.find(ids)
+        commits = self.log.find(raw.ids)
         effective, applied = self.replayer.replay(raw, commits)
+        if (settled := self._settled(raw, effective, commits)) is not None:
+            return Decided(settled, applied)
+        view = self._proposed(raw, effective, commits, applied, now, summarizer)
+        if not view.commits:
+            # A scorer that failed may work the next time; only an answer is worth remembering.
+            if view.scores:
+                self._idle.put(last_seen(raw), replace(view, history=NOTHING))
+            return Decided(view, applied)
+        if not wanted():
+            late = View(effective, note="decided too late: nothing was committed")
+            return Decided(late, applied)
+        return self._committed(raw, view, commits, applied)
+
+    def _settled(self, raw: History, effective: History, commits: Sequence[Commit]) -> View | None:
+        """The view where nothing is to be decided: it was decided before, or nobody could."""
         if any(decided_at(commit, raw) for commit in commits):
-            return View(effective, note="decided before at this state"), applied
+            return View(effective, note="decided before at this state")
         if len(raw.interactions) > MOST_STEPS:
-            return View(effective, note=TOO_LONG), applied
+            return View(effective, note=TOO_LONG)
         if effective.tokens > MOST_TOKENS:
-            return View(effective, note=TOO_LARGE), applied
-        if (idle := self._idle.get(seen)) is not None:
-            return replace(idle, history=effective), applied
+            return View(effective, note=TOO_LARGE)
+        idle = self._idle.get(last_seen(raw))
+        return replace(idle, history=effective) if idle is not None else None
+
+    def _proposed(
+        self,
+        raw: History,
+        effective: History,
+        commits: Sequence[Commit],
+        applied: Sequence[Commit],
+        now: Circumstances,
+        summarizer: Summarizer | None,
+    ) -> View:
+        """Algorithm 1 on what is neither held nor claimed, without what would tell a secret."""
         holds = holds_of(raw, applied) if self.holds else NO_HOLDS
-        stays = {**holds.reasons, **self._held(ids, effective.checkpoint)}
+        stays = {**holds.reasons, **self._held(raw.ids, effective.checkpoint)}
         stays |= claimed_and_kept(commits, applied)
         judged = with_originals(effective, raw, applied) if self.chapters else effective
         view = self._judged(locked(judged, stays), now, holds.returns, summarizer)
         view = replace(view, commits=tuple(_over(commit, applied) for commit in view.commits))
-        view = self._without_secrets(view, raw, applied)
-        if not view.commits:
-            # A scorer that failed may work the next time; only an answer is worth remembering.
-            if view.scores:
-                self._idle.put(seen, replace(view, history=NOTHING))
-            return view, applied
-        if not wanted():
-            return View(effective, note="decided too late: nothing was committed"), applied
+        return self._without_secrets(view, raw, applied)
+
+    def _committed(
+        self, raw: History, view: View, commits: Sequence[Commit], applied: Sequence[Commit]
+    ) -> Decided:
+        """What goes out once the log was asked: the view, or what another worker committed."""
         at = tip(raw)
         if any(commit.at == at for commit in commits):
             # Decided there before the user spoke again: this holds from the user's words on.
-            at = seen
+            at = last_seen(raw)
             view = replace(view, commits=tuple(replace(c, at=at) for c in view.commits))
         accepted = tuple(self.log.append(at, view.commits, chain_to(at, raw)))
         if accepted == view.commits:
             gone = {name for commit in accepted for name in commit.over}
-            return view, (*(c for c in applied if c.id not in gone), *accepted)
+            return Decided(view, (*(c for c in applied if c.id not in gone), *accepted))
         # Another worker was first, here or over a source: its word stands, so that both send the
         # same bytes.
-        theirs, applied = self.replayer.replay(raw, self.log.find(ids))
-        return replace(view, history=theirs, commits=()), applied
+        theirs, applied = self.replayer.replay(raw, self.log.find(raw.ids))
+        return Decided(replace(view, history=theirs, commits=()), applied)
 
     def _held(self, ids: Sequence[str], checkpoint: int) -> Mapping[str, str]:
         held = self.log.held(ids)

@@ -8,6 +8,7 @@ StateCompError
 ├── SummaryFailed         no summary: the span stays as it was
 │   └── Objection         records.record: its writer wants steps of it kept, and recorded the rest
 ├── ChatFailed            llm.chat: a model gave no usable answer
+│   └── QuestionFailed    llm.chat: to this question; another may be answered
 ├── LedgerFailed          ledger.audit: the ledger cannot be read or written now; requests go on
 ├── JudgingFailed         proxy.judging: no decision: the last good view goes out
 └── WorkersLost           workers.engine: workers died, or cannot be reached

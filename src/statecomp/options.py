@@ -43,21 +43,26 @@ class Options:
     """The `key=value` part of a spec; every key must be used, and used as what it is."""
 
     def __init__(self, spec: str, text: str) -> None:
-        self._spec = spec
+        self._place = f"strategy {spec!r}"
         self._values: dict[str, str] = {}
         self._known: list[str] = []
         for part in filter(None, text.split(",")):
             key, equals, value = part.partition("=")
             if not equals:
-                raise BadInput(f"has {part!r} where key=value belongs", field=f"strategy {spec!r}")
+                raise BadInput(f"has {part!r} where key=value belongs", field=self._place)
             self._values[key.strip()] = value.strip()
 
     @classmethod
-    def given(cls, spec: str, values: Mapping[str, object]) -> Options:
-        """Options that were read one by one; None was not given."""
-        options = cls(spec, "")
+    def given(cls, name: str, values: Mapping[str, object]) -> Options:
+        """Options that were read one by one, by what has this name; None was not given."""
+        options = cls(name, "")
+        options._place = name
         options._values = {key: str(value) for key, value in values.items() if value is not None}
         return options
+
+    def __contains__(self, key: str) -> bool:
+        """Whether it was written, and not read yet."""
+        return key in self._values
 
     def text(self, key: str, default: str) -> str:
         given = self._taken(key)
@@ -88,7 +93,7 @@ class Options:
             if math.isfinite(number := kind(value)):
                 return number
         problem = f"has {key}={value}, which is not a number"
-        raise BadInput(problem, field=f"strategy {self._spec!r}")
+        raise BadInput(problem, field=self._place)
 
     def _taken(self, key: str) -> str | None:
         """What was written behind a key, which from now on is used."""
@@ -100,7 +105,7 @@ class Options:
         if self._values:
             known = ", ".join(dict.fromkeys(self._known)) or "none"
             problem = f"has unknown options: {', '.join(self._values)}; known are {known}"
-            raise BadInput(problem, field=f"strategy {self._spec!r}")
+            raise BadInput(problem, field=self._place)
 
 
 Builder: TypeAlias = Callable[[Options, Settings], StrategyFactory]

@@ -10,7 +10,7 @@ from statecomp.llm.chat import Chat, ChatUsage
 from statecomp.llm.side import SideAccount
 from statecomp.records.extract import ExtractiveSummarizer
 from statecomp.records.writing.credit import Credit, DayPurse, Purse
-from statecomp.records.writing.writer import RECORD_DEADLINE_S, ModelWriter
+from statecomp.records.writing.writer import RECORD_DEADLINE_S, ModelWriter, Secret
 from statecomp.tokens import ESTIMATE, TokenCounter
 
 SAME = "same"
@@ -48,11 +48,18 @@ class ModelRecords:
         """What one conversation may spend, out of a purse for the day that others may share."""
         return Credit((Purse(self.session_dollars), day or DayPurse(self.day_dollars)))
 
-    def writer(self, account: SideAccount, chat: Chat, credit: Credit) -> ModelWriter:
+    def writer(
+        self,
+        account: SideAccount,
+        chat: Chat,
+        credit: Credit,
+        secret: Secret = lambda text: False,
+    ) -> ModelWriter:
         prices = self.book.nearest(chat.model)
 
         def price(usage: ChatUsage) -> float:
-            return prices.side_dollars(usage.input_tokens, usage.output_tokens)
+            read, said, cached = usage.input_tokens, usage.output_tokens, usage.cached_tokens
+            return prices.side_dollars(read, said, cached)
 
         return ModelWriter(
             chat,
@@ -62,5 +69,6 @@ class ModelRecords:
             credit=credit,
             objects=self.objects,
             deadline_s=self.deadline_s,
+            secret=secret,
             count=self.count,
         )

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from statecomp.annotation.labels import Evidence, Label, Veto
 from statecomp.annotation.records import Judgment, Reading, enforced, problems, sound
 from statecomp.annotation.review import contradictions, defensible, held_to_rules
+from statecomp.errors import BadInput
 from statecomp.history.trajectory import Trajectory
 
 
@@ -23,6 +24,11 @@ def reading_of(*outputs: str) -> Reading:
         messages.append({"role": "assistant", "content": f"step {n}", "tool_calls": calls})
         messages.append({"role": "tool", "tool_call_id": f"c{n}", "content": output})
     return Reading.of(Trajectory("run", tuple(messages)))
+
+
+def test_a_run_of_no_protocol_names_its_file() -> None:
+    with pytest.raises(BadInput, match=r"runs\.jsonl: there is no protocol named 'gopher'"):
+        Reading.of(Trajectory("run", (), "gopher", source="runs.jsonl"))
 
 
 READING = reading_of("there are 12 apples", "twelve\n  apples indeed", "basket full", "done")

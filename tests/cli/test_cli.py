@@ -88,8 +88,8 @@ def test_the_gate_decides_by_the_prices_that_dollars_are_counted_in(
 
 
 def test_domain_and_limit_choose_runs(runs: Path) -> None:
-    assert "1 runs" in statecomp("replay", runs, "--domain", "web").stdout
-    assert "1 runs" in statecomp("replay", runs, "--limit", "1").stdout
+    assert "1 run," in statecomp("replay", runs, "--domain", "web").stdout
+    assert "1 run," in statecomp("replay", runs, "--limit", "1").stdout
     nothing = statecomp("replay", runs, "--domain", "Office")
     assert nothing.returncode == 2
     assert "no run of the domain 'Office' could be read" in nothing.stderr

@@ -89,6 +89,14 @@ def test_what_is_missing_is_one_sentence(runs: Path, more: list[str], problem: s
     assert "Traceback" not in done.stderr
 
 
+def test_a_run_that_is_there_twice_is_refused_and_forecast_once(runs: Path) -> None:
+    done = statecomp("forecast", runs, runs, "--dry-run")
+    assert done.returncode == 2
+    assert "the run 'run0' occurs twice" in done.stderr
+    done = statecomp("forecast", runs, runs, "--dry-run", "--skip-bad")
+    assert "2 runs, at most 8 calls" in done.stdout
+
+
 def test_runs_too_short_to_be_forecast_are_said(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     path.write_text(json.dumps({"id": "r", "messages": chat_of("pr", BULK)}) + "\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 
@@ -40,7 +41,7 @@ def test_a_ledger_with_three_sessions_is_one_sentence_and_nothing_is_asked(home:
     ledger_of(home, 3, 8)
     done = statecomp("learn")
     assert done.returncode == 2
-    assert "3 sessions of different tasks can be learned from, and 6 are needed" in done.stderr
+    assert "tasks that can be learned from: 3, and 6 are needed" in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -58,6 +59,38 @@ def test_a_chat_is_named_before_anything_is_sent_to_it(home: Path) -> None:
     done = statecomp("learn", "--chat", "openai:tiny@http://127.0.0.1:9", said="n\n")
     assert "They are sent to openai:tiny@http://127.0.0.1:9." in done.stderr
     assert done.returncode == 130
+
+
+def test_what_a_chat_would_take_is_said_before_anything_is_asked(
+    home: Path, tmp_path: Path
+) -> None:
+    ledger_of(home, 6, 8)
+    chat = ("--chat", "openai:tiny@http://127.0.0.1:9")
+    whole = statecomp("learn", *chat, said="n\n").stderr
+    # Of each of six sessions: seven judged checkpoints, seven reviews, six forecasts.
+    assert "at most 120 calls: about " in whole
+    assert "list prices of" in whole
+    told = tmp_path / "forecasts.jsonl"
+    told.write_text('{"id": "session-00", "k": 3, "ready": [0.5]}\n')
+    assert "at most 84 calls: " in statecomp("learn", *chat, "--forecasts", told, said="n\n").stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--chat", "nobody"), "a chat is named"),
+        (("--use", "-o", "router"), "--use is for routers that `statecomp routers` lists"),
+        (("-o", "/dev/null"), "/dev/null: is no folder"),
+    ],
+)
+def test_what_cannot_be_done_is_said_before_anything_is_asked(
+    home: Path, words: tuple[str, ...], problem: str
+) -> None:
+    ledger_of(home, 6, 8)
+    done = statecomp("learn", *words)
+    assert done.returncode == 2
+    assert problem in done.stderr
+    assert "This reads" not in done.stderr
 
 
 def test_who_writes_records_in_the_replay_is_named_too_or_refused(home: Path) -> None:
@@ -81,16 +114,34 @@ def test_a_chat_that_forecasts_more_than_certain_is_one_sentence(home: Path) -> 
     assert "the shipped router's own scores stand instead" in done.stderr
 
 
-def test_forecasts_of_other_runs_are_one_sentence(home: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "step", "ready", "problem"),
+    [
+        ("elsewhere", 3, 0.5, "name none of the runs; were they made from others?"),
+        ("elsewhere", 3, 1.7, "between 0 and 1"),
+        ("session-00", 900, 0.5, "at checkpoint 900, which it does not have"),
+    ],
+)
+def test_forecasts_that_do_not_fit_are_one_sentence_before_anything_is_asked(
+    home: Path, tmp_path: Path, name: str, step: int, ready: float, problem: str
+) -> None:
     ledger_of(home, 6, 8)
     told = tmp_path / "forecasts.jsonl"
-    for ready, problem in ((0.5, "name none of these sessions"), (1.7, "between 0 and 1")):
-        told.write_text(json.dumps({"id": "elsewhere", "k": 3, "ready": [ready]}) + "\n")
-        done = statecomp("learn", "--yes", "--forecasts", told)
-        assert done.returncode == 2
-        assert problem in done.stderr
-        assert "Traceback" not in done.stderr
-        assert "learning from" not in done.stderr
+    told.write_text(json.dumps({"id": name, "k": step, "ready": [ready]}) + "\n")
+    done = statecomp("learn", "--forecasts", told)
+    assert done.returncode == 2
+    assert problem in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_what_a_chat_answered_is_kept_in_the_folder_of_the_router(
+    home: Path, tmp_path: Path
+) -> None:
+    ledger_of(home, 6, 8)
+    folder = tmp_path / "router.1"
+    done = statecomp("learn", "--yes", "--chat", "openai:tiny@http://127.0.0.1:9", "-o", folder)
+    assert "Connection refused" in done.stderr
+    assert [file.name for file in folder.iterdir()] == ["learn.journal"]
 
 
 def test_it_learns_writes_a_router_with_its_page_and_says_both_numbers(home: Path) -> None:
@@ -123,6 +174,15 @@ def test_routers_are_listed_used_refused_and_left_again(home: Path) -> None:
     assert f"  {bad}  not better" in listed
     assert "shipped decides" in statecomp("routers", "back").stdout
     assert shelf.in_use == "shipped"
+
+
+def test_a_router_in_use_whose_folder_is_gone_is_said(home: Path) -> None:
+    shelf = Routers(home / "routers")
+    name = shelf.put(open_bundle(), {"better": True, "sessions": 9}, "")
+    shelf.use(name)
+    rmtree(shelf.folder / name)
+    listed = statecomp("routers").stdout
+    assert f"* {name}  is no longer there, so the shipped one decides" in listed
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pty
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -95,7 +96,8 @@ def test_what_was_only_observed_is_told_apart_from_what_was_saved(home: Path) ->
     assert (
         "2 requests, 18,000 tokens of history came in, 10,000 went out (44% saved)" in done.stdout
     )
-    assert "only observed: 1 requests, which went out as they came" in done.stdout
+    assert "only observed: 1 request, which went out as they came" in done.stdout
+    assert "(1 would be sent less)" in statecomp("log", "ccc", home=home).stdout
     assert "would have saved 75% of their tokens and 3.00 dollars, with 0 regrets" in done.stdout
 
 
@@ -115,13 +117,43 @@ def test_log_lists_commits_of_one_session_or_the_latest(home: Path) -> None:
         "bbb-new:",
         "aaa-old:",
     ]
-    assert "1 requests (1 sent less)" in everything
+    assert "1 request (1 sent less)" in everything
     one = statecomp("log", "aaa", home=home).stdout
     assert "2-4" in one
     assert "bbb-new" not in one
     unknown = statecomp("log", "zzz", home=home)
     assert (unknown.returncode, unknown.stdout) == (2, "")
     assert "no session begins with 'zzz'" in unknown.stderr
+
+
+def test_what_a_chapter_stands_for_is_told_apart(home: Path) -> None:
+    ledger = open_store("", {"XDG_DATA_HOME": str(home)})
+    now = time.time()
+    (entry,) = ledger.entries("bbb-new")
+    wider = replace(entry.commit, id="chapter", first=1, last=9, over=(entry.commit.id,))
+    session = ledger.session("bbb-new")
+    assert session is not None
+    request = replace(ledger.requests("bbb-new")[-1], number=4, when_s=now)
+    ledger.record(session, request, [replace(entry, commit=wider, when_s=now)])
+    ledger.close()
+    rows = [line.split() for line in statecomp("log", "bbb", home=home).stdout.splitlines()[1:3]]
+    assert [" ".join(row[4:7]) for row in rows] == ["live 1-9 4,000", "live in 1-9"]
+    assert "state    live in 1-9" in statecomp("show", "c0ffee-b", home=home).stdout
+
+
+def test_the_inequality_is_told_in_words(home: Path) -> None:
+    ledger = open_store("", {"XDG_DATA_HOME": str(home)})
+    (entry,) = ledger.entries("bbb-new")
+    session = ledger.session("bbb-new")
+    assert session is not None
+    ruling = {"commit": True, "saving_dollars": 0.02, "rebilling_dollars": 0.01, "requests": 7.0}
+    commit = replace(entry.commit, id="d00d")
+    request = replace(ledger.requests("bbb-new")[-1], number=4)
+    ledger.record(session, request, [replace(entry, commit=commit, ruling=ruling)])
+    ledger.close()
+    page = statecomp("show", "d00d", home=home).stdout
+    assert "because  It pays: $0.0200 for carrying it, $0.0100 for replacing it." in page
+    assert "saving_dollars" not in page
 
 
 def test_show_tells_scores_inequality_summary_and_regrets(home: Path) -> None:
@@ -188,7 +220,7 @@ def test_what_saved_nothing_says_why_in_the_list_and_in_the_log(tmp_path: Path) 
     listed = statecomp("sessions", home=tmp_path).stdout
     assert "run saved nothing; at its last request: nothing ready: b" in listed
     assert "sub-agent: fix it" in listed
-    assert "1,500 tokens of tool definitions were sent beside them" in listed
+    assert "1,500 tokens of tool definitions were sent beside the histories" in listed
     logged = statecomp("log", home=tmp_path).stdout
     assert "Nothing was committed." in logged
     assert "run: 3 requests (2 nothing ready, 1 too short); the last: nothing ready: b" in logged
@@ -250,7 +282,7 @@ def test_export_makes_runs_and_keep_labels_that_the_other_verbs_read(
     again = statecomp("annotate", runs, "-o", annotated, home=home)
     assert again.returncode == 0, again.stderr
     one = statecomp("export", "aaa", "-o", runs, home=home)
-    assert "1 runs written" in one.stdout
+    assert "1 run written" in one.stdout
 
 
 def test_purge_deletes_what_it_was_told_and_asks_first(home: Path) -> None:
@@ -264,10 +296,10 @@ def test_purge_deletes_what_it_was_told_and_asks_first(home: Path) -> None:
         assert refused.returncode == 2
         assert sentence in refused.stderr
     assert (
-        "1 sessions deleted" in statecomp("purge", "--older-than", "30d", "--yes", home=home).stdout
+        "1 session deleted" in statecomp("purge", "--older-than", "30d", "--yes", home=home).stdout
     )
     assert "aaa-old" not in statecomp("sessions", home=home).stdout
-    assert "1 sessions deleted" in statecomp("purge", "--session", "b", "--yes", home=home).stdout
+    assert "1 session deleted" in statecomp("purge", "--session", "b", "--yes", home=home).stdout
     assert "holds no session yet" in statecomp("sessions", home=home).stdout
     assert "0 sessions deleted" in statecomp("purge", "--all", "--yes", home=home).stdout
 

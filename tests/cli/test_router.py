@@ -115,11 +115,12 @@ def test_forecasts_are_learned_from(runs: Path, labels: Path, router: Path, tmp_
     forecasts.write_text(json.dumps({**lines[0], "k": 900}) + "\n")
     done = statecomp(*given, "--forecasts", forecasts)
     assert done.returncode != 0
+    assert done.stderr.count("which it does not have; were they made from others?") == 1
     assert "at checkpoint 900, which it does not have" in done.stderr
     forecasts.write_text(json.dumps({**lines[0], "id": "another run"}) + "\n")
     done = statecomp(*given, "--forecasts", forecasts)
     assert done.returncode != 0
-    assert "name none of the labelled runs" in done.stderr
+    assert "name none of the runs; were they made from others?" in done.stderr
     done = statecomp(*given, "--forecasts", forecasts, "--learner", "trees")
     assert done.returncode != 0
     assert "only the committee learns from --forecasts" in done.stderr

@@ -9,6 +9,7 @@ from statecomp.config.records import model_records
 from statecomp.controller.prices import shipped_prices
 from statecomp.errors import BadInput, SummaryFailed
 from statecomp.history.situation import Situation
+from statecomp.llm.chat import ChatUsage, Completion
 from statecomp.llm.side import SideAccount
 from statecomp.options import Options, Settings
 from statecomp.records.extract import ExtractiveSummarizer
@@ -43,6 +44,17 @@ def test_so_it_has_for_the_records_of_other_methods(written: str, waits_s: float
     with pytest.raises(SummaryFailed):
         writer.summarize(history_of("prr").interactions, Situation())
     assert {asked.deadline_s for asked in chat.asked} == {waits_s}
+
+
+def test_what_a_cache_gave_of_the_instructions_is_billed_as_read_from_it() -> None:
+    told = Completion('{"facts": ["all was fine"]}', ChatUsage(1500, 10, cached_tokens=1400))
+    chat, account = ScriptedChat([told], model="gpt-5-mini"), SideAccount()
+    records = ModelRecords(ExtractiveSummarizer(), chat)
+    writer = records.writer(account, chat, records.credit())
+    writer.summarize(history_of("prr").interactions, Situation())
+    prices = shipped_prices().of("gpt-5-mini")
+    owed = 100 * prices.input + 1400 * prices.cached + 10 * prices.output
+    assert [call.dollars for call in account.drain()] == [pytest.approx(owed / 1e6)]
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf"])

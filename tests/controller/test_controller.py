@@ -241,7 +241,7 @@ class TestLedger:
 
     def test_what_the_agent_used_and_only_the_span_holds_is_added(self) -> None:
         (commit,) = self.rewritten("five files were read").commits
-        assert "Locations:\n- 1, the agent's own words: /srv/report/totals-2024.csv" in commit.text
+        assert "- 1, the agent's own words: /srv/report/totals-2024.csv" in commit.text
 
     def test_what_the_summary_carries_is_not_added_again(self) -> None:
         (commit,) = self.rewritten("the agent wrote /srv/report/totals-2024.csv").commits

@@ -74,6 +74,25 @@ def test_the_shipped_prices_make_sense() -> None:
         assert prices.input <= prices.output
 
 
+@pytest.mark.parametrize(
+    ("acting", "writes"),
+    [
+        ("gpt-5-2025-08-07", "gpt-5-mini"),
+        ("openai/gpt-5", "openai/gpt-5-mini"),
+        ("claude-haiku-4-5-20251001", "claude-haiku-4-5-20251001"),
+        ("gpt-5-nano", "gpt-5-nano"),
+        ("somebody-elses-model", "somebody-elses-model"),
+    ],
+)
+def test_a_sibling_is_of_the_same_provider_and_never_dearer(acting: str, writes: str) -> None:
+    assert shipped_prices().sibling(acting) == writes
+
+
+def test_a_sibling_that_is_named_whole_is_asked_by_that_name() -> None:
+    book = parse_prices(BOOK.replace("[models.m]", '[models.m]\nsibling = "other/n-1.5"'))
+    assert book.sibling("gateway/m") == "other/n-1.5"
+
+
 def test_every_shipped_entry_says_how_its_figures_are_known() -> None:
     assert all(len(prices.source) > 20 for prices in shipped_prices().models.values())
     assert parse_prices(BOOK).of("m").source == ""

@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 import pytest
 
 from statecomp.compressor import StateComp
+from statecomp.controller.circumstances import AFTER_A_BREAK
+from statecomp.controller.controller import Controller
 from statecomp.controller.economics import Economics
+from statecomp.controller.judging import Judging
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
@@ -22,6 +25,7 @@ from statecomp.records.writing.writer import ModelWriter
 from statecomp.strategy import Summarizer, View
 from statecomp.testing.chat import ScriptedChat
 from statecomp.testing.words import OneLiner, history_of
+from statecomp.wire.openai_chat.wire import OpenAIChat
 from tests.records.test_credit import GOOD, span
 
 WARY = Economics(wariness=1e6, ahead=50.0, ratio=0.1)
@@ -40,12 +44,14 @@ class Scribe(OneLiner):
     silent: bool = False
     falls: bool = False
     keeps: int = 0  # a step it wants kept
+    asked: int = 0
     stand_in: Summarizer = field(default_factory=OneLiner)
 
     def is_silent(self) -> bool:
         return self.silent
 
     def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
+        self.asked += 1
         self.silent = self.silent or self.falls
         if any(member.number == self.keeps for member in span):
             raise Objection({self.keeps: "its text is needed"}, {})
@@ -77,6 +83,21 @@ def test_what_was_objected_to_before_it_fell_silent_stays() -> None:
     view = decided(Scribe(falls=True, keeps=3), rule)
     assert view.commits
     assert not any(commit.first <= 3 <= commit.last for commit in view.commits)
+
+
+def test_a_writer_that_answers_again_is_asked_for_what_an_extract_stood_in_for() -> None:
+    """An extract kept as if the writer had written it would be judged as a record of the writer."""
+    scribe = Scribe(falls=True)
+    judging = Judging(Controller(NearlySure(), scribe, OpenAIChat(), BOLD))
+    history = history_of("p" + "r" * 8)
+
+    def judged() -> None:
+        judging.judged(history, AFTER_A_BREAK, 0, lambda sources: False)
+
+    judged()
+    scribe.silent, scribe.falls, asked = False, False, scribe.asked
+    judged()
+    assert scribe.asked == asked + 1
 
 
 def test_a_recipe_has_the_usual_wariness_for_extracts_that_stand_in() -> None:

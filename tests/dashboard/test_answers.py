@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from statecomp.dashboard.answers import labels, original, scores, states
+from statecomp.dashboard import replies
+from statecomp.dashboard.answers import chapters, labels, original, scores, states
 from statecomp.dashboard.reasons import NO_GATE, gate_words, money
 from statecomp.ledger.audit import Cell
 from statecomp.strategy import Ruling
 from tests.dashboard.board import recorded_messages
 from tests.ledger.samples import commit, entry
+from tests.turns import MANY, turns_during
 
 RULING = Ruling(
     commit=True,
@@ -100,6 +102,12 @@ def test_money_is_exact_enough_and_negative_where_it_is(amount: float, text: str
     assert money(amount) == text
 
 
+def test_a_chapter_takes_the_place_of_what_it_is_over_while_it_is_live() -> None:
+    part, whole = commit("s1"), replace(commit("s2"), over=("s1-0",))
+    assert chapters([entry(part), entry(whole)]) == {part.id: whole}
+    assert chapters([entry(part), entry(whole, state="undone")]) == {}
+
+
 def test_states_and_scores_stand_at_the_place_of_their_number() -> None:
     grid = [Cell(1, "summarised", 0.9), Cell(2, "locked"), Cell(4, "kept", 0.12345)]
     assert states(grid) == "sl.k"
@@ -152,3 +160,9 @@ def test_an_original_that_cannot_be_read_is_told_as_it_is_stored() -> None:
     (told,) = original(entry(commit("s"), originals=odd), "no such protocol")
     assert told["parts"] == [{"kind": "mystery", "text": '{"type": "mystery", "x": 1}'}]
     assert original(entry(commit("s"), originals=()), "openai-chat") == []
+
+
+def test_a_page_of_a_very_long_session_is_written_while_others_get_their_turn() -> None:
+    """A fifth of a second for fifteen hundred requests, in which no agent was served."""
+    row = {"number": 1, "scores": [0.123, None] * 500}
+    assert turns_during(lambda: replies._encoded({"requests": [row] * 1000})) > MANY

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,6 +21,8 @@ from statecomp.ledger.open import open_ledger
 from statecomp.proxy.app import build_app
 from statecomp.proxy.security import VIEWER
 from statecomp.proxy.settings import ProxySettings
+from statecomp.records.extract import ExtractiveSummarizer
+from statecomp.writers import ModelRecords
 from tests.ledger.samples import chat, commit, entry, request, session
 
 HERE = "http://127.0.0.1:8484"
@@ -146,6 +149,24 @@ def test_the_overview_tells_totals_and_sessions_but_no_tenant() -> None:
     assert "tenant" not in listed
 
 
+def test_what_records_cost_today_stands_beside_what_they_may() -> None:
+    ledger = filled()
+    now = time.time()
+    ledger.record(session(last_s=now), request(number=3, when_s=now, record_dollars=0.25))
+    ledger.record(session(last_s=now), request(number=4, when_s=now - 9e5, record_dollars=0.5))
+    records = ModelRecords(ExtractiveSummarizer(), session_dollars=1.0, day_dollars=10.0)
+    app = Starlette(routes=[Mount("/statecomp", routes=list(routes(ledger, records=records)))])
+    ours = TestClient(app, base_url=HERE)
+    overview = ours.get("/statecomp/api/overview").json()
+    assert overview["records"] == {"today": 0.25, "day": 10.0}
+    assert overview["totals"]["record_dollars"] == 0.75
+    assert ours.get("/statecomp/api/sessions/run").json()["record_limit"] == 1.0
+    unbounded = routes(ledger, records=ModelRecords(ExtractiveSummarizer()))
+    app = Starlette(routes=[Mount("/statecomp", routes=list(unbounded))])
+    told = TestClient(app, base_url=HERE).get("/statecomp/api/overview").json()
+    assert told["records"]["day"] is None
+
+
 def test_a_session_is_told_whole_or_from_a_request_on() -> None:
     ours = pages(filled())
     whole = ours.get("/statecomp/api/sessions/run").json()
@@ -158,7 +179,7 @@ def test_a_session_is_told_whole_or_from_a_request_on() -> None:
     later = ours.get("/statecomp/api/sessions/run?after=1").json()
     assert [r["number"] for r in later["requests"]] == [2]
     for odd in ("-1", "x", "٣", "9" * 5000):
-        assert len(ours.get("/statecomp/api/sessions/run", params={"after": odd}).json()) == 6
+        assert len(ours.get("/statecomp/api/sessions/run", params={"after": odd}).json()) == 7
 
 
 class Watched:

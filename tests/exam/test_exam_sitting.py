@@ -12,6 +12,7 @@ from statecomp.annotation.labels import Label
 from statecomp.annotation.records import Reading
 from statecomp.baselines.llmlingua2 import Lingua
 from statecomp.cli.app import app
+from statecomp.config.exam import exam_title
 from statecomp.exam.answers import grade
 from statecomp.exam.facts import FactKind
 from statecomp.exam.lines import RecordText
@@ -181,6 +182,20 @@ def test_records_written_elsewhere_are_examined_by_the_name_of_their_span(tmp_pa
     records.write_text("".join(json.dumps(line) + "\n" for line in lines))
     result = statecomp(SAMPLES[0], "--records", f"file:{records}")
     assert f"{len(given) - 1} spans (1 refused)" in result.output
+
+
+@pytest.mark.parametrize(
+    ("spec", "title"),
+    [
+        ("extract", "extract"),
+        ("llmlingua2", "llmlingua2 (words chosen by a plain substitute, lexical)"),
+        ("llmlingua2:classifier=llmlingua2", "llmlingua2:classifier=llmlingua2"),
+    ],
+)
+def test_a_choice_of_tokens_that_is_not_the_published_one_is_called_a_substitute(
+    spec: str, title: str
+) -> None:
+    assert exam_title(spec) == title
 
 
 def test_a_writer_nobody_knows_is_one_sentence() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from statecomp.errors import BadInput
 from statecomp.learning import learn as learning
-from statecomp.learning.compare import replayed
+from statecomp.learning.compare import compare, judged_on, replayed
 from statecomp.learning.lessons import lessons, spread
 from statecomp.learning.page import page_of
 from statecomp.learning.sessions import UsableSessions, sessions_of
@@ -20,6 +20,7 @@ from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.own import account_of
 from statecomp.method import Method
 from statecomp.recipes import RECIPES
+from statecomp.router.calibrate import Platt
 from statecomp.router.committee import Committee
 from statecomp.router.shipped import open_bundle
 from tests.learning.made_up import entry_at, live, opened
@@ -94,7 +95,7 @@ def test_a_chats_forecasts_stand_where_nothing_was_seen(ledger: Ledger) -> None:
 
 
 def test_three_sessions_are_too_few_and_that_is_said(ledger: Ledger) -> None:
-    with pytest.raises(BadInput, match=r"3 sessions of different tasks .* 6 are needed"):
+    with pytest.raises(BadInput, match="can be learned from: 3, and 6 are needed"):
         learning.learn(filled(ledger, 3, 8).lived)
 
 
@@ -103,7 +104,7 @@ def test_sessions_of_one_task_are_one_and_stay_together(ledger: Ledger) -> None:
     same = [
         replace(one, run=replace(one.run, group=f"task {n // 2}")) for n, one in enumerate(lived)
     ]
-    with pytest.raises(BadInput, match="4 sessions of different tasks"):
+    with pytest.raises(BadInput, match="can be learned from: 4, and 6 are needed"):
         learning.parted(same)
     older, newer = learning.parted(lived)
     assert [one.id for one in newer] == ["session-05", "session-06", "session-07"]
@@ -189,6 +190,22 @@ def test_a_router_that_learned_nonsense_is_refused(
     assert not done.comparison.better
     assert done.comparison.against
     assert "Not better, so nothing is switched" in page_of(done)
+
+
+def test_a_router_whose_scores_say_less_of_what_comes_true_is_refused(ledger: Ledger) -> None:
+    lived = filled(ledger).lived
+    taught = lessons(lived, open_bundle())
+    newest = lived[-2:]
+    too_sure = replace(open_bundle(), calibration=Platt(0.01, 6.0))
+    held = judged_on(taught.pairs, newest)
+    found = compare(open_bundle(), too_sure, newest, held, taught.labels)
+    said = [reason for reason in found.against if "log loss" in reason]
+    assert len(said) == 1, found.against
+    assert not [
+        r
+        for r in compare(open_bundle(), open_bundle(), newest, held, taught.labels).against
+        if "log loss" in r
+    ]
 
 
 def test_checkpoints_are_spread_over_the_whole_session() -> None:

@@ -65,6 +65,16 @@ def test_damaged_weights_are_found_before_they_are_used(routers: Routers) -> Non
     assert routers.in_use == "shipped"
 
 
+def test_a_damaged_report_is_said_and_hides_no_other_router(routers: Routers) -> None:
+    first, second = put(routers), put(routers)
+    report = routers.folder / first / shelf.REPORT
+    report.write_text("[]")
+    assert [(one.name, one.better) for one in routers.listed()] == [(first, False), (second, True)]
+    with pytest.raises(BadInput, match="is damaged; learn again") as refused:
+        routers.use(first)
+    assert refused.value.file == str(report)
+
+
 def test_a_damaged_choice_is_the_shipped_router(routers: Routers) -> None:
     put(routers)
     (routers.folder / shelf.CHOICE).write_text("{")

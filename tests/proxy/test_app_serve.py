@@ -12,20 +12,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Any
 
 import httpx
 import pytest
 from click.testing import CliRunner
 
 from statecomp.cli.serve import serve
-from statecomp.cli.server import listening
+from statecomp.cli.server import greeting, listening
 from statecomp.errors import BadInput
 from statecomp.ledger.open import open_ledger
+from statecomp.method import Method
+from statecomp.proxy.settings import ProxySettings
 from statecomp.testing.provider.serving import free_port, serving
 from statecomp.testing.words import chat_of
 from tests.proxy.small_upstream import KEY, SmallUpstream
 
 PATIENCE_S = 60
+TOKEN = "0123456789abcdef-mine"
 EAGER = ("--scorer", "age:after=2", "--longer-than", "1", "--min-source-tokens", "50")
 
 
@@ -158,3 +162,25 @@ def test_a_salt_that_was_cut_short_is_not_replaced_silently(
     (tmp_path / "statecomp" / "salt").write_bytes(b"short")
     result = CliRunner().invoke(serve, [])
     assert isinstance(result.exception, BadInput)
+
+
+@pytest.mark.parametrize(
+    ("given", "base", "pages"),
+    [
+        ({}, "http://127.0.0.1:8484", "http://127.0.0.1:8484/statecomp/"),
+        ({"token": TOKEN}, "http://127.0.0.1:8484/t/TOKEN", "/statecomp/own answers to your agent"),
+        (
+            {"token": TOKEN, "admin_token": "a" * 16},
+            "http://127.0.0.1:8484/t/TOKEN",
+            "look at http://127.0.0.1:8484/t/ADMIN_TOKEN/statecomp/",
+        ),
+    ],
+    ids=["loopback", "a token", "an administrator too"],
+)
+def test_the_addresses_that_are_told_at_the_start_are_those_that_work(
+    given: dict[str, Any], base: str, pages: str
+) -> None:
+    told = greeting(ProxySettings(**given), 8484, Method())
+    assert f"OPENAI_BASE_URL={base}/v1 or ANTHROPIC_BASE_URL={base};" in told
+    assert told.endswith(pages)
+    assert TOKEN not in told

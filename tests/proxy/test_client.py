@@ -134,6 +134,22 @@ def test_what_is_no_http_is_a_failed_connection(noise: bytes) -> None:
     assert answered(noise).startswith(b"HTTP/1.1 502 ")
 
 
+@pytest.mark.parametrize("status", [b"101 Switching Protocols", b"600 Odd", b"999 Odd", b"099 Odd"])
+def test_a_status_that_cannot_be_passed_on_is_told_as_a_failure(status: bytes) -> None:
+    """The client was left without an answer, or told to change a protocol it had not asked for."""
+    got = answered(b"HTTP/1.1 " + status + b"\r\ncontent-length: 2\r\n\r\n{}")
+    assert got.startswith(b"HTTP/1.1 502 ")
+    assert b"x-statecomp-error: 1" in got
+
+
+def test_a_header_that_no_server_may_send_takes_the_answer_of_no_client() -> None:
+    got = answered(b"HTTP/1.1 200 OK\r\nx-odd: a\x01b\r\nx-one: 1\r\ncontent-length: 2\r\n\r\n{}")
+    assert got.startswith(b"HTTP/1.1 200 ")
+    assert b"x-one: 1\r\n" in got
+    assert b"x-odd" not in got
+    assert got.endswith(b"\r\n\r\n{}")
+
+
 def test_a_new_connection_that_is_dropped_is_not_tried_again() -> None:
     """A model may be at work on the request already: a second one would be paid for too."""
     seen: list[bytes] = []
@@ -189,7 +205,7 @@ def test_an_upstream_that_does_not_take_the_request_is_not_waited_for() -> None:
     def talk(wire: socket.socket) -> None:
         done.wait(PATIENCE_S)
 
-    limits = Limits(body_s=0.5)
+    limits = Limits(body_s=3.0)  # thirty megabytes have to come from the client within it, too
     with listening(talk) as url, running(url=url, mode="off", limits=limits) as proxy:
         answer = proxy.client.post("/v1/messages", content=b"x" * (30 << 20), headers=KEY)
         done.set()

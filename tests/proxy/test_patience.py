@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import socket
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 import pytest
 
 from statecomp.ledger.open import open_ledger
 from statecomp.proxy.app import build_app
-from statecomp.proxy.patience import PatientProtocol
+from statecomp.proxy.client import Answer
+from statecomp.proxy.patience import LONGEST_HEAD, MOST_AHEAD, MOST_HEADERS, PatientProtocol
+from statecomp.proxy.request.outgoing import read_refusal
 from statecomp.proxy.settings import Limits, ProxySettings
 from statecomp.proxy.stream import UsageReader
 from statecomp.testing.provider.serving import serving
@@ -65,9 +69,61 @@ def test_a_connection_that_rests_between_two_requests_is_kept(port: int) -> None
     assert len(others) == 2
 
 
+LONG = b"x" * (2 * LONGEST_HEAD)
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        HEAD + b"x-long: " + LONG + b"\r\n\r\n",
+        HEAD + b"".join(b"x-%d: many\r\n" % n for n in range(2 * MOST_HEADERS)) + b"\r\n",
+        HEAD + LONG,
+        b"POST /v1/" + LONG,
+    ],
+    ids=["a long value", "many", "a long name", "a long path"],
+)
+def test_headers_that_are_too_long_are_refused_while_they_come(port: int, begun: bytes) -> None:
+    """A value was put together piece by piece, which takes the square of its length."""
+    assert to_the_end(talk(port, begun)).startswith(b"HTTP/1.1 431 ")
+
+
+def test_what_stands_behind_a_body_in_pieces_is_no_longer_than_headers(port: int) -> None:
+    pieces = HEAD + b"transfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
+    with suppress(ConnectionError):  # closed, or reset
+        assert to_the_end(talk(port, pieces + b"x-trailer: " + LONG + b"\r\n\r\n")) == b""
+
+
+def test_long_headers_of_a_real_client_pass(port: int) -> None:
+    long = b"".join(b"x-%d: %s\r\n" % (n, b"y" * 900) for n in range(100))
+    with talk(port, HEAD + long + WHOLE.removeprefix(HEAD)) as connection:
+        assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
+
+
+def test_requests_behind_requests_without_end_are_not_kept(port: int) -> None:
+    """Each of them holds memory, and thousands of them come in one piece."""
+    told = to_the_end(talk(port, WHOLE * (4 * MOST_AHEAD)))
+    assert told.count(b"HTTP/1.1 200 ") <= MOST_AHEAD + 1
+
+
+def test_a_few_requests_behind_each_other_are_answered_one_by_one(port: int) -> None:
+    told = to_the_end(talk(port, WHOLE * 5 + HEAD))
+    assert told.count(b"HTTP/1.1 200 ") == 5
+
+
 @pytest.mark.parametrize("sent", [BODY[:10], b""])
 def test_a_body_that_does_not_come_ends_its_connection(port: int, sent: bytes) -> None:
     told = to_the_end(talk(port, WHOLE.removesuffix(BODY) + sent))
+    assert told.startswith(b"HTTP/1.1 408 ")
+    assert b"\r\nconnection: close\r\n" in told
+
+
+@pytest.mark.parametrize(
+    "head", [b"content-length: 99\r\n\r\n", b"transfer-encoding: chunked\r\n\r\n"]
+)
+def test_an_upload_that_stops_ends_its_connection(port: int, head: bytes) -> None:
+    """What is passed on unread may take its time, and holds a connection to the upstream too."""
+    upload = HEAD.replace(b"chat/completions", b"files") + head + b"2\r\nab\r\n"
+    told = to_the_end(talk(port, upload))
     assert told.startswith(b"HTTP/1.1 408 ")
     assert b"\r\nconnection: close\r\n" in told
 
@@ -108,6 +164,20 @@ def test_what_follows_the_end_of_a_packed_answer_costs_nothing() -> None:
         assert reader.finish().input == 7
 
     assert growth(read, 20, 320, 16, enough=4) < 4
+
+
+def test_a_refusal_in_very_small_pieces_costs_no_more_than_its_bytes() -> None:
+    """Its length was counted anew with each piece."""
+
+    async def pieces(count: int) -> AsyncIterator[bytes]:
+        for _ in range(count):
+            yield b"x"
+
+    def read(count: int) -> None:
+        answer = Answer(400, [], pieces(count), lambda: None)
+        assert asyncio.run(read_refusal(answer))[1] == "x" * count
+
+    assert growth(read, 2_000, 32_000, 16, enough=4) < 4
 
 
 def test_a_stream_that_unpacks_to_no_end_is_not_followed() -> None:

@@ -79,3 +79,21 @@ def test_a_long_history_nobody_has_seen_is_not_read_by_the_thread_that_serves(
 def test_a_short_history_is_read_at_once(reader: RequestReader, count: Told) -> None:
     read(reader, [{"role": "user", "content": "The task."}, *chat_of("rr")])
     assert count.taken() == {HERE}
+
+
+MESSAGES: list[JsonObject] = [{"role": "user", "content": f"line {n}"} for n in range(4000)]
+VALUES: list[JsonObject] = [
+    {"role": "user", "content": [{"type": "text", "text": f"{n}", "odd": [[]] * 3000}]}
+    for n in range(9)
+]
+
+
+@pytest.mark.parametrize("said", [MESSAGES, VALUES], ids=["messages", "values"])
+def test_what_takes_long_again_each_time_is_not_read_by_the_thread_that_serves(
+    reader: RequestReader, count: Told, said: list[JsonObject]
+) -> None:
+    """What is no step yet is read again with each request: a quarter of a second for these."""
+    read(reader, said)
+    count.taken()
+    read(reader, [*said, {"role": "user", "content": "and?"}])
+    assert HERE not in count.taken()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from time import monotonic, sleep
+from time import monotonic, sleep, time
 from typing import Any
 
 import pytest
@@ -17,9 +18,11 @@ from starlette.responses import Response
 from statecomp.controller.prices import shipped_prices
 from statecomp.ledger.audit import Totals
 from statecomp.ledger.open import open_ledger
+from statecomp.llm.http import HttpChat
 from statecomp.llm.side import SideAccount
 from statecomp.method import Method
 from statecomp.proxy.records import Caller, Writers
+from statecomp.proxy.settings import Limits
 from statecomp.records.extract import ExtractiveSummarizer
 from statecomp.records.writing.writer import ModelWriter
 from statecomp.testing.provider.app import Received, ScriptedUpstream
@@ -27,10 +30,12 @@ from statecomp.testing.provider.dialects import Dialect
 from statecomp.testing.provider.refusals import Refused
 from statecomp.testing.provider.turns import Body, ScriptedCall, Turn, drill
 from statecomp.writers import ModelRecords
+from tests.ledger.samples import request, session
 from tests.proxy.conversations import CHAT, CLAUDE, Tongue, each_protocol
 from tests.proxy.serving import EAGER, Proxied, proxied
 from tests.proxy.upstream import TASK
 
+DAY_S = 86_400
 SAID = "Every part that was looked at was checked and fine."
 SIBLINGS = {"gpt-5": "gpt-5-mini", "claude-sonnet-5": "claude-haiku-4-5"}
 SAME = replace(EAGER, records=ModelRecords(ExtractiveSummarizer()))
@@ -56,10 +61,16 @@ class Writing:
 class Hanging(ScriptedUpstream):
     """Answers the agent, and lets whoever asks for a record wait."""
 
+    wait_s = 20.0
+
     async def _answer(self, request: Request, dialect: Dialect) -> Response:
         if json.loads(await request.body())["model"] in SIBLINGS.values():
-            await asyncio.sleep(20)
+            await asyncio.sleep(self.wait_s)
         return await super()._answer(request, dialect)
+
+
+class Slow(Hanging):
+    wait_s = 1.0
 
 
 class Forbidding(ScriptedUpstream):
@@ -121,8 +132,10 @@ def test_the_sibling_writes_with_the_clients_key_at_its_own_price(
         assert not question.body.get("stream")
         prices = shipped_prices().nearest(SIBLINGS[tongue.model])
         spent = [r.spent for r in asked(proxy) if r.spent is not None]
-        owed = sum(prices.side_dollars(s.input, s.output) for s in spent)
+        owed = sum(prices.side_dollars(s.input, s.output, s.cached) for s in spent)
         assert owed > 0
+        assert all(s.cached for s in spent[1:]), "its instructions are read from the cache"
+        assert len(spent) > 1
         assert written(proxy).record_dollars == pytest.approx(owed)
 
 
@@ -142,6 +155,21 @@ def test_a_key_is_only_in_the_questions_of_its_own_tenant_and_nowhere_else(
         told = caplog.text + repr([ledger.entries(s.id) for s in ledger.sessions(9)])
         assert one.key not in told
         assert two.key not in told
+
+
+def test_a_key_is_forgotten_once_its_decision_is_made() -> None:
+    def held() -> list[object]:
+        gc.collect()
+        return [one for one in gc.get_objects() if isinstance(one, Caller | HttpChat)]
+
+    with proxied(ScriptedUpstream(Writing()), method=SAME) as proxy:
+        talk(proxy, CHAT)
+        assert asked(proxy)
+        written(proxy)
+        limit = monotonic() + 10.0
+        while held() and monotonic() < limit:
+            sleep(0.1)
+        assert held() == []
 
 
 @pytest.mark.parametrize("upstream", [Forbidding, Expiring])
@@ -227,6 +255,20 @@ def test_a_secret_in_a_written_record_is_not_committed() -> None:
         assert secret not in repr(kept)
 
 
+def test_a_writer_that_tells_secrets_is_refused_like_any_other() -> None:
+    secret = "ghp_" + "a1B2" * 9
+    says = json.dumps({"facts": [f"The token {secret} was shown for the parts."]})
+    with proxied(ScriptedUpstream(Writing(says)), method=SAME) as proxy:
+        told = [*CHAT.user(f"{TASK} My token is {secret}."), *CHAT.run(10)]
+        for history in CHAT.growing(told):
+            assert proxy.post(CHAT, CHAT.body(history)).status_code == 200
+        last = agent(proxy)[-1].raw.decode()
+        assert "[Record of past steps" in last, "the extract stands"
+        assert "was shown for the parts" not in last
+        assert any("would hold a secret" in note for note in notes(proxy))
+        assert len(asked(proxy)) <= 3
+
+
 def test_what_a_conversation_may_spend_is_never_exceeded() -> None:
     poor = Method(
         scorer=EAGER.scorer,
@@ -239,6 +281,21 @@ def test_what_a_conversation_may_spend_is_never_exceeded() -> None:
         assert "[Record of past steps" in agent(proxy)[-1].raw.decode()
 
 
+@pytest.mark.parametrize(("day_dollars", "asks"), [(5.0, False), (9.0, True)])
+def test_what_was_spent_today_is_known_after_a_restart_and_to_other_workers(
+    day_dollars: float, asks: bool
+) -> None:
+    ledger = open_ledger(":memory:")
+    ledger.record(session(), request(when_s=time(), record_dollars=4.999))
+    ledger.record(session(), request(number=2, when_s=time() - 2 * DAY_S, record_dollars=4.0))
+    records = ModelRecords(ExtractiveSummarizer(), day_dollars=day_dollars)
+    method = replace(EAGER, records=records)
+    with proxied(ScriptedUpstream(Writing()), method=method, ledger=ledger) as proxy:
+        talk(proxy, CHAT)
+        assert bool(asked(proxy)) == asks
+        assert "[Record of past steps" in agent(proxy)[-1].raw.decode()
+
+
 def test_a_writer_that_hangs_keeps_no_request_waiting_and_loses_nothing() -> None:
     with proxied(Hanging(Writing()), method=SAME, commit="auto") as proxy:
         begun = monotonic()
@@ -248,6 +305,13 @@ def test_a_writer_that_hangs_keeps_no_request_waiting_and_loses_nothing() -> Non
         assert proxy.refusals == []
         bodies = [r.body["messages"] for r in agent(proxy)]
         assert bodies[-1] == [*CHAT.user(TASK), *CHAT.run(8)]
+
+
+def test_a_decision_has_the_time_its_writer_was_given() -> None:
+    limits = Limits(decision_s=0.5)
+    with proxied(Slow(Writing()), method=SAME, limits=limits) as proxy:
+        talk(proxy, CHAT, 5)
+        assert SAID in agent(proxy)[-1].raw.decode()
 
 
 def test_a_key_in_the_address_is_quoted_nowhere(caplog: pytest.LogCaptureFixture) -> None:
@@ -263,8 +327,36 @@ def test_a_key_in_the_address_is_quoted_nowhere(caplog: pytest.LogCaptureFixture
         assert secret not in told
 
 
+@pytest.mark.parametrize(
+    ("url", "asked"),
+    [
+        ("https://h/openai/deployments/gpt-5/chat/completions?v=1", "deployments/gpt-5-mini/chat"),
+        ("https://h/openai/deployments/of-ours/chat/completions", "deployments/gpt-5-mini/chat"),
+        ("https://h/v1/chat/completions", "v1/chat"),
+    ],
+)
+def test_where_the_address_names_the_model_it_names_the_one_that_writes(
+    url: str, asked: str
+) -> None:
+    chat = Caller("openai-chat", url, {}).chat("gpt-5-mini", acting="gpt-5")
+    assert isinstance(chat, HttpChat)
+    assert f"/{asked}/completions" in chat.target
+    own = Caller("openai-chat", url, {}).chat("gpt-5", acting="gpt-5")
+    assert isinstance(own, HttpChat)
+    assert own.target == url
+
+
+def test_what_was_asked_of_the_agents_model_alone_is_not_asked_of_its_sibling() -> None:
+    """Whoever has no window of a million tokens refuses a request that asks for one."""
+    headers = {b"anthropic-beta": b"oauth-2025-04-20, context-1m-2025-08-07,other-2025-01-01"}
+    opening = Caller.of("anthropic", "https://h/v1/messages", headers).opening
+    assert opening == {"anthropic-beta": "oauth-2025-04-20,other-2025-01-01"}
+    alone = {b"anthropic-beta": b"context-1m-2025-08-07", b"x-api-key": b"k"}
+    assert Caller.of("anthropic", "https://h/v1/messages", alone).opening == {"x-api-key": "k"}
+
+
 def test_another_model_in_the_same_conversation_has_a_breaker_of_its_own() -> None:
-    writers = Writers(ModelRecords(ExtractiveSummarizer()))
+    writers = Writers(ModelRecords(ExtractiveSummarizer()), open_ledger(":memory:"))
     caller = Caller("openai-chat", "http://127.0.0.1:1/v1/chat/completions", {})
 
     def of(model: str) -> ModelWriter:

@@ -15,7 +15,10 @@ from click.testing import CliRunner
 from statecomp.cli.app import app
 from statecomp.config.places import open_store
 from statecomp.dashboard import answers
-from statecomp.testing.words import BULK, chat_of
+from statecomp.ledger.writing import TITLE
+from statecomp.proxy.tenants import secrets_among
+from statecomp.testing.words import BULK, chat_of, step
+from statecomp.traces.secrets import PART
 from tests.proxy.small_upstream import running
 from tests.traces.kinds import KINDS, Kind
 
@@ -83,3 +86,71 @@ def test_no_secret_is_stored_shown_or_exported(first: bool, tmp_path: Path) -> N
         if part in place or json.dumps(part)[1:-1] in place
     }
     assert found == set()
+
+
+def test_no_half_of_a_secret_is_left_where_a_title_is_cut(tmp_path: Path) -> None:
+    """A title is short: what stood at its end was no secret by its shape any more."""
+    path = tmp_path / "ledger.sqlite"
+    ledger = open_store(str(path), {})
+    halves: dict[str, str] = {}
+    with running(ledger=ledger) as proxy:
+        for name, kind in KINDS.items():
+            secret = kind.alone[0]
+            before = TITLE - 1 - kind.shown.index(secret) - 2 * len(secret) // 3
+            halves[name] = secret[: len(secret) // 2]
+            task = f"{name} {'to do ' * TITLE}"[: max(0, before)] + "\n" + kind.shown
+            assert proxy.chat([{"role": "user", "content": task}]).status_code == 200
+        proxy.drain()
+        titles = [session.title for session in ledger.sessions(1000)]
+    ledger.close()
+    told = "\n".join([*titles, *stored(path)])
+    assert {name for name, half in halves.items() if half in told} == set()
+    assert len(titles) == len(KINDS)
+    assert all(len(title) <= TITLE for title in titles)
+
+
+def test_a_key_in_the_place_of_a_name_is_not_stored(tmp_path: Path) -> None:
+    """As a client sends it whose settings were mixed up."""
+    path = tmp_path / "ledger.sqlite"
+    ledger = open_store(str(path), {})
+    key = KINDS["openai"].alone[0]
+    body = {"model": key, "messages": chat_of("pr")}
+    with running(ledger=ledger) as proxy:
+        sent = {"authorization": "Bearer other", "user-agent": f"agent/{key} (x)"}
+        assert proxy.client.post("/v1/chat/completions", json=body, headers=sent).is_success
+        proxy.drain()
+        assert ledger.totals().requests == 1
+    ledger.close()
+    assert key not in "\n".join(stored(path))
+
+
+def test_no_record_that_shortens_a_call_tells_the_beginning_of_a_secret(tmp_path: Path) -> None:
+    """Two thirds of a token stood in a record: a check for whole ones did not see them."""
+    path = tmp_path / "ledger.sqlite"
+    ledger = open_store(str(path), {})
+    kind = KINDS["jwt"]
+    with running(ledger=ledger) as proxy:
+        for length in range(280, 700, 60):
+            fields = ", ".join(f'"k{n}": {n}' for n in range(90))[:length]
+            given = json.dumps({"cmd": "echo", "env": {"a": fields, "b": kind.shown}})
+            messages = [{"role": "user", "content": f"task {length}"}]
+            messages += step("bash", given, BULK, call_id="c0")
+            for number in range(1, 5):
+                messages += step("read", f'{{"n": {number}}}', BULK, call_id=f"c{number}")
+            assert proxy.chat(messages).status_code == 200
+        proxy.drain()
+        assert ledger.totals().requests == 7
+    ledger.close()
+    assert [half for half in stored(path) if kind.alone[0][:30] in half] == []
+
+
+def test_a_text_with_the_beginning_or_the_end_of_a_secret_tells_it() -> None:
+    """Whatever the secret was known by; short ones could be ordinary words."""
+    kinds = ("jwt", "github", "aws-secret", "rsa")
+    told = secrets_among(KINDS[name].shown for name in kinds)
+    for secret in (part for name in kinds for part in KINDS[name].alone):
+        assert told(f"echo {secret[: PART + 1]} ... -> done")
+        assert told(f"echo ... {secret[-PART - 1 :]}")
+        assert not told(f"echo {secret[: PART // 2]}")
+    assert not told("echo nothing of them")
+    assert not secrets_among(["password=hunter2-and-more"])("hunter2-and is a word")

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from statecomp.ledger.audit import UNCUT
 from statecomp.proxy.sessions import (
     client_of,
+    kin_of,
     model_of,
     session_of,
     task_id,
@@ -24,6 +26,18 @@ SALT = b"x" * 32
 
 def session(messages: Any, headers: dict[bytes, bytes] | None = None, **body: Any) -> str:
     return session_of("t", headers or {}, body, parse(messages, OpenAIChat()))
+
+
+def test_of_a_name_that_a_client_gives_itself_only_a_short_one_is_kept() -> None:
+    """A thousand runs are remembered, and headers may be long."""
+
+    def member(name: bytes) -> str:
+        return kin_of("t", {b"x-claude-code-agent-id": name}, {}).member
+
+    assert len(member(b"a" * 200_000)) < 100
+    assert member(b"a" * 200_000) != member(b"a" * 199_999 + b"b")
+    assert member(b"a") != member(b"")
+    assert kin_of("t", {}, {}).member == ""
 
 
 def test_a_tenant_is_a_credential_that_cannot_be_read_back() -> None:
@@ -82,8 +96,8 @@ def test_the_task_is_all_that_was_said_before_the_agent_first_acted() -> None:
 
 
 def test_titles_and_clients_are_short() -> None:
-    long = parse([{"role": "user", "content": "do\n this " * 100}], OpenAIChat())
-    assert len(title_of(long)) == 120
+    long = parse([{"role": "user", "content": "do\n this " * 10_000}], OpenAIChat())
+    assert title_of(long) == ("do this " * 10_000)[:UNCUT]
     assert title_of(history_of("r")) == ""
     assert client_of({b"user-agent": b"claude-cli/2.1 (external, cli)"}) == "claude-cli/2.1"
 

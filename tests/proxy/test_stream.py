@@ -15,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from statecomp.proxy.settings import Limits
-from statecomp.proxy.stream import LONGEST, UsageReader
+from statecomp.proxy.stream import LONGEST, QUICK, UsageReader
 from statecomp.testing.words import chat_of
 from statecomp.tokens.usage import MOST_TOKENS, Usage
+from tests.growth import growth
 from tests.proxy.small_upstream import KEY, Answer, SmallUpstream, running
 
 STREAM = [("content-type", "text/event-stream"), ("x-request-id", "7")]
@@ -211,6 +212,32 @@ def test_the_reader_keeps_little_of_an_endless_line() -> None:
             assert len(reader._rest) <= LONGEST
         reader.feed(b"\n" + MESSAGES[0])
         assert (reader.finish() == Usage(50, 40, 7, 1)) == (kind == "text/event-stream")
+
+
+def long_answer(size: int, *usages: dict[str, int] | None) -> bytes:
+    """One that takes long to read: lists in a list."""
+    told = "".join(f',"usage" : {json.dumps(usage)}' for usage in usages)
+    return ('{"x":[' + "[]," * (size // 3) + "0]" + told + "}").encode()
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_of_a_long_answer_only_the_usage_is_read(stream: bool) -> None:
+    """All of it was, on the way of everybody's answers, for a third of a second."""
+    usage = {"input_tokens": 50, "output_tokens": 7}
+
+    def read(size: int) -> None:
+        reader = UsageReader("text/event-stream" if stream else "application/json")
+        reader.feed(b"data: " * stream + long_answer(size, usage) + b"\n" * stream)
+        assert reader.finish() == Usage(50, 0, 0, 7)
+
+    assert growth(read, QUICK // 2, 8 * QUICK, 16, enough=0.3) < 0.3
+
+
+@pytest.mark.parametrize("usages", [[], [None], [{"input_tokens": 5}, {"input_tokens": 6}]])
+def test_a_long_answer_that_does_not_speak_of_one_usage_tells_none(usages: list[Any]) -> None:
+    reader = UsageReader("application/json")
+    reader.feed(long_answer(2 * QUICK, *usages))
+    assert reader.finish() == Usage()
 
 
 @pytest.mark.parametrize("absurd", ABSURD)

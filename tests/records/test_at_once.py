@@ -23,6 +23,7 @@ from statecomp.testing.words import history_of
 
 TWO = 2 * BATCH_SPANS
 PATIENCE_S = 60.0
+STAYING = "situation: steps that stay word for word]\n"
 
 
 def stretches(count: int) -> tuple[list[Span], Situation]:
@@ -106,6 +107,18 @@ def test_what_the_purse_cannot_pay_is_not_asked_along() -> None:
     assert "for records is spent" in " ".join(account.heard())
 
 
+def test_what_was_refused_is_not_asked_along() -> None:
+    chat = ScriptedChat(lambda asked: "no record" if steps_in(asked) == [1] else good(asked))
+    writer = ModelWriter(chat, ExtractiveSummarizer(), SideAccount())
+    history = history_of("p" + "rk" * 3)
+    spans, situation = stretches(3)
+    writer.summarize(history.members(spans[0]), Situation())
+    writer.summarize(history.members(spans[2]), situation)
+    assert [steps_in(asked) for asked in chat.asked] == [[1], [3, 5]]
+    # Nor is it said to stay: it is replaced as well, by an extract.
+    assert f"{STAYING}2, 4, 6\n" in chat.asked[1].prompt
+
+
 def test_every_question_is_paid_for_once_and_a_failed_one_opens_the_breaker() -> None:
     def answer(asked: Asked) -> Reply:
         if 1 in steps_in(asked):
@@ -133,8 +146,7 @@ def test_the_writer_is_told_which_steps_stay() -> None:
     history = history_of("p" + "rk" * 3)
     _, situation = stretches(3)
     ChatSummarizer(chat).summarize([history.interactions[-2]], situation)
-    label = "situation: steps that stay word for word]\n"
-    assert chat.asked[0].prompt.partition(label)[2].startswith("2, 4, 6\n")
+    assert f"{STAYING}2, 4, 6\n" in chat.asked[0].prompt
 
 
 def test_a_finished_task_is_asked_for_alone_shorter_and_nothing_of_it_is_kept() -> None:

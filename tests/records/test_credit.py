@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from statecomp.history.interaction import Interaction, Observation
 from statecomp.history.situation import Situation
-from statecomp.llm.chat import ChatFailed
+from statecomp.llm.chat import ChatFailed, ChatUsage, Completion, QuestionFailed
 from statecomp.llm.side import SideAccount
 from statecomp.records.extract import ExtractiveSummarizer
 from statecomp.records.writing.credit import (
@@ -24,7 +24,7 @@ from statecomp.records.writing.credit import (
     Purse,
 )
 from statecomp.records.writing.writer import ModelWriter
-from statecomp.testing.chat import ScriptedChat
+from statecomp.testing.chat import Asked, Reply, ScriptedChat
 from statecomp.writers import ModelRecords
 
 GOOD = json.dumps({"facts": ["the parts were looked at, all of them fine"]})
@@ -92,6 +92,43 @@ def test_the_purse_of_the_day_is_shared_and_that_of_a_conversation_is_not() -> N
     assert "$3.00 of $3.00" in remarks(account)
 
 
+def test_what_one_conversation_is_asking_for_is_not_promised_to_another() -> None:
+    day = DayPurse(1.5)
+    two, asked_by_two, account = writer(GOOD, credit=Credit((day,)))
+
+    def meanwhile(asked: Asked) -> Reply:
+        two.summarize(span(2), Situation())
+        return GOOD
+
+    chat = ScriptedChat(meanwhile)
+    one = ModelWriter(
+        chat, ExtractiveSummarizer(), SideAccount(), credit=Credit((day,)), price=lambda usage: 1.0
+    )
+    one.summarize(span(1), Situation())
+    assert (len(chat.asked), len(asked_by_two.asked)) == (1, 0)
+    assert "for records is spent" in remarks(account)
+    assert (day.spent, day.held) == (1.0, 0.0)
+
+
+def test_the_longest_answer_there_could_be_is_counted_before_it_is_asked_for() -> None:
+    """And so is telling its writer what it made up."""
+    purse = Purse(0.1)
+    told = json.dumps({"facts": ["it read /srv/never.db", "all parts were fine"]})
+    long = Completion(told, ChatUsage(6_000, 8_000))
+    mend = Completion('{"entries": []}', ChatUsage(2_000, 1_000))
+    chat = ScriptedChat([long, mend] * 9)
+    made = ModelWriter(
+        chat,
+        ExtractiveSummarizer(),
+        SideAccount(),
+        credit=Credit((purse,)),
+        price=lambda usage: (usage.input_tokens + 5 * usage.output_tokens) / 1e6,
+    )
+    for number in range(9):
+        made.summarize(span(*range(10 * number, 10 * number + 9)), Situation())
+    assert 0 < purse.spent <= purse.limit_dollars
+
+
 def test_the_purse_of_a_conversation_does_not_fill_again_overnight(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -128,8 +165,11 @@ def test_refusals_in_one_conversation_are_not_held_against_another() -> None:
 def test_no_more_than_a_share_goes_into_records_that_cannot_be_used(usable: list[bool]) -> None:
     purse = Purse(1000.0)
     for good in usable:
-        if not purse.denies(1.0):
-            purse.pay(1.0, in_vain=not good)
+        if not purse.take(1.0):
+            purse.give_back(1.0)
+            purse.pay(1.0)
+            if not good:
+                purse.waste(1.0)
     # What is denied costs nothing; one more may come when the share is just kept.
     assert purse.refused <= max(FREE_REFUSALS, REFUSED_SHARE * purse.spent) + 1.0
 
@@ -160,6 +200,21 @@ def test_a_writer_that_fails_is_left_alone_longer_each_time() -> None:
     breaker.answered()
     breaker.failed("503", passing=True)
     assert not breaker.open, "one failure after a good answer proves nothing"
+
+
+def test_an_answer_that_is_no_text_is_refused_like_any_other_and_silences_nobody() -> None:
+    useless = QuestionFailed("the answer was cut off at its token limit", usage=ChatUsage(900, 40))
+    credit = Credit((Purse(9.0),))
+    made, chat, account = writer(useless, GOOD, credit=credit)
+    made.summarize(span(1), Situation())
+    assert "cut off" in remarks(account)
+    assert not made.is_silent()
+    made.summarize(span(1), Situation())
+    assert "a record of part of it was refused before" in remarks(account)
+    made.summarize(span(2), Situation())
+    assert len(chat.asked) == 2
+    assert not remarks(account)
+    assert (credit.purses[0].spent, credit.purses[0].refused) == (2.0, 1.0)
 
 
 @pytest.mark.parametrize("retryable", [True, False])

@@ -130,7 +130,8 @@ def test_where_output_was_stored_is_kept_from_the_very_end_of_it() -> None:
 def test_rules_read_in_output_are_reported_as_its_words() -> None:
     rule = "Every report must have a title of at most 60 characters"
     seen = f"# Reports\n\n- {rule}\n\n# Listing\n\n{PADDING}"
-    record = summary(step(1, seen=seen), step(2, seen=PADDING), budget=0.6)
+    read = '{"path": "handbook.md"}'
+    record = summary(step(1, read, seen), step(2, seen=PADDING), budget=0.6)
     assert any(f"output says: Reports: - {rule}" in line for line in record.constraints)
 
 

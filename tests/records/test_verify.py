@@ -66,10 +66,54 @@ def test_a_debt_on_a_long_line_is_quoted_with_the_words_beside_it() -> None:
         ("costs 30.50", "costs 30.5 EUR"),
         ("12.5K rows", "12,500 rows"),
         ('said "don\'t touch it"', "said \u201cdon\u2019t touch it\u201d"),
+        ("errors in Task!H12:L15", "Task!H12\nTask!H13\nTask!L15"),
+        ("the entry is at 0x400970", ".text:00400970  31ed  XOR EBP,EBP"),
+        ("main is at 0x400DAA", "FUN_00400daa"),
+        (
+            "see https://example.org/wiki/2022-23_season",
+            "Link: https://example.org/wiki/2022%E2%80%9323_season",
+        ),
+        ("the protein CE85L", "Row 7: sp|Q5SZL2|CE85L_HUMAN"),
+        ("pow(17,128,3329) is 3328", "pow(zeta, 128, q) with q=3329 and zeta=17: 3328"),
+        ("opened issue #41", '{"number":41,"state":"open"}'),
+        ("the mean is 1234.57", "mean: 1234.56789"),
+        ("ended at 05:13", "2025-08-20T05:13:30Z"),
+        ("commit 3ab71a3", '"sha":"3ab71a3d41a0ded10af4b14e9f1995de71dc02be"'),
+        ("see /repo/src/app.py", "cd /repo\n--- a/src/app.py\n+++ b/src/app.py"),
+        ("see /repo/notes.txt", "cd /repo\n./notes.txt"),
+        (
+            "see /repo/docs/api/index.md",
+            "cd /repo\n\u251c\u2500 docs/\n  \u251c\u2500 api/\n    \u2514\u2500 index.md",
+        ),
     ],
 )
 def test_another_form_of_a_name_is_no_invention(entry: str, seen: str) -> None:
     assert not inventions(Record(facts=(entry,)), [step(seen=seen)], Situation())
+
+
+@pytest.mark.parametrize(
+    ("entry", "seen"),
+    [
+        ("see src/read/models.py", "src/read/views.py\nsrc/write/models.py"),
+        ("see /srv/app/models.py", "/srv/app/views.py\n/srv/old/models.py"),
+        ("listening on port 3753", "id 137530"),
+        ("a score of 0.6", "10.6 and 0.65"),
+        ("at 2025-08-20T05:43:30Z", "2025-08-20T05:13:30Z"),
+        ("fixed #12", "#123 is open"),
+        ("errors in H12:L19", "H12 to L15"),
+        ("the entry is at 0x400971", ".text:00400970"),
+    ],
+)
+def test_what_is_made_up_of_pieces_is_an_invention(entry: str, seen: str) -> None:
+    assert inventions(Record(facts=(entry,)), [step(seen=seen)], Situation())
+
+
+def test_numbers_of_a_range_that_is_told_are_not_added_one_by_one() -> None:
+    span = [step(n, said=f"used port {n}") for n in range(1300, 1313)]
+    record = Record(facts=("ports 1300 to 1312 were tried, none answered",))
+    assert verify(record, span, Situation()) == record
+    (_, *added) = verify(Record(facts=("ports 1300 to 1311 were tried",)), span, Situation()).facts
+    assert added == ["1312, the agent's own words: used port 1312"]
 
 
 def test_what_stands_elsewhere_in_the_history_is_no_invention() -> None:
@@ -171,6 +215,14 @@ def test_a_verified_record_holds_every_debt(steps: list[tuple[str, str]], held: 
 def test_an_invented_path_never_passes(said: str, path: str) -> None:
     with pytest.raises(SummaryFailed):
         verify(Record(locations=(f"see {path}",)), [step(said=said)], Situation(NOTHING))
+
+
+def test_a_hostile_path_in_a_record_takes_linear_time() -> None:
+    span = [step(seen=f"{'/ab' * 100} {'xab/yab ' * 250_000}")]
+    record = Record(facts=tuple(f"see {'ab/' * 60}{name}.py" for name in "abcdefgh"))
+    start = time.thread_time()
+    inventions(record, span, Situation())
+    assert time.thread_time() - start < 10
 
 
 @pytest.mark.parametrize(

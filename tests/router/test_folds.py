@@ -78,7 +78,7 @@ def test_folds_depend_on_the_seed_and_not_on_the_order_of_runs(order: list[int],
 
 
 def test_what_cannot_be_parted_is_refused() -> None:
-    with pytest.raises(BadInput, match="3 groups cannot be parted into 5 blocks"):
+    with pytest.raises(BadInput, match="the labelled tasks are 3, and 5 are needed"):
         rotations(runs_of(30, 3))
     with pytest.raises(BadInput, match="parts: must be multiples of the last"):
         rotations(runs_of(30, 30), parts=(5, 2, 3))

@@ -66,7 +66,7 @@ def test_every_format_is_told_by_content_and_the_result_can_be_read(
     assert len(found) == len(output.read_text().splitlines()) == 8
     formats = "1 claude-code, 1 codex, 1 mini-swe-agent, 2 openhands, 1 requests, 1 statecomp"
     assert f"8 runs written to {output}: {formats}, 1 swe-agent" in done.output
-    assert "1 files in the folders are no JSON" in done.output
+    assert "passed over in the folders, because they are no JSON: 1" in done.output
     assert "kept under recorded.events" in done.output
     assert sorted({run.domain for run in found.values()}) == ["Code", "Web"]
     first = json.loads(output.read_text().splitlines()[0])
@@ -167,7 +167,7 @@ def test_a_format_that_is_named_is_used(tmp_path: Path) -> None:
     )
     assert "style" in str(run_import(source, "-o", tmp_path / "o").exception)
     done = run_import(source, "-o", tmp_path / "o", "--format", "requests")
-    assert "1 runs written" in done.output
+    assert "1 run written" in done.output
 
 
 def test_runs_that_no_wire_can_read_are_refused_and_the_others_written(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def written(path: Path, *lines: bytes | dict[str, Any]) -> Path:
         (b"\x00\x01\x02binary", "line 2: is binary, not JSON"),
         (b'{"id": "\xff"}', "line 2: is not UTF-8 text"),
         (b"42", "line 2: is a JSON number; expected a run"),
-        (b"{}", "line 2, input: is missing"),
+        (b"{}", "line 2, messages: is missing"),
         (b'{"messages": []}', "line 2, messages: is missing, or is not a list"),
         (b'{"messages": ["hi"]}', "line 2, messages[0]: is a JSON string, not an object"),
         (b'{"messages": [{}], "style": "telepathy"}', "line 2, style: is 'telepathy'; known are"),

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from statecomp.errors import BadInput
-from statecomp.llm.chat import Chat, ChatFailed, ChatUsage
+from statecomp.llm.chat import Chat, ChatFailed, ChatUsage, QuestionFailed
 from statecomp.llm.http import LARGEST_REPLY_BYTES
 from statecomp.wire.anthropic.chat import AnthropicChat
 from statecomp.wire.chats import open_chat
@@ -424,6 +424,26 @@ def test_trouble_that_will_not_pass_is_not_tried_again(status: int) -> None:
     assert len(server.seen) == 1
     assert str(status) in str(failed)
     assert not failed.retryable
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "is_too_long"),
+    [
+        (400, "prompt is too long: 214315 tokens > 200000 maximum", True),
+        (400, "This model's maximum context length is 8192 tokens.", True),
+        (400, "the request exceeds the available context size", True),
+        (413, "Request too large", True),
+        (400, "no such model", False),
+        (403, "this key may not send a context that is too long", False),
+    ],
+)
+def test_a_question_that_is_too_long_says_nothing_about_the_next(
+    status: int, message: str, is_too_long: bool
+) -> None:
+    with serving(answering({"error": {"message": message}}, status)) as server:
+        failed = failure_of(openai(server))
+    assert isinstance(failed, QuestionFailed) == is_too_long
+    assert message in str(failed)
 
 
 def test_retry_after_is_honoured() -> None:

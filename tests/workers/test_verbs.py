@@ -55,7 +55,7 @@ def test_the_first_complaint_is_the_same_on_every_number_of_processes(tmp_path: 
     assert len(said) == 2
     left_out = statecomp("annotate", runs, "-o", tmp_path / "x", "--skip-bad", "--jobs", "2")
     assert left_out.returncode == 0
-    assert "1 runs" in left_out.stdout
+    assert "1 run," in left_out.stdout
     assert left_out.stderr.count("left out") == 2
 
 

@@ -177,7 +177,7 @@ def test_a_desk_without_a_usable_answer_costs_one_hand_off_and_says_why(
 ) -> None:
     first, second = folder.require()
     with desk(tmp_path / "desk", wait_s=0.0) as (url, queue):
-        remote = RemoteModel(CompletionsChat("any", f"{url}/v1"), deadline_s=2.0)
+        remote = RemoteModel(CompletionsChat("any", f"{url}/v1"), deadline_s=60.0)
         with suppress(StateCompError):
             remote.reply(folder.view(first.name), TOOLS)
         for standing in queue.standings() if answer else ():

@@ -71,7 +71,8 @@ def test_who_sees_its_own_call_knows_what_it_filled_in() -> None:
 
 def test_a_thin_record_of_the_newer_list_makes_the_older_value_doubtful() -> None:
     older = "- 4. read_file {'path': 'docs/clocks.csv'} -> 67 lines\n  north,3015\n  south,12\n"
-    newer = "- 9. read_file {'path': 'docs/again.csv'} -> 59 lines\n  node-1,64\n  (and 58 more)\n"
+    newer = "- 9. read_file {'path': 'docs/again.csv'} -> 59 lines\n  node-1,64\n"
+    newer += "  (58 more not shown)\n"
     both = {"role": "user", "content": f"Facts:\n{older}{newer}"}
     assert seen(both) == {"south": "12"}
     shown = {"role": "user", "content": f"Facts:\n{older}{newer.replace('node-1', 'north')}"}

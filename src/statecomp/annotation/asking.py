@@ -48,6 +48,13 @@ class Expected:
     input_tokens: int
     output_tokens: int
 
+    def __add__(self, other: Expected) -> Expected:
+        return Expected(
+            self.calls + other.calls,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+        )
+
     def dollars(self, prices: Prices) -> float:
         return prices.side_dollars(self.input_tokens, self.output_tokens)
 

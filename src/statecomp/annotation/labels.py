@@ -125,6 +125,9 @@ def vetoes_in(record: Mapping[str, Any]) -> tuple[Veto, ...]:
     return tuple(Veto(int(v["at"]), str(v["what"])) for v in record.get("veto") or ())
 
 
+WRITERS = {"label": "annotate", "forecast": "forecast"}
+
+
 @contextmanager
 def parsing(what: str, file: str, line: int) -> Iterator[None]:
     """Whatever is wrong with a line of such records is one sentence that names the place."""
@@ -133,7 +136,9 @@ def parsing(what: str, file: str, line: int) -> Iterator[None]:
     except json.JSONDecodeError as error:
         raise BadInput(f"is not valid JSON ({error.msg})", file=file, line=line) from error
     except KeyError as error:
-        raise BadInput("is missing", file=file, line=line, field=str(error.args[0])) from error
+        advice = f"; `statecomp {WRITERS[what]}` writes {what} files" if what in WRITERS else ""
+        place = str(error.args[0])
+        raise BadInput(f"is missing{advice}", file=file, line=line, field=place) from error
     except (TypeError, AttributeError, ValueError, RecursionError) as error:
         raise BadInput(f"is not a {what} record", file=file, line=line) from error
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from statecomp.annotation.labels import Evidence, Veto
-from statecomp.errors import InvalidHistory
+from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
 from statecomp.history.text import argument_text
@@ -33,10 +33,10 @@ class Reading:
 
     @classmethod
     def of(cls, run: Trajectory) -> Reading:
-        """Raises InvalidHistory, with the file, for a run that no protocol can read."""
+        """Raises BadInput, with the file, for a run that cannot be read."""
         try:
             history = parse(run.messages, wire_named(run.protocol))
-        except InvalidHistory as problem:
+        except BadInput as problem:
             raise problem.at(file=run.source) from problem
         return cls(run.id, run.domain, run.group, history)
 

@@ -17,8 +17,8 @@ from statecomp.annotation.pipeline import Annotated
 from statecomp.annotation.records import Reading
 from statecomp.cli.engine import engine_options
 from statecomp.cli.files import read_chosen, refuse, write_lines
-from statecomp.cli.options import CHOSEN, PATH, RUNS, together
-from statecomp.cli.terminal import progress, show, warn, watched
+from statecomp.cli.options import CHOSEN, OUT_FILE, PATH, RUNS, together
+from statecomp.cli.terminal import number_of, progress, show, warn, watched
 from statecomp.controller.prices import Prices, shipped_prices
 from statecomp.errors import BadInput, StateCompError
 from statecomp.history.trajectory import Trajectory
@@ -61,7 +61,7 @@ CHAT = together(
 
 @click.command("annotate")
 @RUNS
-@click.option("-o", "--out", type=PATH, help="Where the labels go.")
+@click.option("-o", "--out", type=OUT_FILE, help="Where the labels go.")
 @click.option(
     "--annotator",
     type=click.Choice(["dataflow", "chat"]),
@@ -69,7 +69,7 @@ CHAT = together(
     show_default=True,
     help="Who judges: rules over identifiers (no model), or a chat model.",
 )
-@click.option("--records", type=PATH, help="Also write stage-1 records.")
+@click.option("--records", type=OUT_FILE, help="Also write stage-1 records.")
 @CHAT
 @CHOSEN
 @engine_options
@@ -135,8 +135,13 @@ def _write(done: Sequence[Annotated], out: Path, records: Path | None) -> None:
 
 
 def readings_of(found: Sequence[Trajectory], skip_bad: bool) -> Iterator[Reading]:
+    """Each run once: what is said of one id twice could be read by nobody."""
+    known: set[str] = set()
     for run in found:
         try:
+            if run.id in known:
+                raise BadInput(f"the run {run.id!r} occurs twice", file=run.source, field="id")
+            known.add(run.id)
             yield Reading.of(run)
         except BadInput as problem:
             refuse(problem, skip_bad)
@@ -180,17 +185,22 @@ def _print_expected(
     readings: Sequence[Reading], annotator: str, chat_spec: str, window: int
 ) -> None:
     if annotator == "dataflow":
-        show(f"{len(readings)} runs; dataflow asks no model: 0 calls, 0 tokens, $0.00")
+        show(f"{number_of(len(readings), 'run')}; dataflow asks no model: 0 calls, 0 tokens, $0.00")
         return
     show_expected(len(readings), expected(readings, window), chat_spec)
 
 
 def show_expected(runs: int, cost: Expected, chat_spec: str) -> None:
-    prices = prices_of(chat_spec.partition(":")[2].partition("@")[0])
-    show(
-        f"{runs} runs, at most {cost.calls:,} calls: about {cost.input_tokens:,} tokens in, "
+    model = chat_spec.partition(":")[2].partition("@")[0]
+    show(f"{number_of(runs, 'run')}, {in_words(cost, model)}.")
+
+
+def in_words(cost: Expected, model: str) -> str:
+    prices = prices_of(model)
+    return (
+        f"at most {number_of(cost.calls, 'call')}: about {cost.input_tokens:,} tokens in, "
         f"{cost.output_tokens:,} out, "
-        f"${cost.dollars(prices):,.2f} at {prices.model} list prices of {prices.as_of}."
+        f"${cost.dollars(prices):,.2f} at {prices.model} list prices of {prices.as_of}"
     )
 
 
@@ -198,14 +208,15 @@ def _print_summary(done: Sequence[Annotated], out: Path) -> None:
     labels = [label for run in done for label in run.labels]
     bounded = sum(label.boundary is not None for label in labels)
     show(
-        f"{len(done)} runs, {len(labels):,} interactions, {bounded:,} with a boundary; "
+        f"{number_of(len(done), 'run')}, {number_of(len(labels), 'interaction')}, "
+        f"{bounded:,} with a boundary; "
         f"labels in {out}"
     )
     broken: Counter[str] = Counter()
     for run in done:
         broken.update(run.problems)
     for problem, times in broken.most_common():
-        show(f"  turned to KEEP {times:,} times: {problem}")
+        show(f"  turned to KEEP {number_of(times, 'time')}: {problem}")
     contradicted = sum(run.contradictions for run in done)
     if contradicted:
-        show(f"  {contradicted:,} interactions had judgments that contradict each other")
+        show(f"  {number_of(contradicted, 'interaction')} had judgments that contradict each other")

@@ -27,6 +27,7 @@ from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.open import file_of
 
 WIDTH = 34
+NOT_THERE = "is not there yet"
 
 
 @click.command()
@@ -59,7 +60,8 @@ def doctor(url: str, store: str) -> None:
             _line(name, words)
     if ledger is not None:
         ledger.close()
-    sys.exit(1 if any(finding.wrong for finding in found) else 0)
+    unreadable = ledger is None and problem != NOT_THERE
+    sys.exit(1 if unreadable or any(finding.wrong for finding in found) else 0)
 
 
 def _describe(finding: Finding, ledger: Ledger | None) -> Iterator[tuple[str, str]]:
@@ -76,7 +78,7 @@ def _ledger(where: str) -> tuple[Ledger | None, str]:
     try:
         file = file_of(where)
         if file is not None and not file.exists():
-            return None, "is not there yet"
+            return None, NOT_THERE
         return open_store(where, os.environ), ""
     except StateCompError as error:
         return None, f"cannot be read: {error}"

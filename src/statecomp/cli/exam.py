@@ -16,10 +16,10 @@ from statecomp.annotation.labels import Labels, labels_in
 from statecomp.annotation.records import Reading
 from statecomp.cli.engine import engine_options
 from statecomp.cli.files import refuse, write_lines, write_text
-from statecomp.cli.options import CHOSEN, JSON_FILE, PATH, RUNS
+from statecomp.cli.options import CHOSEN, JSON_FILE, OUT_FILE, PATH, RUNS
 from statecomp.cli.terminal import progress, show
 from statecomp.config import Settings
-from statecomp.config.writers import EXTRACT, exam_writers
+from statecomp.config.exam import EXTRACT, exam_title, exam_writers
 from statecomp.errors import BadInput, needing
 from statecomp.exam.answers import UNMATCHED, Graded, graded, read_answers, sheets_out
 from statecomp.exam.lines import ReaderOutcome
@@ -76,10 +76,10 @@ class ExamJob:
 @JSON_FILE
 @click.option(
     "--export",
-    type=PATH,
+    type=OUT_FILE,
     help="Write the questions with their records, for another reader; no answers.",
 )
-@click.option("--spans", type=PATH, help="Write the spans, for another writer.")
+@click.option("--spans", type=OUT_FILE, help="Write the spans, for another writer.")
 @click.option(
     "--answers",
     "answer_file",
@@ -119,7 +119,9 @@ def exam(
       chat:openai:MODEL[@URL]                a model's records, checked by the fact ledger
       file:RECORDS.jsonl                     written elsewhere: lines with span and record
       cut                                    the beginning of each step, as long as the first's
-      llmlingua2[:classifier=llmlingua2]     a choice of tokens, as long as the first's
+      llmlingua2:classifier=llmlingua2       LLMLingua-2's choice of tokens, as long as the first's
+                                             (extra encoder); without a classifier a plain
+                                             substitute chooses, by how rare a word is
 
     \b
     Beside the shares:
@@ -152,7 +154,7 @@ def exam(
         _show_graded([*graded(papers, answers)], answer_file)
         return
     for name, tally in results.items():
-        show(_table(name, tally), _closing(tally), "")
+        show(_table(exam_title(name), tally), _closing(tally), "")
 
 
 def _sat(recorded: ChosenRuns, job: ExamJob, engine: Engine, skip_bad: bool) -> list[Paper]:

@@ -13,7 +13,7 @@ from statecomp.cli.files import write_pictures
 from statecomp.cli.labels import RUNS_HELP, blamed, labelled_readings
 from statecomp.cli.lazy import PlainGroup
 from statecomp.cli.options import PATH
-from statecomp.cli.terminal import warn
+from statecomp.cli.terminal import number_of, warn
 from statecomp.errors import BadInput
 
 
@@ -46,7 +46,8 @@ def labels_command(file: Path, runs: tuple[Path, ...], folder: Path, note: str) 
     if find_spec("matplotlib") is None:
         raise BadInput("figures need matplotlib: install statecomp[figures]")
     drawn = _labelled_runs(file, runs)
-    counts = f"{len(drawn):,} runs, {sum(len(run.boundaries) for run in drawn):,} interactions"
+    labelled = number_of(sum(len(run.boundaries) for run in drawn), "interaction")
+    counts = f"{number_of(len(drawn), 'run')}, {labelled}"
     note = "; ".join(part for part in (f"{file.name}: {counts}", note) if part)
     from statecomp.annotation.figures import label_figures
 

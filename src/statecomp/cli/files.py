@@ -111,5 +111,7 @@ def read_price_book(path: Path | None) -> PriceBook:
     """The one a person names, or the one that is shipped."""
     try:
         return parse_prices(path.read_text("utf-8"), str(path)) if path else shipped_prices()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"cannot be read: {error}", file=str(path)) from error
+    except UnicodeDecodeError as error:
+        raise BadInput("is no text; a price book is TOML", file=str(path)) from error
+    except OSError as error:
+        raise BadInput(f"cannot be read: {error.strerror}", file=str(path)) from error

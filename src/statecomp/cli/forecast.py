@@ -14,8 +14,8 @@ from statecomp.annotation.journal import Journal
 from statecomp.annotation.records import Reading
 from statecomp.cli.annotate import CHAT, cost_so_far, prices_of, readings_of, show_expected
 from statecomp.cli.files import read_chosen, write_lines
-from statecomp.cli.options import CHOSEN, PATH, RUNS
-from statecomp.cli.terminal import show, warn, watched
+from statecomp.cli.options import CHOSEN, OUT_FILE, RUNS
+from statecomp.cli.terminal import number_of, show, warn, watched
 from statecomp.errors import BadInput, StateCompError
 from statecomp.wire.chats import open_chat
 
@@ -24,7 +24,7 @@ CHECKPOINTS = 8
 
 @click.command()
 @RUNS
-@click.option("-o", "--out", type=PATH, help="Where the forecasts go.")
+@click.option("-o", "--out", type=OUT_FILE, help="Where the forecasts go.")
 @click.option(
     "--checkpoints",
     type=click.IntRange(1),
@@ -103,7 +103,7 @@ def ask_all(
         except BadInput:
             raise  # the journal cannot be written: going on would pay for lost answers
         except StateCompError as error:
-            warn(f"{reading.id} is not forecast: {error}")
+            warn(f"{reading.id} could not be forecast: {error}")
             failed += 1
     return done, failed
 
@@ -112,7 +112,10 @@ def say_summary(done: Sequence[Foreseen], out: Path) -> None:
     good = [one for one in done if not one.problem]
     pairs = sum(len(one.ready) for one in good)
     runs = len({one.run for one in good})
-    show(f"{runs} runs, {len(good):,} checkpoints, {pairs:,} probabilities; forecasts in {out}")
+    show(
+        f"{number_of(runs, 'run')}, {number_of(len(good), 'checkpoint')}, {pairs:,} probabilities; "
+        f"forecasts in {out}"
+    )
     if problem := left_out(done):
         show(f"  {problem}")
 

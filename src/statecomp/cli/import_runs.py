@@ -12,7 +12,7 @@ import click
 
 from statecomp.cli.files import writing
 from statecomp.cli.options import RUNS_OUT
-from statecomp.cli.terminal import show, warn, watched
+from statecomp.cli.terminal import number_of, show, warn, watched
 from statecomp.errors import BadInput
 from statecomp.traces.formats import BY_NAME, FORMATS
 from statecomp.traces.importer import Importer, ImportTally
@@ -105,13 +105,13 @@ def _nothing(tally: ImportTally) -> BadInput:
 def _report(tally: ImportTally, masker: Masker | None, output: Path) -> None:
     formats = ", ".join(f"{count} {name}" for name, count in sorted(tally.runs.items()))
     lines = [
-        f"{tally.runs.total()} runs written to {output}: {formats}",
-        f"{tally.messages} messages, {tally.interactions} interactions",
+        f"{number_of(tally.runs.total(), 'run')} written to {output}: {formats}",
+        f"{number_of(tally.messages, 'message')}, {number_of(tally.interactions, 'interaction')}",
     ]
     if tally.repeated:
-        lines.append(f"{tally.repeated} repeated what was imported already, and were left out")
+        lines.append(f"left out, because they repeat what was imported: {tally.repeated}")
     if tally.passed_over:
-        lines.append(f"{tally.passed_over} files in the folders are no JSON, and were passed over")
+        lines.append(f"passed over in the folders, because they are no JSON: {tally.passed_over}")
     if tally.unknown:
         kinds = ", ".join(f"{count} {kind!r}" for kind, count in sorted(tally.unknown.items()))
         lines.append(f"kept under recorded.events without knowing what they mean: {kinds}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pkgutil import resolve_name
 from typing import Any
 
@@ -52,6 +53,16 @@ class LazyGroup(click.Group):
         if cmd_name in self._verbs and cmd_name not in self.commands:
             self.add_command(self._verbs[cmd_name].load(), cmd_name)
         return super().get_command(ctx, cmd_name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        # Click looks for the nearest among those that are loaded.
+        if args[0] not in self._verbs and not args[0].startswith("-"):
+            near = get_close_matches(args[0], self._verbs, n=1)
+            meant = f" Did you mean {near[0]!r}?" if near else ""
+            ctx.fail(f"No such command {args[0]!r}.{meant}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, verbs in self._sections.items():

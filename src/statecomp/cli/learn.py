@@ -7,36 +7,36 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from statecomp.annotation import foresee
 from statecomp.annotation.asking import WINDOW_TOKENS, Asker
-from statecomp.annotation.chat import ChatAnnotator
+from statecomp.annotation.chat import ChatAnnotator, expected
 from statecomp.annotation.forecasts import Forecasts, read_forecasts
 from statecomp.annotation.journal import Journal
+from statecomp.annotation.records import Reading
+from statecomp.cli.annotate import in_words
 from statecomp.cli.forecast import CHECKPOINTS, ask_all, left_out
 from statecomp.cli.lazy import PlainGroup
 from statecomp.cli.ledger_open import opened
 from statecomp.cli.options import PATH, STORE_URL
-from statecomp.cli.terminal import show, warn
+from statecomp.cli.terminal import number_of, show, warn
 from statecomp.config.methods import method_of
 from statecomp.config.places import data_folder
-from statecomp.errors import needing
-from statecomp.learning.sessions import sessions_of
+from statecomp.errors import BadInput, needing
+from statecomp.learning.sessions import UsableSessions, sessions_of
+from statecomp.llm.chat import Chat
 from statecomp.options import Options, Settings
 from statecomp.wire.chats import open_chat
 
 if TYPE_CHECKING:
+    from statecomp.learning.compare import Side
+    from statecomp.learning.learn import Learned, Readers
     from statecomp.learning.routers import Routers
 
 EXTRA = "learning needs more libraries: install statecomp[learn]"
-
-
-def routers_folder() -> Path:
-    with needing(EXTRA):
-        from statecomp.learning.routers import FOLDER
-    return data_folder(os.environ) / FOLDER
 
 
 @click.command()
@@ -87,39 +87,67 @@ def learn(
       statecomp learn -o router/ --chat openai:gpt-5
       statecomp serve --router router/
     """
+    if use and out:
+        raise click.UsageError(
+            "--use is for routers that `statecomp routers` lists, and -o is none"
+        )
+    if out and out.exists() and not out.is_dir():
+        raise BadInput("is no folder; name another with -o", file=str(out))
     with needing(EXTRA):
-        from statecomp.learning import learn as module
+        from statecomp.learning import learn as learning
+        from statecomp.router.supervision import must_fit
     with opened(store) as ledger:
         found = sessions_of(ledger)
     for reason, times in found.left_out.items():
-        warn(f"{times} sessions are left out: {reason}")
-    module.parted(found.lived)  # too few are said before anything is asked
-    written = Options.given("learn", {"records": records})
-    method, _ = method_of(written, Settings(environ=os.environ))
-    _consent(found, [chat_spec, records.partition("chat:")[2]], yes=yes)
-    with _readers(found, chat_spec, forecasts, window, out) as readers:
-        done = module.learn(
+        warn(f"left out, {number_of(times, 'session')}: {reason}")
+    # What cannot be learned from, or not by these means, is said before anything is asked.
+    learning.parted(found.lived)
+    readings = [one.reading for one in found.lived]
+    told = read_forecasts(forecasts) if forecasts else None
+    if told is not None:
+        must_fit(told, readings)
+    chat = open_chat(chat_spec, environ=os.environ) if chat_spec else None
+    method, _ = method_of(
+        Options.given("learn", {"records": records}), Settings(environ=os.environ)
+    )
+    cost = _cost(readings, chat, told, window)
+    _consent(found, [chat_spec, records.partition("chat:")[2]], cost, yes=yes)
+    with _readers(readings, chat, told, window, out) as readers:
+        done = learning.learn(
             found.lived,
             readers,
-            learner=replace(module.MEMBERS, parts=members),
+            learner=replace(learning.MEMBERS, parts=members),
             method=method,
             heard=lambda stage: click.echo(stage, err=True),
         )
     name = _deliver(done, out)
     _say(done, name, out)
-    if use and done.comparison.better and not out:
+    if use and done.comparison.better:
         _shelf().use(name)
         show("In use from the next decision on; `statecomp routers back` undoes that.")
 
 
-def _consent(found: Any, chats: Sequence[str], *, yes: bool) -> None:
+def _cost(
+    readings: Sequence[Reading], chat: Chat | None, told: Forecasts | None, window: int
+) -> str:
+    """What a chat would be asked; nothing where nobody is."""
+    if chat is None:
+        return ""
+    cost = expected(readings, window)
+    if told is None:
+        cost += foresee.expected(readings, CHECKPOINTS, window)
+    return f" Labels and forecasts take {in_words(cost, chat.model)}."
+
+
+def _consent(found: UsableSessions, chats: Sequence[str], cost: str, *, yes: bool) -> None:
     messages = sum(len(one.run.messages) for one in found.lived)
     clients = ", ".join(sorted({one.client for one in found.lived}))
+    sessions = number_of(len(found.lived), "session")
     named = " and ".join(dict.fromkeys(filter(None, chats)))
     where = f"They are sent to {named}." if named else "Nothing leaves this machine."
     click.echo(
-        f"This reads {messages:,} messages of {len(found.lived)} sessions ({clients}), secrets "
-        f"masked, with what became of each replacement. {where}",
+        f"This reads {messages:,} messages of {sessions} ({clients}), secrets masked, "
+        f"with what became of each replacement. {where}{cost}",
         err=True,
     )
     if not yes and not click.confirm("Go on?", err=True):
@@ -128,25 +156,26 @@ def _consent(found: Any, chats: Sequence[str], *, yes: bool) -> None:
 
 @contextmanager
 def _readers(
-    found: Any, chat_spec: str, forecasts: Path | None, window: int, out: Path | None
-) -> Iterator[Any]:
+    readings: Sequence[Reading],
+    chat: Chat | None,
+    told: Forecasts | None,
+    window: int,
+    out: Path | None,
+) -> Iterator[Readers]:
     """Rules, or a chat that labels and forecasts, with a journal of what it answered."""
-    given = read_forecasts(forecasts) if forecasts else None
     with needing(EXTRA):
         from statecomp.learning.learn import Readers
-    if not chat_spec:
-        yield Readers(None, given)
+    if chat is None:
+        yield Readers(None, told)
         return
-    chat = open_chat(chat_spec, environ=os.environ)
-    notes = (out or routers_folder() / "learn").with_suffix(".journal")
-    with Journal(notes) as journal:
+    with Journal((out or _shelf().folder) / "learn.journal") as journal:
         annotator = ChatAnnotator(chat, journal, window_tokens=window)
-        told = given if given is not None else _foretold(found, annotator.asker, window)
+        if told is None:
+            told = _foretold(readings, annotator.asker, window)
         yield Readers(annotator, told or None)
 
 
-def _foretold(found: Any, asker: Asker, window: int) -> Forecasts:
-    readings = [one.reading for one in found.lived]
+def _foretold(readings: Sequence[Reading], asker: Asker, window: int) -> Forecasts:
     done, _ = ask_all(readings, asker, CHECKPOINTS, window)
     told: dict[str, dict[int, tuple[float, ...]]] = {}
     for one in done:
@@ -157,10 +186,10 @@ def _foretold(found: Any, asker: Asker, window: int) -> Forecasts:
     return told
 
 
-def _deliver(done: Any, out: Path | None) -> str:
+def _deliver(done: Learned, out: Path | None) -> str:
     with needing(EXTRA):
-        from statecomp.learning import routers
         from statecomp.learning.page import page_of
+        from statecomp.learning.routers import write_router
     page = page_of(done)
     report = {
         "better": done.comparison.better,
@@ -173,12 +202,12 @@ def _deliver(done: Any, out: Path | None) -> str:
         "habits": [habit.as_json() for habit in done.habits],
     }
     if out is None:
-        return str(_shelf().put(done.bundle, report, page))
-    routers.write_router(out, done.bundle, report, page)
+        return _shelf().put(done.bundle, report, page)
+    write_router(out, done.bundle, report, page)
     return str(out)
 
 
-def _say(done: Any, name: str, out: Path | None) -> None:
+def _say(done: Learned, name: str, out: Path | None) -> None:
     comparison = done.comparison
     one, other = comparison.shipped, comparison.yours
     show(
@@ -196,15 +225,14 @@ def _say(done: Any, name: str, out: Path | None) -> None:
         )
     for reason in comparison.against:
         show(f"  not better: {reason}")
-    folder = out or routers_folder() / name
     with needing(EXTRA):
         from statecomp.learning.routers import PAGE
-    show(f"Router {name}; both side by side in {folder / PAGE}")
+    show(f"Router {name}; both side by side in {(out or _shelf().folder / name) / PAGE}")
     if comparison.better:
         show(f"Use it: statecomp {f'serve --router {out}' if out else f'routers use {name}'}")
 
 
-def _share(side: Any) -> str:
+def _share(side: Side) -> str:
     share = side.replayed["premature"]
     return "none judged" if share is None else f"{share:.1%}"
 
@@ -225,6 +253,8 @@ def routers(context: click.Context) -> None:
         mark = "*" if shelf.in_use == one.name else " "
         verdict = "better on held-out sessions" if one.better else "not better"
         show(f"{mark} {one.name}  {verdict}, {one.about.get('sessions', '?')} sessions")
+    if shelf.in_use not in ("shipped", *shelf.names()):
+        show(f"* {shelf.in_use}  is no longer there, so the shipped one decides")
 
 
 @routers.command("use")
@@ -254,5 +284,5 @@ def back_command() -> None:
 
 def _shelf() -> Routers:
     with needing(EXTRA):
-        from statecomp.learning.routers import Routers
-    return Routers(routers_folder())
+        from statecomp.learning.routers import FOLDER, Routers
+    return Routers(data_folder(os.environ) / FOLDER)

@@ -27,8 +27,9 @@ from statecomp.cli.ledger_views import (
     print_reasons,
     print_sessions,
 )
-from statecomp.cli.options import JSON_LINES, RUNS_OUT, STORE_URL
-from statecomp.cli.terminal import warn
+from statecomp.cli.options import JSON_LINES, OUT_FILE, RUNS_OUT, STORE_URL
+from statecomp.cli.terminal import number_of, warn
+from statecomp.dashboard.answers import chapters
 from statecomp.errors import BadInput
 
 UNITS_S = {"h": 3600.0, "d": 86_400.0, "w": 7 * 86_400.0}
@@ -74,9 +75,10 @@ def sessions_command(store: str, limit: int, json_lines: bool) -> None:
 def log_command(session: str | None, store: str, json_lines: bool) -> None:
     """List the commits of SESSION, the latest first; without it, of the latest sessions.
 
-    A session may be named by the beginning of its id.  A commit is live, undone, suspect (a
-    provider refused the request it was in) or observed (decided, and not sent).  Below them stands
-    why requests were not sent shorter.
+    A session may be named by the beginning of its id.  A commit is live (`live in 5-16` where a
+    record of more steps stands for it by now), undone, suspect (a provider refused the request it
+    was in) or observed (decided, and not sent).  Below them stands why requests were not sent
+    shorter.
 
     \b
     Examples:
@@ -116,7 +118,9 @@ def show_command(commit: str, store: str, json_lines: bool) -> None:
             click.echo(as_json(entry))
             return
         regrets = ledger.regrets(entry.session) if entry.session else ()
-        print_entry(entry, [regret for regret in regrets if regret.commit == entry.commit.id])
+        within = chapters(ledger.entries(entry.session)) if entry.session else {}
+        mine = [regret for regret in regrets if regret.commit == entry.commit.id]
+        print_entry(entry, mine, within)
 
 
 @click.command("diff")
@@ -177,7 +181,7 @@ def undo_command(commit: str, store: str, reason: str) -> None:
 @click.option(
     "--labels",
     "labels_file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OUT_FILE,
     help="Write KEEP labels for what was replaced and regretted.",
 )
 def export_command(
@@ -207,10 +211,10 @@ def export_command(
             raise BadInput("there is no session to export; its messages may no longer be kept")
         labels = [label for session in exported for label in keep_labels(ledger, session)]
     write_lines(output, runs, private=True)  # as private as the ledger it came from
-    click.echo(f"{len(runs)} runs written to {output}")
+    click.echo(f"{number_of(len(runs), 'run')} written to {output}")
     if labels_file:
         write_lines(labels_file, (label.as_json() for label in labels), private=True)
-        click.echo(f"{len(labels)} KEEP labels written to {labels_file}")
+        click.echo(f"{number_of(len(labels), 'KEEP label')} written to {labels_file}")
 
 
 @click.command("purge")
@@ -240,7 +244,7 @@ def purge_command(
         _ask(yes, "everything in the ledger" if everything else "these sessions")
         count = ledger.purge(session=name, before_s=before_s)
     forget_nearby(store)
-    click.echo(f"{count} sessions deleted")
+    click.echo(f"{number_of(count, 'session')} deleted")
 
 
 def seconds(age: str) -> float:

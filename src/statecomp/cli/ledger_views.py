@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
+from types import MappingProxyType
 
 import click
 from rich.box import SIMPLE_HEAD
@@ -15,9 +15,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from statecomp.cli.terminal import show
-from statecomp.dashboard.answers import fates, original
+from statecomp.cli.terminal import number_of, show
+from statecomp.dashboard.answers import chapters, fates, original, steps_of
+from statecomp.dashboard.reasons import gate_words
 from statecomp.ledger.audit import Entry, Regret, Request, Session, Sums, Totals
+from statecomp.ledger.commits import Commit
 
 TITLE = 48
 WIDE = 120
@@ -36,9 +38,11 @@ def print_sessions(sessions: Sequence[Session], totals: Totals) -> None:
 
     Raw and sent are histories, system prompt included, without tool definitions.
     """
-    right: tuple[str, ...] = ("requests", "raw", "sent", "saved", "dollars", "commits", "regrets")
+    right: tuple[str, ...] = (
+        *("requests", "raw tokens", "sent tokens", "saved", "dollars saved", "commits", "regrets"),
+    )
     observed = any(session.totals.observed.requests for session in sessions)
-    right += ("would save", "would dollars", "would regret") if observed else ()
+    right += ("would save", "would save dollars", "would regret") if observed else ()
     table = _table(("session", "last", "client", *right, "task"), right)
     for session in sessions:
         own = session.totals
@@ -51,20 +55,25 @@ def print_sessions(sessions: Sequence[Session], totals: Totals) -> None:
         if not _saving(session) and session.note:
             click.echo(clean(f"{session.id} saved nothing; at its last request: {session.note}"))
     acted = totals.acted
-    requests, raw, sent, share, dollars, commits, regrets = _sums(acted, _share(acted))
-    click.echo(
-        f"{requests} requests, {raw} tokens of history came in, {sent} went out ({share} saved),"
-        f" {dollars} dollars saved, {commits} commits, {regrets} regrets"
-    )
+    if acted.requests:
+        _, raw, sent, share, dollars, *_ = _sums(acted, _share(acted))
+        click.echo(
+            f"{number_of(acted.requests, 'request')}, {raw} tokens of history came in, {sent} went"
+            f" out ({share} saved), {dollars} dollars saved, {number_of(acted.commits, 'commit')},"
+            f" {number_of(acted.regrets, 'regret')}"
+        )
     if totals.outside_tokens:
-        click.echo(f"{totals.outside_tokens:,} tokens of tool definitions were sent beside them")
+        click.echo(
+            f"{totals.outside_tokens:,} tokens of tool definitions were sent beside the histories"
+        )
     if totals.record_dollars:
         click.echo(f"{totals.record_dollars:.4f} dollars of that went to models that write records")
     if seen := totals.observed.requests:
-        share, dollars, regrets = _would(totals.observed)
+        share, dollars, _ = _would(totals.observed)
         click.echo(
-            f"only observed: {seen:,} requests, which went out as they came and would have saved"
-            f" {share} of their tokens and {dollars} dollars, with {regrets} regrets"
+            f"only observed: {number_of(seen, 'request')}, which went out as they came and would"
+            f" have saved {share} of their tokens and {dollars} dollars, with"
+            f" {number_of(totals.observed.regrets, 'regret')}"
         )
 
 
@@ -73,7 +82,7 @@ def print_reasons(session: Session, requests: Sequence[Request]) -> None:
     if not requests:
         return
     counts = ", ".join(f"{count:,} {kind}" for kind, count in fates(requests))
-    told = f"{session.id}: {len(requests):,} requests ({counts})"
+    told = f"{session.id}: {number_of(len(requests), 'request')} ({counts})"
     latest = requests[-1].note
     click.echo(clean(f"{told}; the last: {latest}" if latest else told))
 
@@ -81,32 +90,44 @@ def print_reasons(session: Session, requests: Sequence[Request]) -> None:
 def print_log(entries: Sequence[Entry], regrets: Mapping[str, int]) -> None:
     right = ("steps", "tokens", "became", "score", "regrets")
     table = _table(("commit", "when", "session", "state", *right), right)
+    within = chapters(entries)
     for entry in entries:
         commit = entry.commit
         lowest = f"{min(entry.scores.values()):.2f}" if entry.scores else "-"
-        cells = (_steps(entry), f"{commit.source_tokens:,}", f"{commit.summary_tokens:,}", lowest)
+        cells = (
+            steps_of(commit),
+            f"{commit.source_tokens:,}",
+            f"{commit.summary_tokens:,}",
+            lowest,
+        )
         table.add_row(
             *_cells(commit.id, _time(entry.when_s), entry.session),
-            Text(entry.state, _STATES[entry.state]),
+            Text(_state(entry, within), _STATES[entry.state]),
             *_cells(*cells, str(regrets.get(commit.id, 0))),
         )
     show(table)
 
 
-def print_entry(entry: Entry, regrets: Sequence[Regret]) -> None:
-    commit = entry.commit
+def print_entry(
+    entry: Entry, regrets: Sequence[Regret], within: Mapping[str, Commit] = MappingProxyType({})
+) -> None:
+    commit, gate = entry.commit, gate_words(entry.ruling)
     lines = [
         f"commit   {commit.id}",
-        f"state    {entry.state}",
+        f"state    {_state(entry, within)}",
         f"session  {entry.session or '(its account is no longer kept)'}",
         f"when     {_time(entry.when_s)}",
-        f"steps    {_steps(entry)}",
+        f"steps    {steps_of(commit)}",
         f"tokens   {commit.source_tokens:,} became {commit.summary_tokens:,}",
     ]
     if entry.scores:
         scores = sorted(entry.scores.items())
         lines.append("scores   " + ", ".join(f"{n}: {score:.3f}" for n, score in scores))
-    lines += [f"because  {name} = {_value(value)}" for name, value in entry.ruling.items()]
+    lines.append(f"because  {gate['verdict']}")
+    lines += [f"         {line}" for line in gate["lines"]]
+    lines += [f"         {name} = {value}" for name, value in gate["rest"]]
+    if router := entry.ruling.get("router"):
+        lines.append(f"router   {router}")
     lines += [f"regret   request {r.request}, {r.kind}: {_one_line(r.detail)}" for r in regrets]
     click.echo(clean("\n".join([*lines, "", commit.text])))
 
@@ -115,7 +136,7 @@ def print_diff(entry: Entry, protocol: str, *, side_by_side: bool | None) -> Non
     """The original beside its summary where there is room, else one after the other."""
     commit = entry.commit
     titles = (
-        f"original, steps {_steps(entry)}, {commit.source_tokens:,} tokens",
+        f"original, steps {steps_of(commit)}, {commit.source_tokens:,} tokens",
         f"summary, {commit.summary_tokens:,} tokens ({entry.state})",
     )
     text = clean("\n".join(_original_lines(entry, protocol)))
@@ -187,9 +208,9 @@ def _cells(*texts: str) -> list[Text]:
     return [Text(clean(text)) for text in texts]
 
 
-def _steps(entry: Entry) -> str:
-    first, last = entry.commit.first, entry.commit.last
-    return str(first) if first == last else f"{first}-{last}"
+def _state(entry: Entry, within: Mapping[str, Commit]) -> str:
+    chapter = within.get(entry.commit.id) if entry.state == "live" else None
+    return f"{entry.state} in {steps_of(chapter)}" if chapter else entry.state
 
 
 def _time(seconds: float) -> str:
@@ -199,9 +220,3 @@ def _time(seconds: float) -> str:
 def _one_line(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= TITLE else f"{line[: TITLE - 1]}…"
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:,.6g}"
-    return value if isinstance(value, str) else json.dumps(value)

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from statecomp.cli.options import together
+from statecomp.cli.terminal import warn
 from statecomp.config.learned import following, must_suit, scored_by
 from statecomp.config.methods import OPTIONS, method_of
 from statecomp.controller.prices import PriceBook
@@ -54,8 +55,9 @@ _OPTIONS = (
     click.option(
         "--records",
         metavar="SPEC",
-        help="Who writes records: extract (no model), same (a cheap sibling of the client's model,"
-        " at the client's own upstream and with its key), or chat:PROVIDER:MODEL[@URL].",
+        help="Who writes records: extract (no model, the default), same (a cheap sibling of the"
+        " client's model, at the client's own upstream and with its key), or"
+        " chat:PROVIDER:MODEL[@URL].",
     ),
     click.option("--records-model", metavar="NAME", help=_said("records_model")),
     click.option(
@@ -79,7 +81,7 @@ _OPTIONS = (
     click.option(
         "--pin-tool", "pin_tools", multiple=True, help="A tool whose results always stay."
     ),
-    click.option("--role", type=click.Choice(["user", "assistant"]), help="Who says a record."),
+    click.option("--role", type=click.Choice(["user", "assistant"]), help=_said("role")),
     click.option("--merge", type=SWITCH, help=_said("merge")),
 )
 
@@ -106,6 +108,9 @@ def given_for(
 ) -> list[dict[str, str | float | None]]:
     """What was given, once for each router that is named, or once."""
     must_suit(chosen, mode)
+    if mode == "observe" and method.get("records") not in (None, "extract"):
+        warn("--mode observe asks no model for --records: extracts stand for what it would write")
+        method = {**method, "records": None, "records_model": None}
     return [scored_by(method, name, routers) for name in chosen or (None,)]
 
 

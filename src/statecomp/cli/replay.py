@@ -11,7 +11,7 @@ import click
 
 from statecomp.cli.engine import engine_options
 from statecomp.cli.files import read_price_book, refuse, write_lines, write_text
-from statecomp.cli.options import CHOSEN, JSON_FILE, PATH, PRICES, RUNS
+from statecomp.cli.options import CHOSEN, JSON_FILE, OUT_FILE, PATH, PRICES, RUNS
 from statecomp.cli.replay_tables import closing, meaning, tables
 from statecomp.cli.terminal import progress, show, warn
 from statecomp.controller.prices import Prices
@@ -47,9 +47,9 @@ from statecomp.workers.engine import Engine
     is_flag=True,
     help="The provider's cache runs out between the runs of a session, as over lunch.",
 )
-@click.option("--views", type=PATH, help="Write what would have been sent.")
+@click.option("--views", type=OUT_FILE, help="Write what would have been sent.")
 @JSON_FILE
-@click.option("--report", type=PATH, help="Write one self-contained page.")
+@click.option("--report", type=OUT_FILE, help="Write one self-contained page.")
 @CHOSEN
 @PRICES
 @click.option("--model", default="", help="Whose prices and tokenizer to use.")

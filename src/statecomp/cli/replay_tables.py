@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rich.table import Table
 
-from statecomp.cli.terminal import table_of
+from statecomp.cli.terminal import number_of, table_of
 from statecomp.controller.prices import Prices
 from statecomp.replays.run import RunReplay
 from statecomp.replays.table import StrategyRow, hindsight_share, rows, rows_by_domain
@@ -42,9 +42,9 @@ def closing(results: Sequence[RunReplay], prices: Prices, count: TokenCounter) -
 def saved_table(lines: Sequence[StrategyRow]) -> Table:
     """What each strategy costs and breaks, against the run as it was recorded."""
     first = lines[0]
-    joined = f"{first.runs} sessions of " if first.recorded > first.runs else ""
+    joined = f"{number_of(first.runs, 'session')} of " if first.recorded > first.runs else ""
     table = table_of(
-        f"{joined}{first.recorded} runs, {first.checkpoints} checkpoints",
+        f"{joined}{number_of(first.recorded, 'run')}, {number_of(first.checkpoints, 'checkpoint')}",
         ("strategy", "tokens", "saved", "side", "cached", "dollars", "", "broken", "95 %"),
     )
     raw, cached = first.raw, first.raw.cached / first.raw.input if first.raw.input else 0.0
@@ -88,7 +88,7 @@ def timing_table(lines: Sequence[StrategyRow]) -> Table:
     """When each strategy replaced, against labels that say when it could."""
     first = lines[0]
     table = table_of(
-        f"timing, by labels for {first.labelled} of {first.recorded} runs",
+        f"timing, by labels for {first.labelled} of {number_of(first.recorded, 'run')}",
         ("strategy", "premature", "ready taken", "must_keep in view"),
     )
     for row in lines:

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from statecomp.annotation.records import Reading
 from statecomp.cli.files import read_chosen, write_lines
-from statecomp.cli.options import LIMIT, PATH, RUNS, SKIP_BAD
+from statecomp.cli.options import LIMIT, OUT_FILE, RUNS, SKIP_BAD
 from statecomp.cli.terminal import show, watched
 from statecomp.errors import BadInput, needing
 from statecomp.strategy import Scorer
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @RUNS
 @click.option("--router", "folder", default="", help="A router folder. [default: the shipped one]")
 @click.option("--checkpoint", type=click.IntRange(2), help="k; the last one when not given.")
-@click.option("--pairs", type=PATH, help="Write every pair i < k as JSONL.")
+@click.option("--pairs", type=OUT_FILE, help="Write every pair i < k as JSONL.")
 @LIMIT
 @SKIP_BAD
 def score(

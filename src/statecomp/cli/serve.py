@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import partial
 from importlib.util import find_spec
 from math import isfinite
@@ -183,7 +184,7 @@ def serve(
     live = routers if not chosen and not given[0].get("scorer") else None
     opens = partial(live_method, given[0], book, live)
     decides = opens()
-    named = dict(_named(upstream) for upstream in upstreams)
+    named = _by_name(upstreams)
     where = store_url(store, os.environ)
     settings = ProxySettings(
         upstream=named.pop("", ""),
@@ -219,6 +220,16 @@ def _need(*packages: str) -> None:
     missing = [package for package in packages if find_spec(package) is None]
     if missing:
         raise BadInput(f"needs {missing[0]}: install statecomp[proxy]", field="serve")
+
+
+def _by_name(upstreams: Sequence[str]) -> dict[str, str]:
+    named: dict[str, str] = {}
+    for name, url in map(_named, upstreams):
+        if name in named:
+            problem = f"two have the name {name!r}" if name else "two have no name; write NAME=URL"
+            raise BadInput(problem, field="upstream")
+        named[name] = url
+    return named
 
 
 def _named(upstream: str) -> tuple[str, str]:

@@ -47,7 +47,7 @@ def run_server(
     from statecomp.proxy.patience import PatientProtocol
 
     sockets = listening(settings.host, port)
-    pages = routes(ledger, routers, rivals.as_json if rivals is not None else None)
+    pages = routes(ledger, routers, rivals and rivals.as_json, method.records)
     app = build_app(
         settings,
         ledger,
@@ -77,18 +77,26 @@ def run_server(
         timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=int(settings.limits.drain_s),
     )
-    address = f"http://{settings.host}:{port}"
-    click.echo(
-        f"statecomp: {settings.mode} on {address}, recipe {method.recipe}, scored by "
-        f"{method.scored_by}.  Set "
-        f"OPENAI_BASE_URL={address}/v1 or ANTHROPIC_BASE_URL={address}; look at "
-        f"{address}/statecomp/",
-        err=True,
-    )
+    click.echo(greeting(settings, port, method), err=True)
     # The server restores this handler and raises the signal again when it has shut down.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
     with suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets)
+
+
+def greeting(settings: ProxySettings, port: int, method: Method) -> str:
+    """What a person does next; tokens are named, not shown, for this may end in a log."""
+    address = f"http://{settings.host}:{port}"
+    base, pages = address, f"{address}/statecomp/"
+    if settings.token:
+        base, pages = f"{address}/t/TOKEN", f"what {address}/statecomp/own answers to your agent"
+    if settings.admin_token:
+        pages = f"{address}/t/ADMIN_TOKEN/statecomp/"
+    return (
+        f"statecomp: {settings.mode} on {address}, recipe {method.recipe}, scored by "
+        f"{method.scored_by}.  Set OPENAI_BASE_URL={base}/v1 or ANTHROPIC_BASE_URL={base}; look at "
+        f"{pages}"
+    )
 
 
 def listening(host: str, port: int) -> list[socket.socket]:

@@ -78,6 +78,11 @@ def table_of(title: str, columns: Sequence[str], left: int = 1) -> Table:
     return table
 
 
+def number_of(number: int, noun: str) -> str:
+    """`1 run`, `1,200 runs`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 @contextmanager
 def progress(
     label: str, total: int | None = None, note: Callable[[], str] = str

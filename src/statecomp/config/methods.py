@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from math import inf
 
 from statecomp.checkpoint import Pins
 from statecomp.config.records import model_records
@@ -27,20 +26,21 @@ OPTIONS: Mapping[str, str] = {
     "device": "what it runs on: auto, cpu, cuda or mps",
     "dtype": "the numbers it runs with, if not those it was trained with: float32, bfloat16",
     "encode_s": "seconds it may read at a checkpoint; then the previous scores stand",
-    "wariness": "how many times the price of getting it back a wrong replacement counts",
-    "ahead": "how many of the requests to come count beside those already made",
+    "wariness": "how many times the price of getting it back a wrong replacement counts (else the "
+    "recipe's)",
+    "ahead": "how many of the requests to come count beside those made already (else the recipe's)",
     "threshold": "one score from which on every step may go, as in the paper; no money then",
     "longer_than": "the paper's kappa: a span must hold more steps than this; no money then",
     "min_source_tokens": "the paper's B_min: a span must hold this many tokens; no money then",
-    "holds": "on or off: documents the user names, and what the agent came back for, stay",
-    "chapters": "on or off: records of a finished task become one, where that pays",
+    "holds": "on (paper: off) or off: documents the user names, and what was wanted back, stay",
+    "chapters": "on (paper: off) or off: records of a finished task become one, where that pays",
     "pin_tools": "names of tools, joined by +, whose results always stay",
     "pin": "a regular expression; what it finds always stays",
-    "role": "user or assistant: in whose name a record stands",
-    "merge": "on or off: write a record into the user message beside it",
+    "role": "user (the default) or assistant: in whose name a record stands",
+    "merge": "on or off (the default): write a record into the user message beside it",
     "prices": "a model of the price book to bill by",
     "window": "tokens of the model's window; a nearly full one makes rewrites free",
-    "records": "extract, same (the client's own upstream), or chat:PROVIDER:MODEL[@URL]",
+    "records": "extract (the default), same (the client's upstream), or chat:PROVIDER:MODEL[@URL]",
     "records_model": "with records=same: the model to ask, instead of its cheap sibling",
     "records_session": "dollars that records by a model may cost in one conversation",
     "records_day": "dollars that they may cost in one day",
@@ -50,6 +50,7 @@ OPTIONS: Mapping[str, str] = {
     "name_worth": "what an extract's missing name costs, in tokens",
 }
 """Every key that follows `statecomp:` in a strategy, and what it takes."""
+GATES = ("threshold", "longer_than", "min_source_tokens")
 
 
 def method_of(
@@ -109,27 +110,24 @@ def _serving(options: Options) -> Serving:
 
 def _recipe(options: Options) -> Recipe:
     recipe = recipe_named(options.text("recipe", DEFAULT))
-    wariness = options.real("wariness", inf)
-    if wariness < inf:
-        # What was asked for is meant, whoever writes.
-        recipe = replace(recipe, wariness=wariness, written=1.0)
-    recipe = replace(recipe, ahead=options.real("ahead", recipe.ahead))
-    gates = recipe.gates
-    threshold = options.real("threshold", 0.0)
-    longer_than = options.whole("longer_than", -1)
-    tokens = options.whole("min_source_tokens", -1)
-    if not threshold and longer_than < 0 and tokens < 0:
-        return recipe
     # Whoever names a gate means the paper's kind of rule.
-    gates = gates or Gates()
-    return replace(
-        recipe,
-        gates=Gates(
-            threshold or gates.threshold,
-            gates.longer_than if longer_than < 0 else longer_than,
-            gates.min_source_tokens if tokens < 0 else tokens,
-        ),
+    gated = any(name in options for name in GATES)
+    usual = recipe.gates or Gates()
+    gates = Gates(
+        options.real("threshold", usual.threshold),
+        options.whole("longer_than", usual.longer_than),
+        options.whole("min_source_tokens", usual.min_source_tokens),
     )
+    if gated or recipe.gates is not None:
+        for name in ("wariness", "ahead"):
+            if name in options:
+                where = "the gates leave" if gated else f"recipe {recipe.name} leaves"
+                raise BadInput(f"weighs money, which {where} out", field=name)
+        return replace(recipe, gates=gates)
+    if "wariness" in options:
+        # What was asked for is meant, whoever writes.
+        recipe = replace(recipe, wariness=options.real("wariness", recipe.wariness), written=1.0)
+    return replace(recipe, ahead=options.real("ahead", recipe.ahead))
 
 
 def _book(options: Options, settings: Settings) -> PriceBook:

@@ -21,14 +21,14 @@ def model_records(
     session = options.real("records_session", inf)
     day = options.real("records_day", inf)
     deadline_s = record_wait_of(options)
+    if model and spec != SAME:
+        raise BadInput("is for records=same; a chat names its model itself", field="records_model")
     if spec == "extract":
         return None
     if name != "chat" and spec != SAME:
         problem = f"is {spec!r}; known are extract, same and chat:PROVIDER:MODEL[@URL]"
         raise BadInput(problem, field="records")
     chat = settings.chat(rest) if name == "chat" else None
-    if chat is not None and model:
-        raise BadInput("is for `same`; a chat names its model itself", field="records_model")
     return ModelRecords(
         extract,
         chat,

@@ -10,7 +10,7 @@ goes on from record to record: each gets an entry, and keeps it alive.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Segment, Summary
@@ -30,17 +30,16 @@ def anchor_of(effective: History, raw: History, applied: Sequence[Commit]) -> Su
     if not records:
         return None
     places = {segment.id: place for place, segment in enumerate(raw.segments)}
-    decided = sorted({places.get(commit.at, -1) for commit in applied})
-    newest = decided.pop() if decided else -1
+    *earlier, newest = sorted({places.get(commit.at, -1) for commit in applied}) or [-1]
     new = {commit.sources for commit in applied if places.get(commit.at, -1) == newest}
     first = next((p for p, record in enumerate(records) if record.sources in new), 0)
-    steps = _steps(raw.segments[newest + 1 :])
-    if steps > STAYS:
-        return records[(first + steps - STAYS) % len(records)]
-    if first and not _finds(effective, records[first - 1], records[first]):
-        before = raw.segments[decided[-1] + 1 if decided else 0 : _begins(records[first], places)]
+    passed = _steps(raw.segments[newest + 1 :]) - STAYS
+    if passed > 0:
+        return records[(first + passed) % len(records)]
+    if first and earlier and not _finds(effective, records[first - 1], records[first]):
+        before = raw.segments[earlier[-1] + 1 : places.get(records[first].sources[0], 0)]
         # Nor did a request end there with the records that stood then.
-        if decided and _steps(before) <= STAYS:
+        if _steps(before) <= STAYS:
             return records[first - 1]
     return records[first]
 
@@ -50,10 +49,6 @@ def _finds(effective: History, earlier: Summary, later: Summary) -> bool:
     place, stop = effective.segments.index(earlier), effective.segments.index(later)
     between = effective.segments[place + 1 : stop + 1]
     return sum(len(blocks(m.get("content"))) for s in between for m in s.messages) < LOOKBACK
-
-
-def _begins(record: Summary, places: Mapping[str, int]) -> int:
-    return places.get(record.sources[0], 0)
 
 
 def _steps(segments: Sequence[Segment]) -> int:

@@ -30,6 +30,8 @@ class CachedSummarizer:
     answered: list[tuple[tuple[str, ...], int, int]] = field(default_factory=list)
     objections: dict[str, str] = field(default_factory=dict)
     """By interaction, why its writer wants it kept."""
+    stands_in: Callable[[], bool] = lambda: False
+    """Whether another writes now for the usual writer, who is to be asked when it answers again."""
 
     def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
         sources = _sources(span)
@@ -52,7 +54,7 @@ class CachedSummarizer:
                 self.answered.append((sources, span[0].number, span[-1].number))
             raise
         self.answered.append((sources, span[0].number, span[-1].number))
-        return self.written.put(sources, record)
+        return record if self.stands_in() else self.written.put(sources, record)
 
     def _not_to_ask(self, sources: tuple[str, ...]) -> str:
         if self.refused(sources):

@@ -80,8 +80,15 @@ class Judging:
         writer, rule = summarizer or self.controller.summarizer, self.controller.rule
         replaced = sum(len(summary.sources) for summary in history.summaries)
 
-        def rewritten(history: History, writer: Summarizer, rule: Rule) -> Judgement:
-            asked = CachedSummarizer(writer, refused, self._paused, self._written)
+        def rewritten(
+            history: History,
+            writer: Summarizer,
+            rule: Rule,
+            stands_in: Callable[[], bool] = lambda: False,
+        ) -> Judgement:
+            asked = CachedSummarizer(
+                writer, refused, self._paused, self._written, stands_in=stands_in
+            )
             rule = rule.stricter(refetches, replaced)
             view = replace(self.controller, summarizer=asked, rule=rule).rewrite(history, now)
             return Judgement(view, tuple(asked.answered), asked.objections)
@@ -89,13 +96,13 @@ class Judging:
         if not isinstance(writer, MayFallSilent):
             return rewritten(history, writer, rule)
         if writer.is_silent():
-            return rewritten(history, writer, rule.for_extracts())
-        found = rewritten(history, writer, rule)
+            return rewritten(history, writer, rule.for_extracts(), writer.is_silent)
+        found = rewritten(history, writer, rule, writer.is_silent)
         if not (writer.is_silent() and found.view.commits):
             return found
         # It fell silent meanwhile: what extracts stand for may have been too little sure for them.
         held = locked(history, found.objections)
-        again = rewritten(held, writer.stand_in, rule.for_extracts())
+        again = rewritten(held, writer.stand_in, rule.for_extracts(), lambda: True)
         return replace(again, objections=found.objections)
 
     def read_ahead(self, history: History) -> None:

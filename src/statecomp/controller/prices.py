@@ -53,9 +53,13 @@ class Prices:
         cost = read * self.cached + (input_tokens - read) * fresh + output_tokens * self.output
         return cost / MILLION
 
-    def side_dollars(self, input_tokens: int, output_tokens: int) -> float:
-        """A side call shares no prefix with anything: no cache read, no cache write."""
-        return (input_tokens * self.input + output_tokens * self.output) / MILLION
+    def side_dollars(self, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> float:
+        """A side call shares nothing with the agent's requests, at most instructions with others.
+
+        `cached_tokens` are those of the input that came from a cache, as far as a provider said so.
+        """
+        fresh = (input_tokens - cached_tokens) * self.input + cached_tokens * self.cached
+        return (fresh + output_tokens * self.output) / MILLION
 
     def uncached(self) -> Prices:
         """The same model asked by a client that does not use the cache."""
@@ -93,8 +97,15 @@ class PriceBook:
         return self.models[name]
 
     def sibling(self, model: str) -> str:
-        """A cheaper model for records: one the book names, or this very model."""
-        return self.nearest(model).sibling or model
+        """A cheaper model for records: one the book names, or this very model.
+
+        Named as the request names its own: a gateway tells providers by what stands before them.
+        """
+        prices = self.nearest(model)
+        if not prices.sibling or prices.model not in model:
+            return model
+        gateway, slash, _ = model.rpartition("/")
+        return prices.sibling if "/" in prices.sibling else gateway + slash + prices.sibling
 
     def nearest(self, model: str) -> Prices:
         """The entry whose name is the longest part of a full model name, or the default's.

@@ -76,7 +76,8 @@ class Gates(Rule):
     def too_small(self, members: Sequence[Interaction]) -> str:
         tokens = sum(member.tokens for member in members)
         if len(members) <= self.longer_than:
-            return f"{len(members)} interactions; more than {self.longer_than} are needed"
+            held = "1 interaction" if len(members) == 1 else f"{len(members)} interactions"
+            return f"{held}; more than {self.longer_than} are needed"
         if tokens < self.min_source_tokens:
             return f"{tokens} source tokens; {self.min_source_tokens} are needed"
         return ""

@@ -14,26 +14,38 @@ from statecomp.errors import StateCompError
 from statecomp.explain import kind_of
 from statecomp.history.interaction import JsonObject
 from statecomp.ledger.audit import Cell, Entry, Regret, Request, Session
+from statecomp.ledger.commits import Commit
 from statecomp.ledger.own import Account
+from statecomp.records.writing.credit import midnight_s, today
 from statecomp.wire.protocol import Group
 from statecomp.wire.providers import wire_named
+from statecomp.writers import ModelRecords
 
 Json = dict[str, Any]
 LISTED = 500
 LABEL = 120
 _LETTERS = {"kept": "k", "summarised": "s", "locked": "l"}
 ABSENT = "."
-SENT_LESS = "sent less"
+SENT_LESS, WOULD_SEND_LESS = "sent less", "would be sent less"
 UNTOLD = "no reason was kept"
 
 
-def overview(ledger: Account) -> Json:
-    """Totals over everything, and the latest sessions."""
+def overview(ledger: Account, records: ModelRecords | None = None) -> Json:
+    """Totals over everything, and the latest sessions; and what records by a model may cost."""
+    budget = None
+    if records is not None:
+        spent = ledger.record_dollars(midnight_s(today()))
+        budget = {"today": spent, "day": _limit(records.day_dollars)}
     return {
+        "records": budget,
         "totals": asdict(ledger.totals()),
         "sessions": [session_json(session) for session in ledger.sessions(LISTED)],
         "listed": LISTED,
     }
+
+
+def _limit(dollars: float) -> float | None:
+    return dollars if isfinite(dollars) else None
 
 
 def session_json(session: Session) -> Json:
@@ -42,7 +54,9 @@ def session_json(session: Session) -> Json:
     return {name: value for name, value in asdict(session).items() if name not in unnamed}
 
 
-def session_detail(ledger: Account, session: Session, after: int) -> Json:
+def session_detail(
+    ledger: Account, session: Session, after: int, records: ModelRecords | None = None
+) -> Json:
     """One session; of its requests those with a number above `after`, and no others are read.
 
     A commit was decided at the request of the same `when_s`.
@@ -50,14 +64,16 @@ def session_detail(ledger: Account, session: Session, after: int) -> Json:
     regrets = ledger.regrets(session.id)
     regretted = Counter(regret.commit for regret in regrets)
     parent = ledger.session(session.parent) if session.parent else None
+    entries = ledger.entries(session.id)
+    within = chapters(entries)
     return {
         "session": session_json(session),
+        "record_limit": _limit(records.session_dollars) if records is not None else None,
         "parent": session_json(parent) if parent else None,
         "labels": labels(ledger.messages(session.id), session.protocol),
         "requests": [_request(request) for request in ledger.requests(session.id, after=after)],
         "commits": [
-            {**_brief(entry), "regrets": regretted[entry.commit.id]}
-            for entry in ledger.entries(session.id)
+            {**_brief(entry, within), "regrets": regretted[entry.commit.id]} for entry in entries
         ],
         "regrets": [_regret(regret) for regret in regrets],
     }
@@ -68,8 +84,9 @@ def commit_detail(ledger: Account, entry: Entry) -> Json:
     session = ledger.session(entry.session) if entry.session else None
     regrets = ledger.regrets(entry.session) if entry.session else ()
     mine = [_regret(regret) for regret in regrets if regret.commit == entry.commit.id]
+    others = ledger.entries(entry.session) if entry.session else ()
     return {
-        **_brief(entry),
+        **_brief(entry, chapters(others)),
         "session": entry.session,
         "at": entry.commit.at,
         "interactions": len(entry.commit.sources),
@@ -82,10 +99,24 @@ def commit_detail(ledger: Account, entry: Entry) -> Json:
     }
 
 
+def chapters(entries: Sequence[Entry]) -> Mapping[str, Commit]:
+    """For each commit the live one that took its place, with its steps among others."""
+    return {
+        name: entry.commit
+        for entry in entries
+        if entry.state == "live"
+        for name in entry.commit.over
+    }
+
+
+def steps_of(commit: Commit) -> str:
+    return str(commit.first) if commit.first == commit.last else f"{commit.first}-{commit.last}"
+
+
 def fate(request: Request) -> str:
     """What became of a request, in words that many share: sent less, or why not."""
     if request.sent_tokens < request.raw_tokens:
-        return SENT_LESS
+        return WOULD_SEND_LESS if request.mode == "observe" else SENT_LESS
     return kind_of(request.note) or UNTOLD
 
 
@@ -147,8 +178,9 @@ def _request(request: Request) -> Json:
     }
 
 
-def _brief(entry: Entry) -> Json:
+def _brief(entry: Entry, within: Mapping[str, Commit]) -> Json:
     commit = entry.commit
+    chapter = within.get(commit.id) if entry.state == "live" else None
     given = [score for score in entry.scores.values() if _finite(score) is not None]
     return {
         "id": commit.id,
@@ -157,6 +189,7 @@ def _brief(entry: Entry) -> Json:
         "source_tokens": commit.source_tokens,
         "summary_tokens": commit.summary_tokens,
         "state": entry.state,
+        "within": steps_of(chapter) if chapter else "",
         "when_s": entry.when_s,
         "scores": [[number, _finite(score)] for number, score in sorted(entry.scores.items())],
         "lowest": min(given, default=None),

@@ -24,6 +24,7 @@ from statecomp.ledger.audit import LedgerFailed
 from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.own import Account, account_of
 from statecomp.proxy.security import VIEWER
+from statecomp.writers import ModelRecords
 
 Endpoint: TypeAlias = Callable[[Request], Response]
 
@@ -32,13 +33,15 @@ def routes(
     ledger: Ledger,
     routers: Any = None,
     rivals: Callable[[], Mapping[str, Any]] | None = None,
+    records: ModelRecords | None = None,
 ) -> list[Route]:
     """Pages and their data over one ledger; each call reads the ledger in a worker thread.
 
     `routers` are those that can be switched between while serving (`learning.routers.Routers`);
-    `rivals` tells what two routers would do that are only observed.
+    `rivals` tells what two routers would do that are only observed.  `records` by a model
+    may cost so much.
     """
-    desk = Dashboard(ledger, static_files())
+    desk = Dashboard(ledger, static_files(), records)
     learned = RouterDesk(ledger, routers, rivals)
     return [
         Route("/", desk.file, methods=["GET"]),
@@ -60,6 +63,7 @@ class Dashboard:
 
     ledger: Ledger
     files: Mapping[str, StaticFile]
+    records: ModelRecords | None = None
 
     def file(self, request: Request) -> Response:
         found = self.files.get(request.path_params.get("name", PAGE))
@@ -71,7 +75,7 @@ class Dashboard:
         return Response(found.body, headers=headers, media_type=found.media_type)
 
     def overview(self, request: Request) -> Response:
-        return answer(request, answers.overview(self._account(request)))
+        return answer(request, answers.overview(self._account(request), self.records))
 
     def _account(self, request: Request) -> Account:
         """As far as whoever asks may see it; the guard has found out who that is."""
@@ -89,7 +93,8 @@ class Dashboard:
             return unchanged(tag)
         after = request.query_params.get("after", "")
         number = int(after) if after.isdecimal() and len(after) < 10 else 0
-        return answer(request, answers.session_detail(account, session, number), tag=tag)
+        detail = answers.session_detail(account, session, number, self.records)
+        return answer(request, detail, tag=tag)
 
     def commit(self, request: Request) -> Response:
         account = self._account(request)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from math import isfinite
 from typing import Any
@@ -11,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from statecomp.history.identity import digest
+from statecomp.history.patient_json import dumps
 
 ASKED_BY_US = "x-statecomp"
 HEADERS = {
@@ -62,9 +62,9 @@ def unchanged(tag: str) -> Response:
 def _encoded(value: Any) -> str:
     """ASCII, so that lone surrogates of tool output survive; infinities have no JSON."""
     try:
-        return json.dumps(value, allow_nan=False, separators=(",", ":"))
+        return dumps(value, allow_nan=False, separators=(",", ":"))
     except ValueError:
-        return json.dumps(_plain(value), allow_nan=False, separators=(",", ":"))
+        return dumps(_plain(value), allow_nan=False, separators=(",", ":"))
 
 
 def _plain(value: Any) -> Any:

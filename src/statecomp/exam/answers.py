@@ -71,8 +71,10 @@ def _read(path: Path, name: str, value: str) -> Iterator[tuple[str, str]]:
                     with parsing(value, str(path), line):
                         record: Mapping[str, Any] = json.loads(text)
                         yield str(record[name]), str(record[value])
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"cannot be read: {error}", file=str(path)) from error
+    except UnicodeDecodeError as error:
+        raise BadInput("is no text; it should hold a JSON object a line", file=str(path)) from error
+    except OSError as error:
+        raise BadInput(f"cannot be read: {error.strerror}", file=str(path)) from error
 
 
 @dataclass(frozen=True)

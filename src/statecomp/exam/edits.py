@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from statecomp.exam.text import folded
 from statecomp.history.given import argument_object
@@ -64,33 +64,52 @@ def changes_of(span: Iterable[Interaction]) -> Iterator[Change]:
             yield change
 
 
+Rewording: TypeAlias = tuple[str, str, str]
+"""A path, the old text and the new one."""
+
+
 def _replaced(
     member: Interaction, versions: dict[str, str], shown: Mapping[int, str]
-) -> Iterator[tuple[str, str, str]]:
-    """(path, old text, new text) of each edit of one step; remembers what was written."""
+) -> Iterator[Rewording]:
+    """Each edit of one step, however it was made; remembers what was written."""
     for arguments in (argument_object(call.arguments) for call in member.calls):
-        path = next((str(arguments[key]) for key in _PATHS if key in arguments), "")
-        edits = arguments.get("edits")
-        for edit in [arguments, *(edits if isinstance(edits, list) else ())]:
-            if isinstance(edit, dict) and (pair := _old_and_new(edit)):
-                yield path, *pair
-        content = next((arguments[key] for key in _CONTENT if key in arguments), None)
-        if path and isinstance(content, str):
-            yield from _anew(path, content, versions)
+        yield from _by_tool(arguments, versions)
+    yield from _by_shell(member, versions)
+    yield from _by_numbers(member, shown)
+
+
+def _by_tool(arguments: Mapping[str, Any], versions: dict[str, str]) -> Iterator[Rewording]:
+    """A tool was given old and new text, several of both, or all of a file."""
+    path = next((str(arguments[key]) for key in _PATHS if key in arguments), "")
+    edits = arguments.get("edits")
+    for edit in [arguments, *(edits if isinstance(edits, list) else ())]:
+        if isinstance(edit, dict) and (pair := _old_and_new(edit)):
+            yield path, *pair
+    content = next((arguments[key] for key in _CONTENT if key in arguments), None)
+    if path and isinstance(content, str):
+        yield from _anew(path, content, versions)
+
+
+def _by_shell(member: Interaction, versions: dict[str, str]) -> Iterator[Rewording]:
+    """A command wrote a file anew, or had `sed` replace something in it."""
     action = "\n".join((member.said, *(_unescaped(call.arguments) for call in member.calls)))
     for written in _HEREDOC.finditer(action):
         yield from _anew(written["path"], written["body"], versions)
     for edit in _SED.finditer(action):
         yield edit["path"], edit["old"], edit["new"]
-    for edit in _EDIT.finditer(member.said):
-        opened = _OPENED.search(member.observed)
+
+
+def _by_numbers(member: Interaction, shown: Mapping[int, str]) -> Iterator[Rewording]:
+    """Lines were named by the numbers they had when the file was shown."""
+    opened = _OPENED.search(member.observed)
+    for edit in _EDIT.finditer(member.said) if opened else ():
         lines = range(int(edit["first"]), int(edit["last"]) + 1)
         old = "\n".join(shown[number] for number in lines if number in shown)
         if opened and old:
             yield opened["path"], old, edit["body"]
 
 
-def _anew(path: str, content: str, versions: dict[str, str]) -> Iterator[tuple[str, str, str]]:
+def _anew(path: str, content: str, versions: dict[str, str]) -> Iterator[Rewording]:
     if path in versions and versions[path] != content:
         yield path, versions[path], content
     versions[path] = content

@@ -27,15 +27,17 @@ _PLAN = re.compile(r"todo|update_?plan|task_?(?:tracker|list)", re.IGNORECASE)
 class Situation:
     """The history around a span; `rest` knows the identifiers of all of it.
 
-    A writer that is told nothing else still knows the names that stand elsewhere.  `also` are the
-    other spans it will be asked for at this checkpoint, latest last: it may write them in one go.
-    `finished` says that the user has moved on to another task since.
+    A writer that is told nothing else still knows the names that stand elsewhere.  `going` are the
+    other spans that are replaced at this checkpoint; `also`, latest last, those of them that it
+    will be asked for, and may write in one go.  `finished` says that the user has moved on to
+    another task since.
     """
 
     rest: FactIndex = field(default_factory=FactIndex)
     before: tuple[Segment, ...] = ()
     after: tuple[Segment, ...] = ()
     also: tuple[tuple[Interaction, ...], ...] = ()
+    going: tuple[tuple[Interaction, ...], ...] = ()
     finished: bool = False
 
     @classmethod
@@ -48,7 +50,7 @@ class Situation:
         steps = () if finished else [other for other in also if not history.is_chapter(other)]
         others = tuple(map(history.members, steps))
         before, after = history.segments[: span.start], history.segments[span.stop :]
-        return cls(rest, before, after, others, finished)
+        return cls(rest, before, after, others, others, finished)
 
     @cached_property
     def asked(self) -> tuple[str, ...]:

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
-import numpy as np
-
 from statecomp.annotation.labels import Labels
 from statecomp.controller.prices import shipped_prices
 from statecomp.errors import BadInput
@@ -108,7 +106,7 @@ def compare(
     ranking = difference(metrics.auroc, both[YOURS], both[SHIPPED], held.ready, tasks)
     surprise = difference(_likelihood, both[YOURS], both[SHIPPED], held.ready, tasks)
     remembered = _remembered(shipped, yours)
-    against = _against(sides, ranking, remembered)
+    against = _against(sides, ranking, surprise, remembered)
     return RouterComparison(
         sides[SHIPPED], sides[YOURS], ranking, surprise, remembered, len(held), against
     )
@@ -160,13 +158,22 @@ def _remembered(shipped: Bundle, yours: Bundle) -> tuple[float, float]:
 
 
 def _against(
-    sides: dict[str, Side], ranking: Difference | None, remembered: tuple[float, float]
+    sides: dict[str, Side],
+    ranking: Difference | None,
+    surprise: Difference | None,
+    remembered: tuple[float, float],
 ) -> tuple[str, ...]:
     found = []
     if ranking is None or ranking.above < SURE:
         sure = 0.0 if ranking is None else ranking.above
         found.append(
             f"it ranks better in {sure:.0%} of all draws of these sessions, not in {SURE:.0%}"
+        )
+    before, after = (sides[name].measures["log_loss"] for name in (SHIPPED, YOURS))
+    if surprise is None or not surprise.high >= 0.0:  # not a number: no probabilities at all
+        found.append(
+            f"its scores say less of what comes true: log loss {after:.3f}, the shipped one "
+            f"{before:.3f}, beyond chance"
         )
     before, after = (sides[name].replayed["premature"] or 0.0 for name in (SHIPPED, YOURS))
     if after > before + BOLDER:
@@ -179,6 +186,4 @@ def _against(
             f"on the runs of the shipped router its AUROC falls from {remembered[0]:.3f} to "
             f"{remembered[1]:.3f}"
         )
-    if not np.isfinite(sides[YOURS].measures["log_loss"] or np.nan):
-        found.append("its scores are no probabilities")
     return tuple(found)

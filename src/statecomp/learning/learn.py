@@ -26,6 +26,7 @@ from statecomp.router.committee import Committee
 from statecomp.router.pairs import Pairs
 from statecomp.router.pipeline import MEANING
 from statecomp.router.shipped import open_bundle
+from statecomp.router.supervision import must_fit
 
 FEWEST: Final = 6
 """Sessions of different tasks: with fewer, nothing is left to judge by."""
@@ -64,7 +65,8 @@ def learn(
 ) -> Learned:
     """`lived` are in the order they happened in; `method` is how they are replayed."""
     older, newer = parted(lived)
-    _known(lived, readers.forecasts)
+    if readers.forecasts is not None:
+        must_fit(readers.forecasts, [one.reading for one in lived])
     shipped = open_bundle()
     heard(f"labelling {len(lived)} sessions")
     taught = lessons(lived, shipped, readers.annotator, readers.forecasts)
@@ -81,17 +83,11 @@ def learn(
     return Learned(trial, comparison, taught, len(lived), len(newer), habits)
 
 
-def _known(lived: Sequence[Lived], forecasts: Forecasts | None) -> None:
-    if forecasts is not None and not any(one.id in forecasts for one in lived):
-        problem = "name none of these sessions; make them of what `statecomp export` writes of them"
-        raise BadInput(problem, field="forecasts")
-
-
 def parted(lived: Sequence[Lived]) -> tuple[list[Lived], list[Lived]]:
     """Older and newer sessions; those of one task stay together."""
     tasks = [*dict.fromkeys(one.run.group for one in lived)]
     if len(tasks) < FEWEST:
-        problem = f"{len(tasks)} sessions of different tasks can be learned from, and {FEWEST}"
+        problem = f"tasks that can be learned from: {len(tasks)}, and {FEWEST}"
         raise BadInput(f"{problem} are needed, so that some are left to judge by; use it longer")
     newest = {*tasks[-max(2, round(len(tasks) * HELD_OUT)) :]}
     older = [one for one in lived if one.run.group not in newest]

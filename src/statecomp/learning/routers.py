@@ -28,7 +28,7 @@ FRESH_S: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt:
+class KeptRouter:
     """A router in the folder; `better` is what it was found to be on held-out sessions."""
 
     name: str
@@ -47,17 +47,27 @@ class Routers:
         found = self.folder.glob(f"*/{REPORT}") if self.folder.is_dir() else ()
         return sorted(path.parent.name for path in found)
 
-    def listed(self) -> list[Learnt]:
-        return [self.about(name) for name in self.names()]
+    def listed(self) -> list[KeptRouter]:
+        return [*map(self._shown, self.names())]
 
-    def about(self, name: str) -> Learnt:
+    def _shown(self, name: str) -> KeptRouter:
+        try:
+            return self.about(name)
+        except BadInput:  # said when it is used; until then it must not hide the others
+            return KeptRouter(name, better=False, created="", about={})
+
+    def about(self, name: str) -> KeptRouter:
+        if name not in (known := self.names()):
+            problem = f"there is no router {name!r}; there are {', '.join(known) or 'none'}"
+            raise BadInput(f"{problem}, and {SHIPPED!r}")
         path = self.folder / name / REPORT
         try:
             report = json.loads(path.read_text("utf-8"))
-            return Learnt(name, bool(report["better"]), str(report["created"]), report)
+            return KeptRouter(name, bool(report["better"]), str(report["created"]), report)
         except (OSError, ValueError, KeyError, TypeError) as error:
-            problem = f"there is no router {name!r}; there are {', '.join(self.names()) or 'none'}"
-            raise BadInput(f"{problem}, and {SHIPPED!r}") from error
+            raise BadInput(
+                "is damaged; learn again, or delete its folder", file=str(path)
+            ) from error
 
     @property
     def in_use(self) -> str:

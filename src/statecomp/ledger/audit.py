@@ -141,6 +141,10 @@ class Totals(Sums):
         )
 
 
+UNCUT = 4000
+"""Characters of a title that a ledger is told: it masks them, and then keeps fewer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Session:
     """One agent run as far as its requests show it.

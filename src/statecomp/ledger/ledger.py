@@ -118,6 +118,10 @@ class Ledger:
     def totals(self, *, tenant: str = "") -> Totals:
         return self._database.read(lambda c: reading.totals(c, tenant))
 
+    def record_dollars(self, since_s: float, *, tenant: str = "") -> float:
+        """What models that write records have cost since then."""
+        return self._database.read(lambda c: reading.record_dollars(c, since_s, tenant))
+
     def messages(self, session: str) -> Sequence[JsonObject]:
         """The last raw history of a session, secrets masked."""
         return self._database.read(lambda c: reading.messages(c, session))

@@ -42,6 +42,9 @@ class Account:
     def totals(self) -> Totals:
         return self.ledger.totals(tenant=self.tenant)
 
+    def record_dollars(self, since_s: float) -> float:
+        return self.ledger.record_dollars(since_s, tenant=self.tenant)
+
     def messages(self, session: str) -> Sequence[JsonObject]:
         return self._own(session, lambda: self.ledger.messages(session))
 

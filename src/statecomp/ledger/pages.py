@@ -25,7 +25,7 @@ Mask: TypeAlias = Callable[[JsonObject, Known], JsonObject]
 """A JSON object with its secrets masked, also those known; it adds what it finds to them."""
 
 REMEMBERED_SESSIONS = 128
-SHORT, FEW = 500, 32
+SHORT, FEW = 4000, 32
 """Characters of a text, and secrets, that it is remembered with."""
 UNPACKED = 8
 """How many times its stored bytes a message takes in memory, about."""

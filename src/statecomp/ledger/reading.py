@@ -95,6 +95,13 @@ def totals(connection: Connection, tenant: str = "") -> Totals:
     return _totals(row)
 
 
+def record_dollars(connection: Connection, since_s: float, tenant: str = "") -> float:
+    mine = " AND session IN (SELECT id FROM sessions WHERE tenant = ?)" if tenant else ""
+    sum_of = "SELECT coalesce(sum(records), 0) FROM requests WHERE when_s >= ?"
+    (row,) = connection.execute(sum_of + mine, (since_s, tenant) if tenant else (since_s,))
+    return float(row[0])
+
+
 def requests(connection: Connection, name: str, after: int = 0) -> list[Request]:
     rows = connection.execute(
         "SELECT session, number, when_s, protocol, model, mode, raw_tokens, sent_tokens,"

@@ -16,6 +16,8 @@ from statecomp.ledger.pages import Known, Pages, StoredMessage, message_in, writ
 
 OF_HISTORY = ""
 """The owner of pages that are a session's history; a commit owns its originals."""
+TITLE = 120
+"""Characters that are kept of a title.  Half a secret is none by its shape: it is masked whole."""
 _INSERT_REQUEST = (
     "INSERT INTO requests (session, number, when_s, protocol, model, mode, raw_tokens,"
     " sent_tokens, raw_dollars, sent_dollars, input, cached, written, output, status,"
@@ -39,8 +41,9 @@ def recorded(pages: Pages, told: Told, history: tuple[StoredMessage, ...]) -> Re
     if session.id != request.session:
         raise LedgerFailed(f"the request is of session {request.session}, not {session.id}")
     known = pages.known(session.id)
-    about = {"client": session.client, "title": pages.text(session.title, known)}
-    about |= {"protocol": session.protocol, "model": session.model}
+    model, client = pages.text(session.model, known), pages.text(session.client, known)
+    about = {"client": client, "title": pages.text(session.title, known)[:TITLE]}
+    about |= {"protocol": session.protocol, "model": model}
     about |= {"parent": session.parent, "family": session.family}
     return RequestRows(
         (session.id, session.tenant, json.dumps(about), session.started_s, session.last_s),
@@ -242,7 +245,7 @@ def _request_row(request: Request, pages: Pages, known: Known) -> Row:
     note = json.dumps(pages.text(request.note, known))
     return (
         *(request.session, request.number, request.when_s),
-        *(request.protocol, _column(request.model), request.mode),
+        *(request.protocol, _column(pages.text(request.model, known)), request.mode),
         *(request.raw_tokens, request.sent_tokens, request.raw_dollars, request.sent_dollars),
         *(usage.input, usage.cached, usage.written, usage.output),
         *(request.status, request.first_change, grid, note, len(grid) + len(note)),

@@ -45,6 +45,13 @@ class ChatFailed(StateCompError):
         super().__init__(problem)
 
 
+class QuestionFailed(ChatFailed):
+    """No answer to this question, which says nothing about the next.
+
+    The model called a tool, refused or was cut off, or the question was too long for it.
+    """
+
+
 class Chat(Protocol):
     """A model that answers one prompt with one text, or raises ChatFailed."""
 

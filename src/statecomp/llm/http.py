@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from statecomp.errors import BadInput
-from statecomp.llm.chat import ChatFailed, Completion
+from statecomp.llm.chat import ChatFailed, Completion, QuestionFailed
 from statecomp.llm.deadline import Clock, Sockets
 from statecomp.llm.replies import Json, parsed, reason_in, retry_after_s
 
@@ -31,6 +31,8 @@ _FORMAT_WORDS = {
     "json_schema",
     "structured output",
 }
+_TOO_LONG = re.compile(r"too long|context[ _](?:length|size|window)", re.IGNORECASE)
+"""How providers say that a question does not fit into the window of a model."""
 LIMIT_FIELD = "max_completion_tokens"
 _FIELD_WORDS = _FORMAT_WORDS | {LIMIT_FIELD}
 
@@ -168,10 +170,13 @@ class HttpChat:
         if response.is_success:
             return answer, response.headers.get("content-type", "")
         reason = self._masked(reason_in(answer))
-        problem = f"{self._host} answered {response.status_code}" + (reason and f": {reason}")
+        status = response.status_code
+        problem = f"{self._host} answered {status}" + (reason and f": {reason}")
+        if status == 413 or (status == 400 and _TOO_LONG.search(reason)):
+            raise QuestionFailed(problem)
         wait_s = retry_after_s(response.headers.get("retry-after", ""))
         blamed = {word for word in _FIELD_WORDS if word.encode() in answer.lower()}
-        raise _Rejected(problem, response.status_code, blamed, wait_s)
+        raise _Rejected(problem, status, blamed, wait_s)
 
     def _read(self, chunks: Iterable[bytes], clock: Clock) -> bytes:
         answer = bytearray()

@@ -8,7 +8,7 @@ from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeAlias
 
-from statecomp.llm.chat import ChatFailed, Completion
+from statecomp.llm.chat import Completion, QuestionFailed
 
 Json: TypeAlias = dict[str, Any]
 
@@ -28,7 +28,7 @@ def whole(problem: str, completion: Completion) -> Completion:
     if not problem and not completion.text.strip():
         problem = "the model answered with no text"
     if problem:
-        raise ChatFailed(problem, usage=completion.usage)
+        raise QuestionFailed(problem, usage=completion.usage)
     return completion
 
 

@@ -36,6 +36,8 @@ from statecomp.recent import MEMORY
 from statecomp.strategy import View
 
 OWN = ("/healthz", "/metrics")
+QUESTIONS = 3
+"""One behind the other, that the writer of a decision's records may be asked: mends are such."""
 
 
 class Proxy:
@@ -63,6 +65,12 @@ def _judges(
         return None
     share = limits.memory_bytes // (2 * limits.processes)
     return Judges(Opening(opens, settings.salt, share), limits.processes, limit_s=limits.decision_s)
+
+
+def _decision_s(limits: Limits, method: Method) -> float:
+    """After which a decision is discarded: not before its writer has had the time it was given."""
+    records = method.records
+    return max(limits.decision_s, QUESTIONS * records.deadline_s if records is not None else 0.0)
 
 
 def _remember(metrics: Metrics, limits: Limits, judges: Judges | None) -> None:
@@ -138,7 +146,7 @@ def build_app(
     background: Background[View] = Background(
         threads=max(limits.threads, 1 + limits.processes),
         waiting=limits.waiting,
-        deadline_s=limits.decision_s,
+        deadline_s=_decision_s(limits, decides),
         busy=lambda: judges is None and reader.busy,  # others take nothing from requests
     )
     failed = lambda: metrics.add("statecomp_ledger_failures_total")  # noqa: E731

@@ -142,15 +142,22 @@ class Background(Generic[Result]):
             self._changed.wait_for(lambda: not self._running, patience_s)
 
     def _serve(self) -> None:
-        while (taken := self._taken()) is not None:
-            session, job = taken
-            before = thread_time()
-            self._run(job)
-            with self._changed:
-                self._running.discard(session)
-                self._changed.notify_all()
-            if not job.at_once:
-                self._rest(thread_time() - before)
+        while self._has_served():
+            pass
+
+    def _has_served(self) -> bool:
+        """One job, of which nothing stays here: with it goes the credential it may ask with."""
+        if (taken := self._taken()) is None:
+            return False
+        session, job = taken
+        before = thread_time()
+        self._run(job)
+        with self._changed:
+            self._running.discard(session)
+            self._changed.notify_all()
+        if not job.at_once:
+            self._rest(thread_time() - before)
+        return True
 
     def _taken(self) -> tuple[str, _Job[Result]] | None:
         """The next to be done, once there is one; None at the end."""

@@ -8,6 +8,7 @@ import ssl
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from http import HTTPStatus
 from types import SimpleNamespace
 from typing import Any
 from urllib.request import getproxies, proxy_bypass
@@ -26,6 +27,7 @@ KEPT_S = 60.0
 """Agents think between two requests; a new connection costs them a handshake each time."""
 LONGEST_HEADER = 256 * 1024
 MOST_HEADERS = 1024
+LAST_STATUS = 599
 # What the client did not send is not sent.
 HARMLESS = ("GET", "HEAD", "OPTIONS")
 NOT_ADDED = ("accept", "accept-encoding", "content-type", "user-agent")
@@ -131,6 +133,9 @@ class Client:
         )
         if not content:
             on_sent()
+        if not HTTPStatus.OK <= response.status <= LAST_STATUS:
+            response.close()
+            raise Fault(502, f"the upstream answered with a status of no answer: {response.status}")
         pieces = _pieces(response)
         return Answer(response.status, list(response.raw_headers), pieces, response.close)
 

@@ -17,6 +17,7 @@ from statecomp.errors import BadInput
 from statecomp.history.history import History
 from statecomp.history.identity import digest
 from statecomp.history.interaction import Interaction, Pinned
+from statecomp.ledger.audit import UNCUT
 
 try:
     import fcntl
@@ -39,7 +40,6 @@ SUB_AGENT = b"x-claude-code-agent-id"
 MEMBERS = (SUB_AGENT, b"thread-id")
 INSTRUCTING = ("system", "developer")
 OPENING = 300
-TITLE = 120
 LONGEST_TASK = 200_000
 AGENTS_FILE = "# AGENTS.md instructions"
 # What Claude Code, Codex, Cline, Cursor and others put into a user message beside the user's words.
@@ -112,8 +112,9 @@ class Kin:
     """What tells a sub-agent from the agent that started it.
 
     `family` is the same for all agents of one run of a client, empty where the client names no
-    run; `member` is what the client calls this one; `told` says that the client itself calls it a
-    sub-agent.  A request without `tools` is nobody's agent: clients ask for titles that way.
+    run; `member` stands for what the client calls this one; `told` says that the client itself
+    calls it a sub-agent.  A request without `tools` is nobody's agent: clients ask for titles that
+    way.
     """
 
     family: str = ""
@@ -129,7 +130,8 @@ def kin_of(tenant: str, headers: Mapping[bytes, bytes], body: Mapping[str, Any])
     # Claude Code writes its session into the user's id; elsewhere that is a user, and no run.
     if not run and isinstance(user, str) and "session" in user:
         run = user
-    member = " ".join(headers[name].decode("latin-1") for name in MEMBERS if name in headers)
+    named = [headers[name].decode("latin-1") for name in MEMBERS if name in headers]
+    member = digest(tenant, "member", *named)[:16] if named else ""
     family = digest(tenant, "family", run)[:16] if run else ""
     return Kin(family, member, SUB_AGENT in headers, bool(body.get("tools")))
 
@@ -163,7 +165,7 @@ def _by_a_person(text: str) -> str:
 
 
 def _in_one_line(text: str) -> str:
-    return " ".join(text.strip()[: 4 * TITLE].split())[:TITLE]
+    return " ".join(text[:LONGEST_TASK].split())[:UNCUT]
 
 
 def client_of(headers: Mapping[bytes, bytes]) -> str:

@@ -41,6 +41,8 @@ class Limits:
     view_s: float = 5.0  # to put committed summaries back; then the request goes out as it came
     quick_bytes: int = 256 * 1024  # larger requests are read in a thread of their own
     news_bytes: int = 16 * 1024  # and so are those with more than this that was never seen
+    quick_messages: int = 1000  # and those with more messages or values: what is no step yet
+    quick_values: int = 20_000  # is read again each time
     now_s: float = 20.0  # to wait for a decision with `--commit now`
     quick_s: float = 0.25  # to wait for one that asks no model; then it is made behind the request
     cold_s: float = 2.0  # to wait for one where the provider's cache has run out anyway

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import zlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -25,6 +26,9 @@ from statecomp.tokens.usage import Usage
 from statecomp.wire.providers import usage_in
 
 LONGEST = 4 << 20
+QUICK = 256 * 1024
+"""Bytes that are read in ten or twenty milliseconds, whatever stands in them."""
+_USAGE = re.compile(rb'"usage"[ \t\r\n]*:[ \t\r\n]*')
 MOST_UNPACKED = 64 << 20
 """No answer that tells its usage is longer; reading on would only cost time."""
 
@@ -68,20 +72,33 @@ async def incoming(receive: Receive) -> AsyncIterator[bytes]:
 
 @dataclass
 class Upload:
-    """A body that goes on as it comes; what is received behind it tells that the client left."""
+    """A body that goes on as it comes; what is received behind it tells that the client left.
+
+    It may be as long as it likes, but a client that says nothing for `silence_s` is `late`.
+    """
 
     receive: Receive
+    silence_s: float
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     broken: bool = False
+    late: bool = False
 
     async def pieces(self) -> AsyncIterator[bytes]:
         try:
-            async for part in incoming(self.receive):
+            async for part in incoming(self._heard):
                 yield part
         except ClientGone:
             self.broken = True
             raise
         self.ended.set()
+
+    async def _heard(self) -> Any:
+        try:
+            async with asyncio.timeout(self.silence_s):
+                return await self.receive()
+        except TimeoutError:
+            self.late = True
+            raise
 
     async def after(self) -> Any:
         await self.ended.wait()
@@ -210,11 +227,20 @@ class UsageReader:
 
     def _look(self, text: bytes) -> None:
         try:
-            value = json.loads(text)
+            value = json.loads(text) if len(text) <= QUICK else _only_usage(text)
         except (ValueError, RecursionError):
             return
         if isinstance(value, dict):
             self.usage = later(self.usage, value)
+
+
+def _only_usage(text: bytes) -> dict[str, Any]:
+    """What a text says of its usage that would take too long to read; it must say it once."""
+    found = _USAGE.search(text) if text.count(b'"usage"') == 1 else None
+    if found is None:
+        return {}
+    told = text[found.end() : found.end() + QUICK].decode("utf-8", "replace")
+    return {"usage": json.JSONDecoder().raw_decode(told)[0]}
 
 
 def later(before: Usage, value: Mapping[str, Any]) -> Usage:

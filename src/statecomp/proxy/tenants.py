@@ -28,11 +28,14 @@ CATCH_UP_S = 5.0
 
 
 def secrets_among(texts: Iterable[str]) -> Callable[[str], bool]:
-    """Whether a text holds a secret, by itself or because one of these gives it away."""
-    masker, known = Masker(), dict[str, str]()
+    """Whether a text holds a secret, by itself or because one of these gives it away.
+
+    Or as much of one as is left where a record cut it.
+    """
+    masker, known = Masker(parts=set()), dict[str, str]()
     for text in texts:
         masker.learn(text, known)
-    return lambda text: masker.masked(text, known) != text
+    return lambda text: masker.masked(text, known) != text or masker.tells_part(text)
 
 
 class ThreadAccount(local, SideAccount):

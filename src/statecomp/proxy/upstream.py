@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
-from urllib.parse import parse_qsl
+from urllib.parse import unquote_to_bytes
 
 from statecomp.proxy.faults import Fault
 from statecomp.proxy.settings import ProxySettings
@@ -24,6 +25,7 @@ QUERY_KEYS = frozenset(
     b"key api_key api-key apikey access_token token auth subscription-key sig".split()
 )
 COOKIE = b"statecomp-token"
+_CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +87,22 @@ def forwarded(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
 
 
 def returned(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """The upstream's headers without those of that connection; length and encoding stay true."""
+    """The upstream's headers without those of that connection; length and encoding stay true.
+
+    And without those that no server may send: ours would send no answer at all.
+    """
     given = [(name.lower(), value) for name, value in headers]
     dropped = HOP_BY_HOP | _named_by_connection(given)
-    return [(name, value) for name, value in given if name not in dropped]
+    return [
+        (name, value) for name, value in given if name not in dropped and not _CONTROL.search(value)
+    ]
 
 
 def keys_in(query: bytes) -> dict[bytes, bytes]:
     """Credentials that came in the address, named as no header is."""
-    given = parse_qsl(query, keep_blank_values=True)
-    return {b"?" + name.lower(): value for name, value in given if name.lower() in QUERY_KEYS}
+    pairs = (field.replace(b"+", b" ").partition(b"=") for field in query.split(b"&"))
+    given = ((unquote_to_bytes(name).lower(), unquote_to_bytes(value)) for name, _, value in pairs)
+    return {b"?" + name: value for name, value in given if name in QUERY_KEYS}
 
 
 def with_added(headers: Headers, added: Mapping[str, str]) -> Headers:

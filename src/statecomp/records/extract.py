@@ -29,7 +29,7 @@ from statecomp.records.extracting.showing.totals import UnitTotals
 from statecomp.records.extracting.steps import KnownStep, Outline, outline, steps_of
 from statecomp.records.extracting.units import Place, Unit, parts_of, units_of
 from statecomp.records.extracting.unread import unread
-from statecomp.records.inventory import inventory, worth
+from statecomp.records.inventory import Name, inventory, worth
 from statecomp.records.record import Record
 from statecomp.records.verify import leads, owed
 from statecomp.tokens import ESTIMATE
@@ -117,16 +117,8 @@ class ExtractiveSummarizer:
         after = [s for s in situation.after if isinstance(s, Interaction)]
         old = outdated(units, situation) | overwritten(units, span, after)
         units = [unit for place, unit in enumerate(units) if place not in old]
-        setting = Setting.of(units, situation)
-        held = lines_elsewhere(situation)
         steps = steps_of(span, after, units)
-        chances = [
-            0.0
-            if stands_elsewhere(unit.text, held) or _came_to_nothing(unit, steps)
-            else likelihood(unit, setting)
-            for unit in units
-        ]
-        chances = with_rows(chances, units, len(span))
+        chances = with_rows(_chances(units, steps, situation), units, len(span))
         bound = self._bound(room, most, source)
         told = outline(steps, min(most, max(bound, LINE_TOKENS * len(span))), self.count)
         told = replace(told, locations=unread(span, situation))
@@ -135,7 +127,9 @@ class ExtractiveSummarizer:
         fresh = _unsaid(chances, units, told, steps)
         across = kin_across(units, fresh, [words_of_call(member) for member in span])
         fresh, chances = levelled(fresh, across), levelled(chances, across)
-        draft = Draft(told, units, [step.number for step in steps], density, totals, across)
+        numbers = [step.number for step in steps]
+        rules = binding(steps, situation)
+        draft = Draft(told, units, numbers, density, totals, across, rules)
         reserve = self._reserve(told.record, owed(span, situation.rest), room)
         versions = [place for place, step in enumerate(steps) if step.version]
         first = foremost(units, situation, versions)
@@ -154,18 +148,12 @@ class ExtractiveSummarizer:
                 if place in first or likely[place] * self.name_worth >= draft.cost(place) * CARRIED
             ]
             bound = max(bound, room)
-            draft.complete(binding(steps, situation), bound - reserve, self.count)
+            draft.complete(bound - reserve, self.count)
             bound = max(bound, self._bound(room, most, source, len(span)))
             draft.fill(worthy, bound - reserve, self.count, first, last=True)
             draft.shorten(bound, self.count)
             most = min(most, bound + round(source * INDEX_SHARE))
-            left = inventory(span, situation.rest, draft.record().body)
-            names = [
-                name
-                for name in left
-                # What a refused call showed came to nothing.
-                if worth(name) * NAMED >= CARRIED and not steps[name.step].ending.failed
-            ]
+            names = _worth_listing(inventory(span, situation.rest, draft.record().body), steps)
             draft.index(names, needs, most - reserve, self.count)
         return draft.record()
 
@@ -238,10 +226,21 @@ def _came_to_nothing(unit: Unit, steps: Sequence[KnownStep]) -> bool:
     return written and steps[unit.step].ending.failed
 
 
+def _worth_listing(names: Sequence[Name], steps: Sequence[KnownStep]) -> list[Name]:
+    """Names that pay for themselves; what a refused call showed came to nothing."""
+    return [
+        name
+        for name in names
+        if worth(name) * NAMED >= CARRIED and not steps[name.step].ending.failed
+    ]
+
+
 def said_by(line: str, unit: Unit) -> bool:
     """Whether a step's own line says it already: its result, or the value of an argument."""
     text = unit.text
     key, _, value = text.partition(": ")
+    if unit.place is Place.CALL:
+        line += line.replace("; ", " ")  # commands stand apart in it
     if unit.form is Form.FIELD and value and f'"{key}": "{value}"' in line:
         return True
     if unit.place is Place.CALL and unit.form is Form.FIELD:
@@ -281,6 +280,19 @@ def _columns(owner: Owner | None) -> str:
 
 def _tabled(unit: Unit) -> bool:
     return unit.form is Form.ROW and unit.place is Place.OBSERVED and " | " in unit.label
+
+
+def _chances(
+    units: Sequence[Unit], steps: Sequence[KnownStep], situation: Situation
+) -> list[float]:
+    """How likely each unit is needed later; nothing that stands elsewhere or came to nothing is."""
+    setting, held = Setting.of(units, situation), lines_elsewhere(situation)
+    return [
+        0.0
+        if stands_elsewhere(unit.text, held) or _came_to_nothing(unit, steps)
+        else likelihood(unit, setting)
+        for unit in units
+    ]
 
 
 def levelled(chances: Sequence[float], groups: Sequence[Sequence[int]]) -> list[float]:

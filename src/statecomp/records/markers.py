@@ -77,8 +77,10 @@ OPEN = re.compile(
     re.IGNORECASE,
 )
 # Text that gives orders to its reader would be obeyed by some; a record must not relay it.
-ADDRESSED = re.compile(
+_ORDERED = (
     r"\b(?:ignore|disregard|forget) (?:all |any |the |your |of )*(?:previous|prior|above|earlier)|"
-    r"\byou (?:are now|must now)\b|\bsystem prompt\b|\bnew instructions?\b",
-    re.IGNORECASE,
+    r"\byou (?:are now|must now)\b"
 )
+ORDERED = re.compile(rf"{_ORDERED}|\bnew instructions?:", re.IGNORECASE)
+ADDRESSED = re.compile(rf"{_ORDERED}|\bsystem prompt\b|\bnew instructions?\b", re.IGNORECASE)
+"""What tools show is not quoted where it may only be about orders; a writer says which it is."""

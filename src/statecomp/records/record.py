@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from hashlib import blake2b
 
 from statecomp.errors import SummaryFailed
@@ -41,15 +41,28 @@ class Record:
     def body(self) -> str:
         """The headings that have entries, as the model will read them."""
         blocks = []
-        for field in fields(self):
-            entries: tuple[str, ...] = getattr(self, field.name)
+        for name, heading in HEADINGS.items():
+            entries: tuple[str, ...] = getattr(self, name)
             if entries:
                 lines = "\n".join(f"- {entry}" for entry in entries)
-                blocks.append(f"{HEADINGS[field.name]}:\n{lines}")
+                blocks.append(f"{heading}:\n{lines}")
         return "\n".join(blocks)
 
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """All entries, whatever heading they stand under."""
+        return tuple(entry for name in HEADINGS for entry in getattr(self, name))
+
+    def changed(self, changes: Mapping[str, str]) -> Record:
+        """The record with some entries replaced; by nothing, they are left out."""
+
+        def kept(entries: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(said for entry in entries if (said := changes.get(entry, entry)))
+
+        return Record(*(kept(getattr(self, name)) for name in HEADINGS))
+
     def __bool__(self) -> bool:
-        return any(getattr(self, field.name) for field in fields(self))
+        return bool(self.entries)
 
 
 class Objection(SummaryFailed):

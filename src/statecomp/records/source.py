@@ -1,8 +1,9 @@
 """What some text says, in the forms in which a faithful record may repeat it.
 
 Writers join lists (`L1/L2/L3`), end folders with a slash, put a folder before a file that was named
-without it, name many things by one pattern (`test_*.py`), and write numbers and dates as they are
-used to.  None of that is invented.
+without it, name many things by one pattern (`test_*.py`) or by the first and the last of them, and
+write numbers, addresses and dates as they are used to.  None of that is invented.  A file that was
+only ever named in another folder is, and so is a piece of a number.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from urllib.parse import unquote
 
 from statecomp.history.facts import facts_of
 from statecomp.history.interaction import Interaction, Segment
@@ -29,6 +31,16 @@ LEAST_LITERAL, BETWEEN = 3, 80
 _WORD = re.compile(r"\w+")
 _SEPARATOR = re.compile(r"(?<=\d)[,_ ](?=\d{3})")
 _NUMBER = re.compile(r"\d(?:[\d,_]*\d)?(?:\.\d+)?")
+_CLOCK = re.compile(r"\d\d?:\d\d(?::\d\d)?")
+_CELLS = re.compile(r"([a-z]{1,3}\d+):([a-z]{1,3}\d+)\Z")
+_HEX = re.compile(r"(?<![0-9a-z])(?:0x)?0*([0-9a-f]{3,16})(?![0-9a-z])")
+_RANGE = re.compile(r"(?<![\d.])(\d{3,})(?: ?- ?| to | through | ?\.\. ?)(\d{3,})(?![\d.])")
+LONGEST_RANGE = 100
+"""Numbers that the first and the last of them may stand for."""
+LEAST_PREFIX = 7
+"""Characters by which a longer id is known, as commits are."""
+LEAST_ROUNDED = 4
+"""Digits that a rounded number keeps: of 0.6 nobody knows what it was."""
 _SCALES = {"k": 1e3, "m": 1e6, "b": 1e9}
 _SCALED = re.compile(r"(\d(?:[\d,_]*\d)?(?:\.\d+)?)([kmb])\Z", re.IGNORECASE)
 
@@ -53,6 +65,7 @@ class SourceText:
 
     def __init__(self, segments: Sequence[Segment]) -> None:
         self._segments = segments
+        self._bare: dict[str, bool] = {}
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -99,6 +112,16 @@ class SourceText:
         return frozenset(map(_value, found_in(_NUMBER, self.text)))
 
     @cached_property
+    def addresses(self) -> frozenset[str]:
+        """Hexadecimal numbers, without the zeros before them."""
+        return frozenset(found_in(_HEX, self.spaced))
+
+    @cached_property
+    def spaced(self) -> str:
+        """The text with what underscores join apart: `CE85L_HUMAN` names CE85L."""
+        return self.text.replace("_", " ")
+
+    @cached_property
     def dates(self) -> frozenset[tuple[int, int, int]]:
         """(year, month, day); the year is 0 where none is named."""
         return frozenset(_dates(self.text))
@@ -109,10 +132,12 @@ class SourceText:
             return True
         wanted = plain(name)
         bare = wanted.removesuffix("()").rstrip("/").removeprefix("./")
-        if wanted in self.text or (bare and bare in self.text):
-            return True
         if kind is Kind.NUMBER:
             return self._counts(wanted)
+        if kind is Kind.ID:
+            return self._identifies(wanted)
+        if wanted in self.text or (bare and bare in self.text):
+            return True
         if kind in (Kind.SYMBOL, Kind.QUOTED) and self._says(wanted):
             # `Class.method`, or a quotation with its spacing changed: every word must be there.
             return True
@@ -132,33 +157,67 @@ class SourceText:
         choices = _CHOICE.sub(lambda found: f"(?:{found[1].replace(',', '|')})", spelled)
         return re.search(choices, self.text) is not None
 
+    def _identifies(self, wanted: str) -> bool:
+        """Whether the id stands there: whole or by its beginning, or as another form of it."""
+        if _stands(wanted.replace("_", " "), self.spaced):
+            return True
+        if cells := _CELLS.match(wanted):
+            return all(_stands(cell, self.text) for cell in cells.groups())
+        if wanted.startswith("#"):
+            return _is_number_of(wanted[1:], self.text)
+        if (address := _HEX.fullmatch(wanted)) and address[1] in self.addresses:
+            return True
+        return len(wanted) >= LEAST_PREFIX and wanted in self.text
+
     def _counts(self, wanted: str) -> bool:
         """Whether the number stands there: written otherwise, or as another form of the date."""
-        if any(self._is_dated(date) for date in _dates(wanted)):
+        clock = _CLOCK.search(wanted)
+        if any(map(self._is_dated, _dates(wanted))) and (not clock or clock[0] in self.text):
             return True
         digits = _NOT_DIGITS.sub("", wanted)
-        if digits and digits in self.digits:
+        if _is_number_of(wanted, self.text) or (digits and _is_number_of(digits, self.digits)):
             return True
         scaled = _SCALED.search(wanted)
         found = [*map(_value, _NUMBER.findall(wanted))] if digits.count(".") <= 1 else []
         if scaled:
             found = [_value(scaled[1]) * _SCALES[scaled[2].lower()]]
-        return len(found) == 1 and found[0] in self.numbers
+        return len(found) == 1 and (found[0] in self.numbers or self._rounds_to(digits, found[0]))
+
+    def _rounds_to(self, digits: str, value: float) -> bool:
+        """Whether it is a longer number that was cut or rounded, behind its point alone."""
+        decimals = len(digits.partition(".")[2])
+        if not decimals or len(digits) <= LEAST_ROUNDED:
+            return False
+        return any(abs(number - value) < 10.0**-decimals for number in self.numbers)
 
     def _is_dated(self, date: tuple[int, int, int]) -> bool:
         return date in self.dates or (0, *date[1:]) in self.dates
 
     def _leads_to(self, path: str) -> bool:
-        """A folder that is named, and behind it a path that is named."""
+        """A folder that is named, and behind it a path that is named without another folder.
+
+        At once, as a diff names it, or one by one, as the branches of a tree are.
+        """
         places = [place for place, letter in enumerate(path) if letter == "/"]
-        return any(path[:place] in self.text and path[place + 1 :] in self.text for place in places)
+        ends = (path[place + 1 :] for place in places if path[:place] in self.text)
+        return any(
+            self._stands_bare(end) or all(map(self._stands_bare, end.split("/"))) for end in ends
+        )
 
     def _lists(self, joined: str) -> bool:
-        """Names that a slash joins, and no absolute path."""
-        if joined.startswith(("/", "~")):
-            return False
+        """Names that a slash joins, and no path to a file of another folder."""
         parts = joined.split("/")
+        is_path = "." in parts[-1] and "." not in parts[0]
+        if joined.startswith(("/", "~")) or (is_path and not self._stands_bare(parts[-1])):
+            return False
         return all(part in self.endings or (bool(part) and self._says(part)) for part in parts)
+
+    def _stands_bare(self, path: str) -> bool:
+        """Whether it is named with no folder before it."""
+        if path not in self._bare:
+            bare = rf"(?<![\w./~-])(?:\./|[ab]/)?{re.escape(path)}(?![\w-])"
+            self._bare[path] = path in self.text and bool(re.search(bare, self.text))
+        return self._bare[path]
 
 
 class SaidText(SourceText):
@@ -185,12 +244,27 @@ class SaidText(SourceText):
         if kind is Kind.PATH and folder:
             lines = (plain(line) for line in self._said.split("\n"))
             return any(_stands(folder, line) and _stands(end, line) for line in lines)
-        return kind is Kind.NUMBER and any(map(self._is_dated, _dates(name)))
+        if kind is not Kind.NUMBER:
+            return False
+        return any(map(self._is_dated, _dates(name))) or name in self.between
+
+    @cached_property
+    def between(self) -> frozenset[str]:
+        """Numbers of which the first and the last are told: `ports 1300 to 1312`."""
+        ends = ((int(a), int(b)) for a, b in _RANGE.findall(self.text) if len(a) == len(b))
+        near = (range(a, b + 1) for a, b in ends if b - a <= LONGEST_RANGE)
+        return frozenset(str(number) for numbers in near for number in numbers)
 
 
 def _stands(name: str, text: str) -> bool:
     """Whether a text has it as a whole."""
     return name in text and bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text))
+
+
+def _is_number_of(number: str, text: str) -> bool:
+    """Whether a text has it as no piece of a longer number."""
+    whole = rf"(?<!\d)(?<!\d\.)0*{re.escape(number)}(?!\d)"
+    return number in text and bool(re.search(whole, text))
 
 
 def plain(text: str) -> str:
@@ -204,6 +278,7 @@ def line_count(text: str) -> int:
 
 def _decoded(text: str) -> str:
     text = _CODE_POINT.sub(lambda code: chr(int(code[1], 16)), text)
+    text = unquote(text) if "%" in text else text
     text = text.replace('\\"', '"').replace("\\/", "/")
     return text.replace("\\r", "\n").replace("\\n", "\n").replace("\\t", " ")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from statecomp.errors import SummaryFailed
@@ -14,7 +14,8 @@ from statecomp.history.given import NotGiven, given
 from statecomp.history.interaction import Call, Interaction
 from statecomp.history.situation import Situation
 from statecomp.history.text import COMMON, Kind, identifiers
-from statecomp.records.extracting.arguments import acted
+from statecomp.records.extracting.arguments import RUN_KEYS, acted
+from statecomp.records.extracting.ending import ending_of
 from statecomp.records.extracting.pieces import FENCED
 from statecomp.records.extracting.reading.noise import guesses, intends, without_shown
 from statecomp.records.extracting.units import of_step
@@ -28,6 +29,8 @@ ENTRY_CHARS = 160
 BESIDE_CHARS = 40
 """What is quoted on each side of a name: enough for its label."""
 
+OWN_WORDS, FAILED = "the agent's own words", ", of a step that failed"
+
 # Each runs to its end marker or to the end of the text, so no beginning is ever tried twice.
 _HEREDOC = re.compile(
     r"<<-?[ \t]*(['\"]?)(\w{1,40})\1[^\n]*\n"
@@ -35,16 +38,15 @@ _HEREDOC = re.compile(
     re.MULTILINE,
 )
 _EDIT = re.compile(r"^edit \d+:\d+[^\n]*\n(?:(?!end_of_).*\n)*(?:(?!end_of_).+\Z)?", re.MULTILINE)
-_RUN_KEYS = frozenset(
-    {"command", "cmd", "code", "script", "keystrokes", "input", "bash", "commands"}
-)
 _ENTRY_NUMBER = re.compile(
     r"\A\W*\d+(?:-\d+)?[.:)]\s|\b[Ss]teps? \d+(?:(?:-| to | and |, )\d+)*|"
     # What an extract counted itself.
-    r"\bitem \d+(?=[;:\n]|\Z)|\band \d+ more\b|\b\d+ (?:[\w ]{1,40} )?listed\b|"
+    r"\bitem \d+(?=[;:\n]|\Z)|\(\d+ more not shown\)|\b\d+ (?:[\w ]{1,40} )?listed\b|"
     r"(?:-> |\(|-> ok, |file of )[\d,]+ (?:lines?|characters|fields?|things?)(?=[);\n]|\Z)|"
-    r"(?:-> |\()lines \d+-\d+(?: of \d+)?(?=[);\n]|\Z)"
+    r"(?:-> |\(|: )lines \d+-\d+(?: of \d+)?(?=[);\n]|\Z)"
 )
+_ARGUMENTS = re.compile(r"(?<=\w)\(\d[\d,]{1,60}\)")
+"""Numbers handed to a function: `pow(17,128,3329)` names no number of millions."""
 _CALLED = re.compile(r"\s*(?:\[\{|\{['\"])")
 """Data in the words of the agent: what a client wrote of its calls, which are told elsewhere."""
 _SENTENCE = re.compile(r"(?:\S+ ){3,}\S+[.!?]\Z")
@@ -62,7 +64,7 @@ def verify(record: Record, span: Sequence[Interaction], situation: Situation) ->
     made_up = inventions(record, span, situation)
     if not made_up:
         return completed(record, span, situation)
-    left = mended(record, dict.fromkeys(made_up, ""))
+    left = record.changed(dict.fromkeys(made_up, ""))
     if not left:
         names = ", ".join(repr(name) for names in made_up.values() for name in names[:3])
         raise SummaryFailed(f"the summary names {names}, which its source does not contain")
@@ -76,7 +78,7 @@ def inventions(
     source = SourceText(span)
     elsewhere = SourceText((*situation.before, *situation.after))
     found: dict[str, list[str]] = {}
-    for entry in _entries(record):
+    for entry in record.entries:
         names = [
             name
             for name, kind in _claims(entry).items()
@@ -88,17 +90,6 @@ def inventions(
         if names:
             found[entry] = names
     return found
-
-
-def mended(record: Record, mends: Mapping[str, str]) -> Record:
-    """The record with some entries replaced; by nothing, they are left out."""
-    changed = {
-        field.name: tuple(
-            said for entry in getattr(record, field.name) if (said := mends.get(entry, entry))
-        )
-        for field in fields(record)
-    }
-    return replace(record, **changed)
 
 
 def owed(span: Sequence[Interaction], rest: FactIndex) -> Mapping[str, Kind]:
@@ -138,12 +129,10 @@ def completed(record: Record, span: Sequence[Interaction], situation: Situation)
     missing = {name: kind for name, kind in missing.items() if name not in ends}
     if not missing:
         return record
-    told = [
-        (line, all(missing[name] in _PLACES for name in names))
-        for line, names in _quoted(missing, span)
-    ]
-    words = (line for line, located in told if not located)
-    places = (line for line, located in told if located)
+    words, places = list[str](), list[str]()
+    for line, names, placed in _quoted(missing, span):
+        located = placed and all(missing[name] in _PLACES for name in names)
+        (places if located else words).append(line)
     return replace(record, facts=(*record.facts, *words), locations=(*record.locations, *places))
 
 
@@ -166,23 +155,31 @@ def _names(text: str, name: str, kind: Kind) -> bool:
 
 def _quoted(
     debts: Mapping[str, Kind], span: Sequence[Interaction]
-) -> Iterator[tuple[str, Sequence[str]]]:
-    """For each step, the words around the names it is the first to hold, and these names."""
+) -> Iterator[tuple[str, Sequence[str], bool]]:
+    """For each step, the words around the names it is the first to hold, and these names.
+
+    Last whether they may be looked up: not what a call sent in vain, or a plan was about.
+    """
     left = dict(debts)
     for member in span:
         pieces: list[str] = []
         named: list[str] = []
+        end = ending_of(member)
+        placed = fine = not (end.failed or end.said)
         for line in _lines_of(member) if left else ():
             here = {name: left[name] for name in identifiers(line.text) if name in left}
             if here and (piece := _around(here, line)):
                 pieces.append(piece)
                 named += here
+                bare = here.keys() >= {*piece.split(", ")}
+                placed = placed and not (line.spoken and bare)
             for name in here:
                 del left[name]
         if pieces:
-            yield quoting(f"{member.number}, the agent's own words:", pieces), named
+            head = OWN_WORDS if fine else f"{OWN_WORDS}{FAILED}"
+            yield quoting(f"{member.number}, {head}:", pieces), named, placed
     if alone := [name for name, kind in left.items() if leads(name, kind)]:
-        yield f"also named by the agent: {', '.join(alone)}", alone
+        yield f"also named by the agent: {', '.join(alone)}", alone, False
 
 
 class _Line(NamedTuple):
@@ -200,8 +197,8 @@ def _lines_of(member: Interaction) -> Iterator[_Line]:
         yield _Line(call.name, spoken=False, whole=True)
         for key, value in _arguments(call):
             first, *others = value.split("\n")
-            yield _Line(f"{key}: {first}", spoken=False, whole=key in _RUN_KEYS)
-            yield from (_Line(line, spoken=False, whole=key in _RUN_KEYS) for line in others)
+            yield _Line(f"{key}: {first}", spoken=False, whole=key in RUN_KEYS)
+            yield from (_Line(line, spoken=False, whole=key in RUN_KEYS) for line in others)
 
 
 def _around(names: Mapping[str, Kind], line: _Line) -> str:
@@ -246,7 +243,7 @@ def own_identifiers(member: Interaction) -> Mapping[str, Kind]:
     _divide(str(message[0]) if message else without_shown(member.said), prose, bodies)
     for call in member.calls:
         for key, value in _arguments(call):
-            if key in _RUN_KEYS:
+            if key in RUN_KEYS:
                 _divide(value, commands if "\n" not in value.strip() else bodies, bodies)
             elif value.count("\n") <= BODY_LINES:
                 prose.append(value)
@@ -316,11 +313,7 @@ def _arguments(call: Call) -> Iterator[tuple[str, str]]:
         yield str(key), value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _entries(record: Record) -> Iterator[str]:
-    for field in fields(record):
-        yield from getattr(record, field.name)
-
-
 def _claims(entry: str) -> Mapping[str, Kind]:
     """The identifiers of an entry, leaving aside the step numbers that we wrote ourselves."""
-    return identifiers(_JOINT.sub("\n", _ENTRY_NUMBER.sub(" ", entry)))
+    apart = _ARGUMENTS.sub(lambda found: found[0].replace(",", ", "), entry)
+    return identifiers(_JOINT.sub("\n", _ENTRY_NUMBER.sub(" ", apart)))

@@ -105,8 +105,11 @@ def _blocks(runs: Sequence[FoldRun], number: int, *, by_group: bool, seed: int) 
     """Blocks of about equal size and alike in domains; independent of the order of `runs`."""
     units = _units(runs, by_group=by_group)
     if len(units) < number:
-        things = "groups" if by_group else "runs"
-        raise BadInput(f"{len(units)} {things} cannot be parted into {number} blocks")
+        things = "tasks" if by_group else "runs"
+        raise BadInput(
+            f"the labelled {things} are {len(units)}, and {number} are needed, so that some are "
+            f"held out; label runs of more {things}"
+        )
     Random(seed).shuffle(units)
     # Large groups first, while there is still room to level them, and each domain dealt evenly;
     # sorting is stable, so what is alike stays shuffled.

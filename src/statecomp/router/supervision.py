@@ -77,21 +77,22 @@ def supervised_pairs(
     if not known:
         raise BadInput("none of the runs has a label; were the labels made from other runs?")
     if forecasts is not None:
-        _check(forecasts, known)
+        must_fit(forecasts, known)
     return tabled(known, [*mapped(FeatureJob(reader), known)], labels, forecasts)
 
 
-def _check(forecasts: Forecasts, readings: Sequence[Reading]) -> None:
+def must_fit(forecasts: Forecasts, readings: Sequence[Reading]) -> None:
+    """Refuses forecasts of no run here, and of a step that a run does not have."""
     for reading in readings:
         for k, ready in forecasts.get(reading.id, {}).items():
             if ready and k not in reading.checkpoints:
                 problem = (
-                    f"name steps of run {reading.id!r} at checkpoint {k}, which it does not have"
+                    f"name steps of run {reading.id!r} at checkpoint {k}, which it does not have; "
+                    "were they made from others?"
                 )
-                raise BadInput(f"{problem}, which it does not have", field="forecasts")
+                raise BadInput(problem, field="forecasts")
     if not any(forecasts.get(reading.id) for reading in readings):
-        problem = "name none of the labelled runs; were they made from others?"
-        raise BadInput(problem, field="forecasts")
+        raise BadInput("name none of the runs; were they made from others?", field="forecasts")
 
 
 def tabled(

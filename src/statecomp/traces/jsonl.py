@@ -70,7 +70,7 @@ def run_of(record: Any, *, source: str = "", default_id: str = "run") -> Traject
         record = {"messages": record}
     if not isinstance(record, Mapping):
         raise BadInput(f"is a JSON {_kind(record)}; expected a run or a list of messages")
-    key = "messages" if "messages" in record else "input"
+    key = "input" if "input" in record and "messages" not in record else "messages"
     messages = record.get(key)
     if not isinstance(messages, list) or not messages:
         raise BadInput("is missing, or is not a list with at least one message", field=key)

@@ -84,6 +84,8 @@ _REFERENCE = ("$", "{", "<", "%", "*", "[masked:")
 _PASSES = 4  # a mask can free the word behind it, which the secret itself had joined
 _STANDS_ALONE = 12  # shorter values could be ordinary words elsewhere
 _PASSWORD_ALONE = 8  # unless they are passwords and no words
+PART = 20
+"""Of a longer secret so much of its beginning or its end tells enough of it."""
 _SURE = ("password-hash", "service-token")
 _CODE = re.compile(r"[(){}\[\]]|::|->|\s|^[\w.]*\.\w+$|/")
 
@@ -93,6 +95,7 @@ class Masker:
     """Masks one run at a time and counts, over all of them, how many secrets it replaced."""
 
     counts: Counter[str] = field(default_factory=Counter)
+    parts: set[str] | None = None  # beginnings and ends of what was found, where they are wanted
 
     def masked(self, value: Any, known: dict[str, str] | None = None) -> Any:
         """A JSON value with its secrets masked; everything else is as it was.
@@ -108,6 +111,11 @@ class Masker:
     def learn(self, value: Any, known: dict[str, str]) -> None:
         """Add what a value gives away to what is known of its conversation."""
         self._walk(value, known)
+
+    def tells_part(self, text: str) -> bool:
+        """Whether a text holds the beginning or the end of a secret, as one that was cut does."""
+        found = self.parts or set()
+        return bool(found) and any(text[n : n + PART] in found for n in range(len(text)))
 
     def text(self, text: str) -> str:
         """A text with its secrets masked."""
@@ -161,7 +169,10 @@ class Masker:
             return secret
         mask = self._mask(kind, secret, {})
         if kind == "private-key":
-            found.update(dict.fromkeys(lines_of_key(secret), mask))
+            lines = lines_of_key(secret)
+            found.update(dict.fromkeys(lines, mask))
+            for line in lines:
+                self._keep_parts(line)
         return mask
 
     def _context(self, match: re.Match[str], found: dict[str, str]) -> str:
@@ -176,10 +187,15 @@ class Masker:
 
     def _mask(self, kind: str, secret: str, found: dict[str, str]) -> str:
         self.counts[kind] += 1
+        self._keep_parts(secret)
         if secret not in found:
             raw = secret.encode("utf-8", "surrogatepass")
             found[secret] = f"[masked:{kind}:{blake2b(raw, digest_size=2).hexdigest()}]"
         return found[secret]
+
+    def _keep_parts(self, secret: str) -> None:
+        if self.parts is not None and len(secret) > PART:
+            self.parts |= {secret[:PART], secret[-PART:]}
 
     def _replaced(self, value: Any, masks: Mapping[str, str]) -> Any:
         """Values that some context gave away, masked where they stand without it."""

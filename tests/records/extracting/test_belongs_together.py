@@ -141,13 +141,15 @@ def test_what_all_rows_share_is_not_counted_as_a_row() -> None:
     assert 5 in UnitTotals.of(units).below.values()
 
 
-def test_lines_below_a_title_are_counted() -> None:
+def test_a_part_of_the_lines_below_a_title_ends_in_dots() -> None:
     lines = [
         f"  Check {n} of the pump, which takes its time: {'FAIL' if n % 3 else 'PASS'}"
         for n in range(40)
     ]
     seen = "\n".join(("Compliance of all the parts:", *lines))
-    assert "more lines)" in written(step(1, "{}", seen, name="run"), step(2, seen=PADDING)).body
+    body = written(step(1, "{}", seen, name="run"), step(2, seen=PADDING)).body
+    assert body.split("\n- 2.")[0].endswith("\n    ...")
+    assert " more" not in body
 
 
 def test_one_of_several_results_is_not_the_outcome() -> None:
@@ -343,6 +345,6 @@ def test_a_guess_is_not_torn_from_its_perhaps() -> None:
 
 def test_what_the_agent_wrote_and_was_shown_again_is_no_rule() -> None:
     text = "# How to\n\nTo verify:\n1. The loader must run.\n2. The system must go on.\n"
-    given = json.dumps({"path": "notes.md", "content": text + "It is so. " * 30})
+    given = json.dumps({"path": "rules.md", "content": text + "It is so. " * 30})
     record = written(step(1, given, text, name="write"), step(2, seen=PADDING))
     assert not record.constraints

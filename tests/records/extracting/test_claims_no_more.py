@@ -39,21 +39,24 @@ def test_a_window_of_a_file_says_which_lines_of_how_many() -> None:
     record = written(step(1, '{"path": "Version.java"}', seen, name="open"))
     assert "-> lines 1-100 of 170" in heads(record)[0]
     later = opened("/core/Version.java", 61, 160, 170)
-    assert "-> lines 61-160 of 170" in heads(written(step(1, seen=later, name="scroll")))[0]
+    assert (
+        "-> Version.java: lines 61-160 of 170"
+        in heads(written(step(1, seen=later, name="scroll")))[0]
+    )
 
 
 def test_a_whole_file_says_so() -> None:
     created = step(1, seen="[File: /x (1 lines total)]\n1:", name="create")
-    assert heads(written(created, step(2, seen=PADDING)))[0].endswith("-> a file of 1 line")
+    assert heads(written(created, step(2, seen=PADDING)))[0].endswith("-> x: a file of 1 line")
     seen = opened("/core/run.sh", 1, 40, 40)
-    assert "-> a file of 40 lines" in heads(written(step(1, seen=seen, name="open")))[0]
+    assert ": a file of 40 lines" in heads(written(step(1, seen=seen, name="open")))[0]
 
 
 def test_what_a_tool_says_beside_a_listing_is_its_outcome_and_its_orders_are_left_out() -> None:
     said = "File updated. Please review the changes and make sure they are correct.\n"
     seen = opened("/core/Version.java", 1, 100, 171, said)
     (line,) = heads(written(step(1, '{"at": 7}', seen, name="edit")))
-    assert "-> File updated. (lines 1-100 of 171)" in line
+    assert "-> File updated. (Version.java: lines 1-100 of 171)" in line
 
 
 @pytest.mark.parametrize(

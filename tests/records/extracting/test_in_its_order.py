@@ -137,7 +137,7 @@ def test_a_line_that_ends_in_data_is_read_as_data() -> None:
 def test_names_of_things_say_how_many_more_there_are() -> None:
     things = json.dumps([{"name": f"area:{n}"} for n in range(9)])
     lines = shown(step(1, seen=things), *(f"name: area:{n}" for n in range(4)))
-    assert lines == ["name: area:0, area:1, area:2, area:3 (and 5 more)"]
+    assert lines == ["name: area:0, area:1, area:2, area:3 (5 more not shown)"]
 
 
 def test_the_first_block_of_a_program_is_not_its_beginning() -> None:
@@ -298,9 +298,9 @@ def test_things_of_a_list_of_which_some_are_shown_say_how_many_more_there_are() 
     seen = json.dumps({"basic": {"name": "Line"}, "columns": columns})
     texts = [f"{key}: {value}" for column in columns[:3] for key, value in column.items()]
     lines = shown(step(1, seen=seen), *texts)
-    assert lines[-1] == "  (and 2 more)"
+    assert lines[-1] == "  (2 more not shown)"
     everything = [f"{key}: {value}" for column in columns for key, value in column.items()]
-    assert "more)" not in shown(step(1, seen=seen), *everything)[-1]
+    assert "not shown" not in shown(step(1, seen=seen), *everything)[-1]
 
 
 def test_data_of_a_thing_stands_below_the_thing_however_long_it_is() -> None:

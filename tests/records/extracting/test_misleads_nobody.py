@@ -275,7 +275,7 @@ def test_things_that_are_called_alike_are_counted_each() -> None:
     things = [{"title": "Oats" if n < 3 else f"Rye {n}", "note": f"sack {n}"} for n in range(9)]
     units = units_of([step(1, seen=json.dumps(things))])
     kept = [unit for unit in units if unit.label in ("title: Rye 4", "title: Rye 7")]
-    assert "  (and 7 more)" in list(lines_of(kept, UnitTotals.of(units)))
+    assert "  (7 more not shown)" in list(lines_of(kept, UnitTotals.of(units)))
 
 
 def test_the_last_line_of_a_long_title_is_no_heading() -> None:
@@ -341,4 +341,4 @@ def test_the_things_of_several_calls_are_counted_each_by_itself() -> None:
     rooms = [unit for unit in units if unit.answer == 3 and unit.text == "rooms: 4"]
     told = list(lines_of(rooms, UnitTotals.of(units)))
     assert told
-    assert not [line for line in told if "more)" in line]
+    assert not [line for line in told if "not shown)" in line]

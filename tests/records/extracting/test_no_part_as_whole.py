@@ -42,7 +42,7 @@ def test_some_rules_of_a_section_are_no_constraints() -> None:
     rules = [f"{n}. Rule {n} must hold for all of the {n} parts of it, always." for n in range(9)]
     chatter = "\n".join(f"Sentence {n} about nothing at all." for n in range(60))
     seen = "# Handbook\n\n## Rules\n\n" + "\n".join(rules) + f"\n\n## Rest\n\n{chatter}"
-    record = written(step(1, seen=seen), step(2, seen=PADDING))
+    record = written(step(1, '{"path": "handbook.md"}', seen), step(2, seen=PADDING))
     listed = "\n".join(record.constraints)
     assert not listed or all(rule.partition(". ")[2] in listed for rule in rules)
 

@@ -139,7 +139,7 @@ def test_what_the_agent_stated_is_quoted_as_its_words_about_what_was_before() ->
 def test_a_name_that_stands_in_a_plan_is_given_without_the_plan() -> None:
     said = "That fails, so I will download the data with /opt/tools/fetch_all.sh and go on."
     span = [step(1, said=said, seen="ok")]
-    (line,) = verify(Record(facts=("1. run",)), span, Situation(FactIndex())).locations
+    _, line = verify(Record(facts=("1. run",)), span, Situation(FactIndex())).facts
     assert line == "1, the agent's own words: /opt/tools/fetch_all.sh"
 
 
@@ -222,11 +222,11 @@ def test_the_schema_of_a_tool_is_its_parameters() -> None:
     assert "required" not in body
 
 
-def test_a_part_of_a_list_says_how_much_is_missing() -> None:
+def test_a_part_of_a_list_says_that_something_is_missing() -> None:
     items = "\n".join(f"- entry {n} of the menu leads to /page/{n}/" for n in range(200))
     span = [step(1, seen=f"Menu:\n{items}\n")]
     record = written(*span)
-    assert " more)" in record.body
+    assert "\n    ...\n" in record.body
     assert not inventions(record, span, Situation())
 
 

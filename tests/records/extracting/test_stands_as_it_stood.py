@@ -52,7 +52,7 @@ def test_lines_that_did_not_follow_each_other_have_dots_between_them() -> None:
 def test_one_of_several_is_no_claim_of_its_title() -> None:
     span = step(1, seen="Found 3 matches in /srv:\n/srv/a.txt (1)\n/srv/b.txt (1)\n/srv/c.txt (1)")
     lines = shown(span, "/srv/a.txt (1)")
-    assert lines == ["Found 3 matches in /srv:", "  /srv/a.txt (1)", "  (and 2 more lines)"]
+    assert lines == ["Found 3 matches in /srv:", "  /srv/a.txt (1)", "  ..."]
 
 
 def test_sentences_of_the_agent_are_not_joined_into_one_it_never_said() -> None:

@@ -105,15 +105,25 @@ def study_shipped(
     fractions: Sequence[float] = FRACTIONS,
     members: int = MEMBERS,
 ) -> RouterStudy:
-    """The recipe of the shipped router: labels and forecasts, calibrated as it is."""
-    plan = TrainingPlan(seed=how.seed)
-    corpus = corpus_of(material, plan)
+    """The shipped recipe on evidence read anew, at every checkpoint."""
+    corpus = corpus_of(material, TrainingPlan(seed=how.seed))
     less = frozenset(run.name for run in corpus.more)
-    learners: dict[str, Learner] = {
-        "committee": Committee(parts=members, untrusted=less, seed=how.seed)
-    }
+    return study_recipe(corpus.pairs, less, how, fractions, members)
+
+
+def study_recipe(
+    pairs: Pairs,
+    less: Collection[str],
+    how: Judging = PLAINLY,
+    fractions: Sequence[float] = FRACTIONS,
+    members: int = MEMBERS,
+) -> RouterStudy:
+    """The recipe of the shipped router: labels and forecasts, calibrated as it is; of the runs
+    whose labels are trusted `less` it only learns."""
+    plan = TrainingPlan(seed=how.seed)
+    committee = Committee(parts=members, untrusted=frozenset(less), seed=how.seed)
     choice = Choice(calibration=plan.calibration, aim=plan.aim)
-    return study_router(corpus.pairs, learners, how, fractions, less, choice)
+    return study_router(pairs, {"committee": committee}, how, fractions, less, choice)
 
 
 def _with_less(fold: Fold, pairs: Pairs, fraction: float, seed: int) -> Fold:

@@ -39,6 +39,8 @@ NAMES = {"platt": "Platt"}
 READY_LOOK, KEEP_LOOK, COVERAGE_LOOK, *OTHER_LOOKS, RANKING_LOOK = LOOKS
 """One thing looks the same in every figure; the READY share of what is taken looks as READY."""
 MEASURE_LOOKS = {"auroc": RANKING_LOOK, "keep_pr_auc": KEEP_LOOK}
+SURE = 0.8
+"""Below it there are few pairs, so that bins there hardly count in the error."""
 FEWEST = 20
 """Precision of fewer selected pairs is noise, and not drawn."""
 
@@ -72,7 +74,7 @@ def score_distributions(study: RouterStudy) -> Figure:
     above = auroc(study.scores, study.ready)
     said = "" if above is None else f": READY above KEEP {100 * above:.0f} times in 100"
     axes.set(title=f"Router scores{said}", ylabel="density (each label has area one)")
-    _score_axis(axes, "calibrated score")
+    _score_axis(axes, "calibrated score; the outermost bars hold all beyond")
     figure.legend(loc="outside lower center", ncols=2)
     return figure
 
@@ -157,7 +159,8 @@ def calibration(study: RouterStudy) -> Figure:
             linewidth=2.4 if used else 1.2,
             label=f"{name}: ECE {off:.3f}",
         )
-    axes.set(xlabel="mean score of the bin", ylabel="READY share of the bin")
+    surely = f"{np.mean(study.scores > SURE):.0%} of the pairs score over {SURE:g}"
+    axes.set(xlabel=f"mean score of the bin ({surely})", ylabel="READY share of the bin")
     axes.set(xlim=(0, 1), ylim=(0, 1.02), aspect="equal")
     axes.legend(loc="upper left")
     return figure

@@ -23,8 +23,8 @@ export function commitView(id) {
   function draw(commit) {
     state = commit.state;
     replace(node,
-      el("div", { class: "commit-top" }, el("p", {}, badge(commit.state), " ", STATES[commit.state]), undoButton(commit)),
-      el("div", { class: "reasons" }, scoresPart(commit), gatePart(commit.gate), commit.router ? el("p", { class: "note" }, `Scored by router ${visible(commit.router)}.`) : null),
+      el("div", { class: "commit-top" }, el("p", {}, badge(commit.state), " ", commit.within ? `The task is finished: the record of interactions ${commit.within} goes out in place of this one.` : STATES[commit.state]), undoButton(commit)),
+      el("div", { class: "reasons" }, scoresPart(commit), gatePart(commit.gate), commit.router ? el("p", { class: "note" }, `Scored by the router “${visible(commit.router)}”.`) : null),
       regretsPart(commit),
       el("div", { class: "beside" },
         column(`Summary · ${counted(commit.summary_tokens, "token")}`, "summary-text", el("pre", {}, visible(commit.summary))),

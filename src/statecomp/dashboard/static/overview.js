@@ -27,7 +27,7 @@ export function overviewPage(root) {
     if (!news) return;
     data = news;
     const none = !data.totals.requests && !data.sessions.length;
-    replace(byId("totals"), none ? welcome() : totalsPart(data.totals));
+    replace(byId("totals"), none ? welcome() : totalsPart(data.totals, data.records));
     byId("sessions").hidden = none;
     drawList();
   }
@@ -55,7 +55,7 @@ function welcome() {
     el("p", { class: "note" }, "Where the proxy asks for a token, put it into the address: ", el("code", {}, `${here}/t/TOKEN/v1`), "."));
 }
 
-function totalsPart(totals) {
+function totalsPart(totals, records) {
   const { usage, observed } = totals, real = acted(totals);
   return [
     real.requests || !observed.requests ? heroes(real, "Dollars saved", "Tokens saved", "sent") : null,
@@ -64,8 +64,8 @@ function totalsPart(totals) {
       fact("Requests", whole.format(totals.requests), observed.requests ? `${whole.format(observed.requests)} of them only observed` : "through this proxy"),
       fact("From the cache", share(usage.cached, usage.input), usage.input ? `${tokens(usage.cached)} of ${tokens(usage.input)} input tokens, as the provider reports` : "no provider has reported usage yet"),
       fact("Written to the cache", share(usage.written, usage.input), usage.input ? `${tokens(usage.written)} tokens, as the provider reports` : "no provider has reported usage yet"),
-      fact("Commits that stand", whole.format(totals.commits), "spans replaced by a summary"),
-      totals.record_dollars ? fact("Records by a model", money(totals.record_dollars), "part of what was sent") : null,
+      fact("Commits", whole.format(totals.commits), "spans replaced by a summary, and not taken back"),
+      totals.record_dollars || records ? fact("Records by a model", money(totals.record_dollars), `part of what was sent${records ? `; ${money(records.today)} of it today${records.day === null ? "" : `, of ${money(records.day)} that they may cost a day`}` : ""}`) : null,
       fact("Regrets", whole.format(totals.regrets), "later steps that wanted what was taken", totals.regrets ? "regretted" : null)),
     el("p", { class: "note footing" }, "Raw is the history that agents sent to the proxy, system prompt included; sent is what went on to the model. ", beside(totals), "Dollars are those of whole requests by the price book, with prompt caching where the provider or the client caches."),
   ];

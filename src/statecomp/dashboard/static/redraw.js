@@ -6,7 +6,7 @@ export function replace(node, ...children) {
   node.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   if (key !== undefined) [...node.querySelectorAll("[data-key]")].find((found) => found.dataset.key === key)?.focus({ preventScroll: true });
 }
-export function badge(text) { return el("span", { class: `badge ${text}` }, text); }
+export function badge(text, more = "") { return el("span", { class: `badge ${text}` }, text, more); }
 export function fact(term, value, small, tone) {
   return el("div", {}, el("dt", {}, term), el("dd", { class: tone }, value, small ? el("small", {}, small) : null));
 }

@@ -1,6 +1,6 @@
 // Two routers that are only observed: what each would have done with the same requests.
 import { money, tokens } from "./numbers.js";
-import { el, percent, visible, whole } from "./tools.js";
+import { counted, el, percent, visible, whole } from "./tools.js";
 
 const ROWS = [
   ["would not have been sent", (side) => `${tokens(side.tokens)} tokens (${percent(side.saved, 1)})`],
@@ -14,7 +14,7 @@ const ROWS = [
 export function rivalsPart({ requests, steps, both, agreement, sides }) {
   return el("div", { class: "rivals" },
     el("h3", {}, "Two routers, observed"),
-    el("p", { class: "note" }, `${whole.format(requests)} requests with ${whole.format(steps)} steps since the start, sent as they came. Both would have replaced ${whole.format(both)} steps, ${percent(agreement, 0)} of those that either would have. A step is settled when a later one wanted it, or none did for 20 steps.`),
+    el("p", { class: "note" }, `${counted(requests, "request")} with ${counted(steps, "step")} since the start, sent as they came. Both would have replaced ${counted(both, "step")}, ${percent(agreement, 0)} of those that either would have. A step is settled when a later one wanted it, or none did for 20 steps.`),
     el("div", { class: "scroll" }, el("table", { class: "watch" },
       el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "left" }, ""), sides.map((side) => el("th", { scope: "col" }, visible(side.name))))),
       el("tbody", {}, ROWS.map(([name, cell]) => el("tr", {}, el("th", { class: "left" }, name), sides.map((side) => el("td", {}, cell(side)))))))));

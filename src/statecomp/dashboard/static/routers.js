@@ -7,7 +7,7 @@ const EVERY_MS = 30000;
 
 export function routersPart() {
   const root = el("section", { class: "card routers", "aria-labelledby": "routers-title", hidden: true });
-  let asked = -EVERY_MS, data = null;
+  let asked = -EVERY_MS, data = null, opened = null;
 
   async function refresh(signal) {
     if (performance.now() - asked < EVERY_MS) return;
@@ -24,7 +24,7 @@ export function routersPart() {
       trouble ? el("p", { class: "warn", role: "alert" }, visible(trouble)) : "",
       data.switchable && data.routers.length ? list(data, change) : "",
       data.rivals ? rivalsPart(data.rivals) : "",
-      data.watch.clients.length ? held(data.watch, root.querySelector("details")?.open) : "");
+      data.watch.clients.length ? held(data.watch, opened, (wish) => { opened = wish; }) : "");
   }
   async function change(asked) {
     try { show(await asked()); } catch (error) { show(null, error.message); }
@@ -50,14 +50,14 @@ function told({ better, sessions, labels, auroc, against }) {
 
 // Of the steps that were replaced and of which it is settled whether anybody came back.
 // The tables open by themselves where something drifts, and stay as a person left them.
-function held({ clients, kinds, curve, routers, prices }, opened = false) {
+function held({ clients, kinds, curve, routers, prices }, opened, choose) {
   const loud = clients.filter((client) => client.drifts);
   return el("div", {},
     el("h3", {}, "Do the scores hold?"),
     el("p", { class: loud.length ? "warn" : "note" }, loud.length
       ? loud.map((client) => `With ${visible(client.name)} more comes back than the scores say, beyond chance: its gates are ${client.caution} times stricter until that ends.`).join(" ")
       : "With no client more comes back than chance allows for the scores it was given; one with fewer than ten settled steps is not judged yet."),
-    el("details", { open: opened || loud.length ? "" : null }, el("summary", {}, "What came back, by score and by kind of step"),
+    el("details", { open: opened ?? loud.length > 0 ? "" : null }, el("summary", { onclick: (click) => choose(!click.currentTarget.parentNode.open) }, "What came back, by score and by kind of step"),
       el("div", { class: "scroll" }, table("score", curve), table("client · kind of step", kinds), routers.length > 1 ? table("router", routers) : null)),
     prices.length ? el("p", { class: "note" }, prices.map(priced).join(" ")) : null);
 }

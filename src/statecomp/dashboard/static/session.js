@@ -92,7 +92,7 @@ export function sessionPage(root, id, opened) {
   return { refresh, open: show, tick: drawAges, close: () => { window.removeEventListener("resize", resized); cells.close(); } };
 }
 
-function head({ session, requests, parent }) {
+function head({ session, requests, parent, record_limit: limit }) {
   const { totals } = session;
   const { usage, observed } = totals, real = acted(totals), all = observed.requests > 0 && !real.requests;
   const mode = requests.at(-1)?.mode ?? "";
@@ -106,9 +106,9 @@ function head({ session, requests, parent }) {
       all ? null : savedFacts(real, ["Dollars saved", "Tokens saved", "sent"]),
       observed.requests ? savedFacts(observed, ["Dollars, would have saved", "Tokens, would have saved", "would be sent"]) : null,
       totals.outside_tokens ? wholeFact(all ? observed : real, totals.outside_tokens, all ? "would be sent" : "sent") : null,
-      fact("Requests", whole.format(totals.requests), all ? `${counted(observed.commits, "commit")} observed` : `${counted(totals.commits, "commit")} that stand`),
+      fact("Requests", whole.format(totals.requests), all ? `${counted(observed.commits, "commit")} observed` : `${counted(totals.commits, "commit")}, not taken back`),
       fact("From the cache", share(usage.cached, usage.input), usage.input ? `${share(usage.written, usage.input)} written, as the provider reports` : "the provider has reported no usage"),
-      totals.record_dollars ? fact("Records by a model", money(totals.record_dollars), "part of what was sent") : null,
+      totals.record_dollars ? fact("Records by a model", money(totals.record_dollars), `part of what was sent${limit === null ? "" : `, of ${money(limit)} that they may cost here`}`) : null,
       all ? null : fact("Regrets", whole.format(totals.regrets), "later steps that wanted what was taken", totals.regrets ? "regretted" : null),
       observed.requests ? fact("Regrets, would have been", whole.format(observed.regrets), "later steps that wanted what would have been taken", observed.regrets ? "regretted" : null) : null),
   ];
@@ -131,7 +131,7 @@ function commitRow(commit, open, onToggle, views) {
   const figures = `${whole.format(commit.source_tokens)} → ${whole.format(commit.summary_tokens)} tokens`;
   return el("div", { class: open ? "commit open" : "commit", "data-commit": commit.id },
     el("h3", {}, el("button", { type: "button", class: "commit-line", "aria-expanded": String(open), "data-key": commit.id, onclick: onToggle },
-      el("span", { class: "turn", "aria-hidden": "true" }), el("span", { class: "commit-name" }, `Interactions ${steps(commit)}`), badge(commit.state),
+      el("span", { class: "turn", "aria-hidden": "true" }), el("span", { class: "commit-name" }, `Interactions ${steps(commit)}`), badge(commit.state, commit.within && ` in ${commit.within}`),
       el("span", { class: "commit-figures" }, figures, el("b", {}, `−${shortened(commit)}`.replace("−−", "+"))),
       el("span", { class: "commit-where" }, commit.request ? `request ${commit.request}` : "", commit.lowest === null ? "" : ` · lowest score ${commit.lowest.toFixed(2)}`),
       commit.regrets ? el("span", { class: "regretted" }, counted(commit.regrets, "regret")) : null)),

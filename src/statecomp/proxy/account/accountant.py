@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from queue import Full, Queue
-from threading import Event, Lock, Thread
+from threading import Event, Thread
 from time import monotonic
+from typing import TypeAlias
 
 from statecomp.checkpoint import first_change
 from statecomp.controller.prices import PriceBook
@@ -18,9 +19,10 @@ from statecomp.ledger.ledger import Ledger
 from statecomp.proxy.account.bills import Biller, Cached, Prefix
 from statecomp.proxy.account.exchange import Exchange
 from statecomp.proxy.account.families import Families
-from statecomp.proxy.account.notes import note_of
+from statecomp.proxy.account.notes import NOT_YET, note_of
 from statecomp.proxy.account.regret import RegretMeter
 from statecomp.proxy.account.rows import decided, entries_of, grid_of, outcome_of, session_row
+from statecomp.proxy.account.undecided import Undecided
 from statecomp.proxy.metrics import Metrics
 from statecomp.proxy.sessions import title_of
 from statecomp.recent import LruCache
@@ -44,6 +46,17 @@ class _Run:
     title: str = ""
     parent: str = ""
     stored: Prefix = ()  # whose messages are in the ledger already
+
+
+@dataclass
+class _Early:
+    """A request that is recorded before its decision is known, and how it was."""
+
+    exchange: Exchange
+    told: Told | None = None
+
+
+_Work: TypeAlias = Callable[[], Told | None]
 
 
 def _untold(request: Request, entries: Sequence[Entry]) -> None:
@@ -73,44 +86,38 @@ class Accountant:
         self._regrets = RegretMeter()
         self._families = Families(ledger)
         self._runs: LruCache[str, _Run] = LruCache(SESSIONS)
-        self._undecided: dict[str, deque[Exchange]] = {}
-        self._lock = Lock()
-        self._queue: Queue[Exchange | None] = Queue(most_waiting)
+        # When a decision ends, those behind it come all at once.
+        self._undecided = Undecided(most_waiting // 2, self._decided, self._undecided_yet)
+        self._queue: Queue[_Work | None] = Queue(most_waiting)
         self._said_at = -1e9
         self._closing = Event()
         self._thread = Thread(target=self._serve, name="statecomp-account", daemon=True)
         self._thread.start()
 
     def finish(self, exchange: Exchange) -> None:
-        """Record it once its decision is known too; decisions end within their deadline.
+        """Record it once its decision is known too, or where that takes long, before it is."""
+        self._undecided.enter(exchange)
 
-        A session's requests are recorded in the order they were answered in: each is numbered after
-        the one before it, and billed by what that one left in the cache.
-        """
-        with self._lock:
-            self._undecided.setdefault(exchange.session, deque()).append(exchange)
-        if exchange.decision is None:
-            self._advance(exchange.session)
-        else:
-            exchange.decision.add_done_callback(lambda _: self._advance(exchange.session))
+    def _decided(self, exchange: Exchange) -> None:
+        self._put(partial(self._whole, exchange))
 
-    def _advance(self, session: str) -> None:
-        with self._lock:
-            line = self._undecided.get(session, deque())
-            while line and (line[0].decision is None or line[0].decision.done()):
-                self._put(line.popleft())
-            if not line:
-                self._undecided.pop(session, None)
+    def _undecided_yet(self, exchange: Exchange) -> None:
+        """What is decided later is told of it then; only the decision keeps it until that."""
+        early = _Early(exchange)
+        self._put(partial(self._before_its_decision, early))
+        if exchange.decision is not None:
+            exchange.decision.add_done_callback(lambda _: self._put(partial(self._late, early)))
 
-    def _put(self, exchange: Exchange) -> None:
+    def _put(self, work: _Work) -> None:
         try:
-            self._queue.put_nowait(exchange)
+            self._queue.put_nowait(work)
         except Full:
             self._metrics.add("statecomp_ledger_dropped_total")
 
     def close(self, patience_s: float) -> None:
         """Write what is waiting, then end."""
         self._closing.set()
+        self._undecided.clear()
         try:
             self._queue.put(None, timeout=patience_s)
         except Full:
@@ -123,7 +130,7 @@ class Accountant:
 
     @property
     def waiting(self) -> int:
-        return self._queue.qsize()
+        return self._queue.qsize() + len(self._undecided)
 
     def _serve(self) -> None:
         ended = False
@@ -131,12 +138,12 @@ class Accountant:
             batch = self._gathered()
             ended = None in batch
             try:
-                self._write([exchange for exchange in batch if exchange is not None])
+                self._write([work for work in batch if work is not None])
             finally:
                 for _ in batch:
                     self._queue.task_done()
 
-    def _gathered(self) -> list[Exchange | None]:
+    def _gathered(self) -> list[_Work | None]:
         """What has come, after a moment for more: each transaction takes turns from requests."""
         batch = [self._queue.get()]
         if batch[0] is not None:
@@ -145,9 +152,9 @@ class Accountant:
             batch.append(self._queue.get())
         return batch
 
-    def _write(self, exchanges: Sequence[Exchange]) -> None:
+    def _write(self, waiting: Sequence[_Work]) -> None:
         """Together where that goes; else each alone, so that one takes no other with it."""
-        told = [one for exchange in exchanges if (one := self._told_of(exchange)) is not None]
+        told = [one for work in waiting if (one := self._told_of(work)) is not None]
         if len(told) > 1:
             try:
                 self._ledger.record_all(told)
@@ -163,9 +170,9 @@ class Accountant:
                 if (run := self._runs.get(one.session.id)) is not None:
                     run.stored = ()  # its history comes with its next request
 
-    def _told_of(self, exchange: Exchange) -> Told | None:
+    def _told_of(self, work: _Work) -> Told | None:
         try:
-            return self._account(exchange)
+            return work()
         except Exception as error:  # noqa: BLE001  the account must never stop a request
             self._failed(error)
             return None
@@ -176,12 +183,55 @@ class Accountant:
             self._said_at = monotonic()
             LOG.error("the ledger could not record a request (%s)", type(error).__name__)
 
-    def _account(self, exchange: Exchange) -> Told | None:
+    def _whole(self, exchange: Exchange) -> Told | None:
+        view = decided(exchange)
+        told = self._account(exchange, view)
+        if told is not None:
+            self._count(exchange, view, told.entries)
+        return told
+
+    def _before_its_decision(self, early: _Early) -> Told | None:
+        exchange = early.exchange
+        if exchange.decision is None or exchange.decision.done():
+            return self._whole(exchange)
+        note = exchange.note or NOT_YET
+        early.told = self._account(replace(exchange, decision=None, note=note), None)
+        return early.told
+
+    def _late(self, early: _Early) -> Told | None:
+        """A request that is told again takes its own place."""
+        exchange, told = early.exchange, early.told
+        raw = exchange.checkpoint.raw if exchange.checkpoint else None
+        if told is None or raw is None:
+            return None
+        view = decided(exchange)
+        entries = entries_of(exchange, view, raw) if view else []
+        self._count(exchange, view, entries)
+        if view is None:
+            return None
+        dollars = self._biller.records(exchange, view)
+        request = replace(
+            told.request,
+            sent_dollars=told.request.sent_dollars + dollars,
+            record_dollars=dollars,
+            grid=grid_of(raw, _shown(exchange, raw), view.scores),
+            note=note_of(exchange, view, ""),
+        )
+        return Told(told.session, request, entries)
+
+    def _count(self, exchange: Exchange, view: View | None, entries: Sequence[Entry]) -> None:
+        self._metrics.add("statecomp_decisions_total", outcome=outcome_of(exchange, view))
+        if entries:
+            self._metrics.add("statecomp_commits_total", len(entries), mode=_mode(exchange))
+        for call in view.side_calls if view else ():
+            self._metrics.add("statecomp_record_calls_total", kind=call.kind)
+        if view and (dollars := self._biller.records(exchange, view)):
+            self._metrics.add("statecomp_record_dollars_total", dollars)
+
+    def _account(self, exchange: Exchange, view: View | None) -> Told | None:
         raw = exchange.checkpoint.raw if exchange.checkpoint else None
         if not exchange.session or raw is None:
             return None
-        view = decided(exchange)
-        self._metrics.add("statecomp_decisions_total", outcome=outcome_of(exchange, view))
         run = self._runs.get(exchange.session) or self._resumed(exchange)
         run.number += 1
         run.title = run.title or title_of(raw)
@@ -190,25 +240,13 @@ class Accountant:
         regrets = self._look_for_regrets(exchange, run.number, raw)
         entries = entries_of(exchange, view, raw) if view else []
         self._runs.put(exchange.session, run)
-        observed = "observe" if exchange.mode == "observe" else "compress"
-        if entries:
-            self._metrics.add("statecomp_commits_total", len(entries), mode=observed)
         for regret in regrets:
-            self._metrics.add("statecomp_regrets_total", mode=observed, kind=regret.kind)
-        for call in view.side_calls if view else ():
-            self._metrics.add("statecomp_record_calls_total", kind=call.kind)
-        if request.record_dollars:
-            self._metrics.add("statecomp_record_dollars_total", request.record_dollars)
+            self._metrics.add("statecomp_regrets_total", mode=_mode(exchange), kind=regret.kind)
         self._told(request, entries)
         news = [] if run.stored == run.cached.raw else raw.messages
         run.stored = run.cached.raw
-        return Told(
-            session_row(exchange, title=run.title, parent=run.parent, started_s=run.started_s),
-            request,
-            entries,
-            regrets,
-            news,
-        )
+        row = session_row(exchange, title=run.title, parent=run.parent, started_s=run.started_s)
+        return Told(row, request, entries, regrets, news)
 
     def _resumed(self, exchange: Exchange) -> _Run:
         """A session of an earlier process goes on counting where it stood."""
@@ -221,9 +259,7 @@ class Accountant:
     def _request(self, exchange: Exchange, run: _Run, raw: History, view: View | None) -> Request:
         checkpoint = exchange.checkpoint
         assert checkpoint is not None
-        shown = checkpoint.view.history if checkpoint.view else raw
-        if exchange.sent_raw and exchange.mode != "observe":
-            shown = raw
+        shown = _shown(exchange, raw)
         before = run.cached.raw
         dollars = self._biller.bill(exchange, run.cached, raw, shown, view)
         run.note = note_of(exchange, view, run.note if before == run.cached.raw else "")
@@ -256,3 +292,14 @@ class Accountant:
         went = exchange.mode == "observe" or not exchange.sent_raw
         self._regrets.sent(exchange.tenant, raw, exchange.checkpoint.applied if went else ())
         return [Regret(exchange.session, number, one.commit, one.kind, one.detail) for one in found]
+
+
+def _shown(exchange: Exchange, raw: History) -> History:
+    """The history as it was sent; in observe mode, as it would have been."""
+    view = exchange.checkpoint.view if exchange.checkpoint else None
+    as_it_came = exchange.sent_raw and exchange.mode != "observe"
+    return raw if view is None or as_it_came else view.history
+
+
+def _mode(exchange: Exchange) -> str:
+    return "observe" if exchange.mode == "observe" else "compress"

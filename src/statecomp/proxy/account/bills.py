@@ -73,9 +73,12 @@ class Biller:
         ]
         cached.last_s, cached.outside = exchange.when_s, outside
         cached.raw, cached.sent = raw.ids, shown.ids
-        side = view.side_calls if view else ()
-        records = side_dollars(side, prices)
+        records = self.records(exchange, view) if view else 0.0
         return bills[0], bills[1] + records, records
+
+    def records(self, exchange: Exchange, view: View) -> float:
+        """What models were paid that wrote records for this decision."""
+        return side_dollars(view.side_calls, self._listed(exchange))
 
     def _listed(self, exchange: Exchange) -> Prices:
         prices = self.book.nearest(exchange.model)

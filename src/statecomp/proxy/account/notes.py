@@ -6,6 +6,8 @@ from statecomp.explain import BEFORE, COMMITTED, TOO_LATE, UNDECIDED, UNTOUCHABL
 from statecomp.proxy.account.exchange import STALE_NOTE, Exchange
 from statecomp.strategy import View
 
+NOT_YET = f"{UNDECIDED}: deciding took so long that this was written down before"
+
 
 def note_of(exchange: Exchange, view: View | None, before: str) -> str:
     """One sentence; `before` is that of the request before, if it was sent at the same state."""

@@ -39,8 +39,9 @@ class Document:
 
     `text` is empty where it came in another encoding than UTF-8, and must be written anew.
     `array` is where the list of messages begins, and the messages stand at `begins` to `ends`,
-    counted from there.  `news` is how much of the text was not recognised, and `marked` where the
-    client first asks for something to be cached, or -1.
+    counted from there.  `news` is how much of the text was not recognised, `marked` where the
+    client first asks for something to be cached, or -1, and `lists` how many brackets and braces
+    open in it at most.
     """
 
     text: str
@@ -51,6 +52,7 @@ class Document:
     ends: Sequence[int] = ()
     news: int = field(default=0, compare=False)
     marked: int = -1
+    lists: int = field(default=0, compare=False)
 
     @property
     def array(self) -> tuple[int, int]:
@@ -153,7 +155,16 @@ class _Reading:
         if self._space(place) != len(self._text):
             raise ValueError
         found = (self._text, self._body, self._key, self._values, self._begins, self._ends)
-        return Document(*found, len(self._text) - self._recognised, self._marked())
+        news = len(self._text) - self._recognised
+        return Document(*found, news, self._marked(), self._lists())
+
+    def _lists(self) -> int:
+        """Counted in what is new only; what took the place of something else counts beside it."""
+        known, start = self._known, 0
+        if known is not None and self._recognised:
+            start = self._values[self._key][0] + self._recognised
+        before = known.lists if known is not None and start else 0
+        return before + self._text.count("[", start) + self._text.count("{", start)
 
     def _marked(self) -> int:
         """Looked for in what is new only: looking through all of it costs as much as reading it."""

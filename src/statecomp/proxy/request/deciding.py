@@ -19,6 +19,7 @@ from statecomp.proxy.records import Caller, Writers
 from statecomp.proxy.request.arrived import Arrived
 from statecomp.proxy.request.reading import ReadRequest, RequestReader
 from statecomp.proxy.settings import ProxySettings, window_of
+from statecomp.proxy.tenants import secrets_among
 from statecomp.recent import LruCache
 from statecomp.strategy import Summarizer, View
 
@@ -41,7 +42,10 @@ class Decider:
         self._writes_at_once = self._method.writes_at_once
         self._definitions = Definitions(self._method.count)
         records = self._method.records
-        self._writers = Writers(records, trust_env=self.settings.trust_env) if records else None
+        self._writers = None
+        if records is not None:
+            trusts = self.settings.trust_env
+            self._writers = Writers(records, self.reader.engines.ledger, trust_env=trusts)
 
     async def before(
         self, request: ReadRequest, arrived: Arrived
@@ -155,12 +159,15 @@ class Decider:
     def _writer(self, request: ReadRequest, caller: Caller | None) -> Summarizer | None:
         if self._writers is None:
             return None
+        raw = request.raw
         return self._writers.of(
             request.engine.account,
             tenant=request.tenant,
             session=request.session,
             model=request.model,
             caller=caller,
+            # Asked of what was written, which takes longer than to read the conversation for it.
+            secret=lambda text: secrets_among(s.text for s in raw.segments)(text) if raw else False,
         )
 
     def _outside(self, request: ReadRequest) -> int:

@@ -101,7 +101,8 @@ class ProxyEndpoint:
         self, arrived: Arrived, receive: Receive, send: Send, progress: RequestProgress
     ) -> None:
         given, headers = arrived.headers, arrived.forwarded
-        upload = Upload(receive)
+        silence_s = self.settings.limits.body_s
+        upload = Upload(receive, silence_s)
         content: bytes | AsyncIterator[bytes] = b""
         if b"content-length" in given or b"transfer-encoding" in given:
             content = upload.pieces()
@@ -116,6 +117,8 @@ class ProxyEndpoint:
             except Fault:
                 if upload.broken:
                     raise ClientGone from None
+                if upload.late:
+                    raise Fault(408, f"nothing of the request came for {silence_s:g} s") from None
                 raise
             await self._relay(response, send, progress)
 

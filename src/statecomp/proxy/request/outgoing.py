@@ -61,11 +61,12 @@ def asking(going: Outgoing, protocol: str) -> Outgoing | None:
 async def read_refusal(answer: Answer) -> tuple[Answer, str]:
     """The same answer, not lost by reading, and the beginning of its text."""
     begun: list[bytes] = []
-    broken = None
+    size, broken = 0, None
     try:
         async for piece in answer.pieces:
             begun.append(piece)
-            if sum(map(len, begun)) > LONGEST:
+            size += len(piece)
+            if size > LONGEST:
                 break
     except BrokenOff as error:
         broken = error

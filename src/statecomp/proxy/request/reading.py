@@ -21,7 +21,7 @@ from statecomp.proxy.bodies.remembered import Documents
 from statecomp.proxy.bodies.unpacking import unpacked
 from statecomp.proxy.request.arrived import Arrived
 from statecomp.proxy.sessions import Kin, client_of, kin_of, model_of, session_of, tenant_of
-from statecomp.proxy.settings import ProxySettings
+from statecomp.proxy.settings import Limits, ProxySettings
 from statecomp.proxy.tenants import TenantCompressors
 from statecomp.proxy.turns import in_turns_of_the_loop
 from statecomp.wire.providers import provider_named
@@ -101,7 +101,7 @@ class RequestReader:
             if not self._quick(body):
                 return await self._beside(self._read, arrived, body)
             opened = self._opened(arrived, body)
-            if opened.document.news <= limits.news_bytes:
+            if _is_light(opened.document, limits):
                 return self._looked(arrived, body, opened)
             return await self._beside(self._looked, arrived, body, opened)
         except TimeoutError:
@@ -195,6 +195,15 @@ class RequestReader:
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
         self.engines.close()
+
+
+def _is_light(document: Document, limits: Limits) -> bool:
+    """Whether it is looked at in a moment."""
+    return (
+        document.news <= limits.news_bytes
+        and len(document.ends) <= limits.quick_messages
+        and document.lists <= limits.quick_values
+    )
 
 
 def _heard(ended: asyncio.Future[Any]) -> None:

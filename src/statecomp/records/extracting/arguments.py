@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from statecomp.history.given import NotGiven, given
 from statecomp.history.interaction import Call
 from statecomp.records.extracting.decode import Json, decoded
-from statecomp.records.extracting.pieces import FENCED, one_line
+from statecomp.records.extracting.pieces import FENCED, in_a_row, one_line
 
 
 def arguments_of(call: Call) -> dict[str, object]:
@@ -20,6 +20,10 @@ def arguments_of(call: Call) -> dict[str, object]:
     return found if isinstance(found, dict) else {"input": found}
 
 
+RUN_KEYS = frozenset(
+    {"command", "cmd", "code", "script", "keystrokes", "input", "bash", "commands"}
+)
+"""Arguments that are run."""
 _OLD = ("old_string", "old_str", "oldText", "old_text", "search", "old")
 _NEW = ("new_string", "new_str", "newText", "new_text", "replace", "new")
 _TARGET = ("file_path", "path", "filename", "file", "url", "uri", "filePath", "target")
@@ -72,7 +76,7 @@ def pairs_in(value: object, name: str) -> Iterator[tuple[str, str]]:
     elif isinstance(value, list) and not any(isinstance(inner, dict | list) for inner in value):
         yield name, one_line(", ".join(map(str, value)))
     elif isinstance(value, str):
-        yield name, one_line(value)
+        yield name, in_a_row(value) if name in RUN_KEYS else one_line(value)
     else:
         yield name, json.dumps(value, ensure_ascii=False)
 

@@ -75,6 +75,7 @@ class Draft:
         density: float,
         totals: UnitTotals,
         kin: Sequence[Sequence[int]] = (),
+        binding: Container[int] = (),
     ) -> None:
         self.outline = outline
         self._units = units
@@ -87,7 +88,7 @@ class Draft:
         ]
         self._numbers = numbers
         self._density = density
-        self._headings = headings_of(units)
+        self._headings = headings_of(units, binding)
         self._totals = totals
         self._kin = kin
         self._tells = TellsUnits(totals)
@@ -152,11 +153,11 @@ class Draft:
                 said.update(words)
                 left -= cost
 
-    def complete(self, steps: Container[int], room: int, count: Callable[[str], int]) -> None:
+    def complete(self, room: int, count: Callable[[str], int]) -> None:
         """Take all rules of a document that binds the work, where they fit: one is none."""
         rules: dict[int, list[int]] = {}
         for place, (unit, heading) in enumerate(zip(self._units, self._headings, strict=True)):
-            if heading == "constraints" and unit.step in steps and place not in self._chosen:
+            if heading == "constraints" and place not in self._chosen:
                 rules.setdefault(unit.step, []).append(place)
         for missing in rules.values():
             left = room - self.tokens(count)

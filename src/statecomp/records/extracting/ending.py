@@ -54,16 +54,16 @@ _TELLING = re.compile(
     r"\b(?:access denied|timed out|connection refused|session already open|"
     r"is nil\b|failed to execute|terminating|command not found|no such file|segmentation fault|"
     r"received signal|core dumped|permission denied|unable to|could not|cannot\b|no matches found|"
-    r"not permitted|not allowed|violation|aborted)|"
+    r"not permitted|not allowed|violation|aborted|syntax error|invalid syntax|unterminated)|"
     r"(?:http\S{0,8}|status|code|error)\W{1,3}(?:code )?(?:40[0134]|50[0234])\b|"
     r"\b(?:40[0134]|50[0234]) (?:bad|unauth|forbid|not found|internal|service|gateway)|"
-    r"\A\W*(?:fatal|error)\b|\A[\w.]{0,80}(?:Error|Exception)\b",
+    r"\A\W*(?:fatal|error)\b|\Amake(?:\[\d+\])?: \*\*\*|\A[\w.]{0,80}(?:Error|Exception)\b",
     re.IGNORECASE,
 )
 BRIEF = 12
 """Lines of an output that an error at its beginning is the news of."""
 SHORT = 30
-"""Lines of an output that may be an error as a whole; in a longer one the words mean little."""
+"""Lines of an output that may be an error as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,16 +148,17 @@ def _said(text: str) -> str:
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     if lines and _ACTION.match(lines[0]):
         return _bounded(one_line(lines[0]))  # of a page, which stands below it
-    if not lines or len(lines) > SHORT or is_code(lines):
+    if not lines or is_code(lines):
         return ""
-    news = telling(lines)
+    # In a longer one the words mean little, but for its last.
+    news = telling(lines if len(lines) <= SHORT else lines[-1:])
     told = [
         one_line(line)
         # An error ends an output or begins it; between them somebody else's may be quoted.
         # What goes on for long after it went on.
         for line in dict.fromkeys((*(news[:2] if len(news) <= BRIEF else ()), *news[-2:]))
         if _TELLING.search(line[:400])
-        and not line.startswith("warning:")
+        and not line.lower().startswith("warning")
         and not orders(line[:400])
     ]
     raised = [line for line in told if _RAISED.match(line)]
@@ -195,7 +196,7 @@ def _ends(text: str) -> tuple[str, str]:
 def _cause(payload: Payload) -> str:
     body = decoded(payload.text) if payload.text.lstrip()[:1] == "{" else None
     body = payload.body if body is None else body
-    text = body if isinstance(body, str) else max(_messages(body, 4), key=len, default=str(body))
+    text = body if isinstance(body, str) else _told_by(body)
     lines = [line for line in map(str.strip, text.strip().split("\n")) if line]
     raised = [line for line in lines if _RAISED.match(line)]
     named = [line for line in lines if _NAMED.search(line[:400])]
@@ -220,9 +221,18 @@ _NAMED = re.compile(r"\b\w+(?:Error|Exception): \S")
 """What was wrong, where a tool wraps it in words of its own."""
 
 
+def _told_by(body: Json) -> str:
+    """What an error that is data says in words, and none that tell its reader what to do."""
+    messages = list(dict.fromkeys(_messages(body, 4)))
+    told = [text for text in messages if not orders(text)]
+    return "; ".join(told) or max(messages, key=len, default=str(body))
+
+
 def _messages(body: Json, depth: int) -> Iterator[str]:
-    """What an error that is data says in words."""
-    if isinstance(body, dict) and depth:
+    if isinstance(body, list) and depth:
+        for value in body:
+            yield from _messages(value, depth - 1)
+    elif isinstance(body, dict) and depth:
         for key, value in body.items():
             if key in ("message", "error", "detail", "reason") and isinstance(value, str):
                 yield value

@@ -17,9 +17,11 @@ def begins_late(unit: Unit, first: Unit) -> bool:
 
 
 def parted(before: Unit, unit: Unit) -> bool:
-    """Whether something stood between two pieces of one text; fields stand for themselves."""
-    text = {before.form, unit.form} <= {Form.LINE, Form.RULE, Form.CODE, Form.ROW}
-    return text and before.answer == unit.answer and unit.index > before.index + 1
+    """Whether something stood between two pieces of one text."""
+    text = {Form.LINE, Form.RULE, Form.CODE, Form.ROW}
+    fields = before.form is unit.form is Form.FIELD  # each stands for itself
+    told = not fields and {before.form, unit.form} <= text | {Form.FIELD}
+    return told and before.answer == unit.answer and unit.index > before.index + 1
 
 
 def spoken(said: Sequence[Unit]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from statecomp.history.text import COMMON, Kind, words_of
 from statecomp.records.extracting.pieces import Form, Owner
@@ -29,8 +29,12 @@ SHARED = 3
 """Words that two sentences about one thing have in common."""
 
 
-def headings_of(units: Sequence[Unit]) -> list[str]:
-    """The heading of each unit: what belongs to one owner in one step stays together."""
+def headings_of(units: Sequence[Unit], binding: Container[int] = ()) -> list[str]:
+    """The heading of each unit: what belongs to one owner in one step stays together.
+
+    Rules are those of a document that binds the work, read at a step of `binding`: what else an
+    output says must be done may be of anything.
+    """
     shown: dict[str, int] = {}
     for unit in units:
         if unit.place is Place.OBSERVED:
@@ -42,7 +46,7 @@ def headings_of(units: Sequence[Unit]) -> list[str]:
         for unit in units
         if unit.place is Place.SAID and _doubts(unit)
     ]
-    rules = _rule_owners(units)
+    rules = _rule_owners(units, binding)
     sent: dict[int, str] = {}
     for unit in units:
         if unit.place is Place.CALL:
@@ -80,12 +84,11 @@ def _was_shown(unit: Unit, told: Mapping[str, int]) -> bool:
     return before >= SHOWN * len(words)
 
 
-def _rule_owners(units: Sequence[Unit]) -> set[tuple[int, Owner | None]]:
+def _rule_owners(units: Sequence[Unit], binding: Container[int]) -> set[tuple[int, Owner | None]]:
     """Sections of which a good part binds; one word like "only" makes no rules of a page."""
     told: dict[tuple[int, Owner | None], list[bool]] = {}
     for unit in units:
-        page = unit.label.startswith("Page state")  # what it shows is no rule of anybody
-        if unit.form is Form.RULE and unit.place is Place.OBSERVED and not page:
+        if unit.form is Form.RULE and unit.place is Place.OBSERVED and unit.step in binding:
             told.setdefault((unit.step, unit.owner), []).append(_binds(unit))
     return {key for key, binds in told.items() if sum(binds) >= max(1, RULES * len(binds))}
 

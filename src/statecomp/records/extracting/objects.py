@@ -16,7 +16,15 @@ from statecomp.records.extracting.listing.things import (
     rows_of,
     tabled,
 )
-from statecomp.records.extracting.pieces import LONGEST, Form, Owner, Piece, one_line, shortened
+from statecomp.records.extracting.pieces import (
+    LONGEST,
+    Form,
+    Owner,
+    Piece,
+    clipped,
+    one_line,
+    shortened,
+)
 from statecomp.records.extracting.reading.naming import (
     identity,
     is_tag,
@@ -59,6 +67,7 @@ def pieces_of(data: Json, cut: Cut, label: str = "") -> Iterator[Piece]:
     yield from _ObjectReader(cut).read(data, (), Owner(label), 0)
 
 
+_ANSWERED = frozenset({"data", "results", "result", "rows", "items", "entries", "records"})
 _INSIDE = frozenset({("id",)})
 """Told of things inside a row of a table: what their own ids are nobody asks."""
 
@@ -75,6 +84,10 @@ class _ObjectReader:
         self._told = told
 
     def read(self, value: Json, path: tuple[str, ...], owner: Owner, depth: int) -> Iterator[Piece]:
+        if value in ({}, []) and path and path[-1] in _ANSWERED:
+            # That it went well says nothing of what was found.
+            yield Piece(f"{path[-1]}: none", Form.FIELD, owner)
+            return
         if depth > DEEPEST or (path in self._told and not _holds_objects(value)):
             return
         if isinstance(value, dict):
@@ -104,9 +117,12 @@ class _ObjectReader:
         for key, inner in value.items():
             if is_silent(str(key), inner) or (patched and key == "sha"):
                 continue
-            if nameless and isinstance(inner, dict) and (own := own_name(inner)):
+            thing = nameless and isinstance(inner, dict) and plainly(inner) is inner
+            own = own_name(inner) if thing else ""
+            if own:
                 # `{"content": {...}, "commit": {...}}` is two things.
-                yield from self.read(inner, (), Owner(own), depth + 1)
+                label = own if str(key).lower() in HOLLOW else f"{key}; {own}"
+                yield from self.read(inner, (), Owner(label), depth + 1)
             else:
                 yield from self.read(inner, (*path, str(key)), owner, depth + 1)
 
@@ -124,7 +140,7 @@ class _ObjectReader:
                 # A list of lists is a table; a row is kept whole.
                 row = one_line(", ".join(shown(cell) for cell in cells))
                 if row.strip(", "):
-                    yield Piece(row[: 2 * LONGEST], Form.ROW, owner)
+                    yield Piece(clipped(row, 2 * LONGEST), Form.ROW, owner)
         elif all(isinstance(inner, dict) and is_tag(inner) for inner in value):
             yield from self._read_values([shown(inner["name"]) for inner in value], path, owner)
             if len(value) >= MANY:

@@ -77,6 +77,18 @@ def one_line(text: str) -> str:
     return " ".join(text.replace("\x00", " ").split())
 
 
+COMMANDS = 6
+"""Lines of a program so short that each may be a command of its own."""
+
+
+def in_a_row(text: str) -> str:
+    """A few commands on one line, each apart from the next; any other text as one line."""
+    lines = [line.rstrip() for line in text.strip().split("\n") if line.strip()]
+    goes_on = any(line[0].isspace() or line[-1] in "\\{([,:|&" for line in lines)
+    several = 1 < len(lines) <= COMMANDS and not goes_on
+    return "; ".join(map(one_line, lines)) if several else one_line(text)
+
+
 def wordless(text: str) -> bool:
     return not _HAS_WORD.search(text)
 
@@ -119,6 +131,11 @@ def _hard(text: str) -> Iterator[str]:
         yield text[start:stop].strip()
         start = stop
     yield text[start:].strip()
+
+
+def clipped(text: str, limit: int) -> str:
+    """The text up to a limit, with dots where more of it stood."""
+    return text if len(text) <= limit else f"{text[:limit].rstrip()} ..."
 
 
 def shortened(text: str, limit: int) -> str:

@@ -22,7 +22,6 @@ from statecomp.records.extracting.listing.blocks import (
     undressed,
 )
 from statecomp.records.extracting.listing.cards import cards, cards_end
-from statecomp.records.extracting.listing.columns import Path, cells_of, table_of
 from statecomp.records.extracting.listing.tables import is_row, rows, table_end
 from statecomp.records.extracting.pieces import (
     LONGEST,
@@ -71,8 +70,6 @@ def pieces_of(lines: Sequence[str], data: Data) -> Iterator[Piece]:
     document = any(_DOCUMENT.match(line) for line in lines)
     blocks: list[Block] = []
     told = [*_read(lines, data, document, blocks), *counted_blocks(blocks)]
-    if document:
-        told.append((len(lines), _sections(lines)))
     told += tabled(blocks, data)
     return chain.from_iterable(pieces for _, pieces in sorted(told, key=itemgetter(0)))
 
@@ -90,8 +87,7 @@ def _read(
         line = lines[place]
         if not line.strip():
             # A line with a colon names what stands below it, up to the next gap.
-            if owner and owner.label.endswith(":") and not _goes_below(lines, place):
-                owner = None
+            owner = owner if _goes_below(lines, place) else _unlisted(owner)
             place += 1
             continue
         if _RULED.match(line) and wordless(lines[place - 1] if place else ""):
@@ -104,6 +100,7 @@ def _read(
             place = stop
         elif inner := _inside(line, data):
             yield place, inner
+            owner = _unlisted(owner)  # the data is what the line above it names
             place += 1
         elif (stop := cards_end(lines, place)) > place:
             blocks += _placed(cards(lines[place:stop]), place, owner)
@@ -112,8 +109,9 @@ def _read(
             held = opened(scopes, lines, place)
             owner = scopes[len(held)].before if len(held) < len(scopes) else owner
             scopes = scoped(held, lines, place, owner)
-            owner = Owner(chained(owner if held else None, _below_outer(line, outer)))
-            if ": " in line or any(map(str.isdigit, NUMBERED.sub("", line))):
+            owner = Owner(chained(owner if held else None, _below_outer(lines, place, outer)))
+            told = ": " in line or any(map(str.isdigit, NUMBERED.sub("", line)))
+            if told and not line.startswith("$ "):
                 # "Found 3 rows:" is news itself, whatever stands below it.
                 yield place, (Piece(owner.label, Form.LINE),)
             place += 1
@@ -125,6 +123,11 @@ def _read(
             stop = _item_end(lines, place, WRAPPED if document else WRAPPED_PLAIN)
             yield place, _told(lines[place:stop], owner, document)
             place = stop
+
+
+def _unlisted(owner: Owner | None) -> Owner | None:
+    """What holds on where what a line with a colon names has ended."""
+    return None if owner and owner.label.endswith(":") else owner
 
 
 def _set_apart(
@@ -153,33 +156,15 @@ def _inside(line: str, data: Data) -> Sequence[Piece]:
     return ()
 
 
-def _sections(lines: Sequence[str]) -> Iterator[Piece]:
-    """Sections that hold the same keys are things: a row for each, its heading first."""
-    things: dict[int, list[dict[Path, str]]] = {}
-    current: dict[int, dict[Path, str]] = {}
-    for line in lines:
-        level = len(line) - len(line.lstrip("#"))
-        if level and _DOCUMENT.match(line):
-            current = {known: cells for known, cells in current.items() if known < level}
-            current[level] = {("title",): one_line(line).strip("#=* ")}
-            things.setdefault(level, []).append(current[level])
-        elif len(line) < LONGEST and KEY_VALUE.match(line):
-            for cells in current.values():
-                for path, value in cells_of([undressed(line)]).items():
-                    cells.setdefault(path, value)
-    for level in sorted(things):
-        if table := table_of(things[level], " ".join):
-            owner = Owner(table.header)
-            yield from (Piece(row, Form.ROW, owner) for row in table.rows)
-            return
-
-
-def _below_outer(line: str, outer: dict[int, str]) -> str:
+def _below_outer(lines: Sequence[str], place: int, outer: dict[int, str]) -> str:
     """A heading with the one it stands below: every paper of a list has an abstract."""
+    line = lines[place]
     title = one_line(line).strip("#=* ")
     if line.startswith("$ "):
         return f"{title}:"  # a command, and below it what it answered
     level = len(line.lstrip()) - len(line.lstrip().lstrip("#"))
+    if not level and _UNDERLINE.match("".join(lines[place + 1 : place + 2])):
+        level = TOP if "=" in lines[place + 1] else TOP + 1
     if not level:
         return title
     for deeper in [known for known in outer if known >= level]:
@@ -207,7 +192,9 @@ def _is_heading(lines: Sequence[str], place: int) -> bool:
         return False  # one of several keys, and it has no value
     # `Results:` names what is below it, if something is; `else:` does not.
     titled = _TITLE.match(line) and not is_program(line)
-    return bool(titled) and bool(following.strip())
+    before = lines[place - 1] if place else ""
+    begins = deeper or ITEM.match(following) or not before.strip() or _HEADING.match(before)
+    return bool(titled and following.strip() and begins)
 
 
 def _goes_below(lines: Sequence[str], gap: int) -> bool:
@@ -239,8 +226,10 @@ def _goes_on(before: str, line: str, width: int) -> bool:
     """Whether a sentence goes on in the next line; its last word or two may stand alone there."""
     first = line.lstrip()[:1]
     begins = first.islower() or first.isdigit() or first in "(\"'€$" or wide(first)
-    if not begins or _ENDS.search(before[-3:]) or is_row(before):
+    if not begins or _ENDS.search(before[-3:]) or is_row(before) or _HEADING.match(line):
         return False
+    if line.split()[0] == before.split()[0]:
+        return False  # the same command once more
     short = len(line.split()) <= TAIL_WORDS and ":" not in line
     tail = short and len(before.split()) >= SENTENCE_WORDS
     return width_of(before) >= (width // 2 if tail else width)

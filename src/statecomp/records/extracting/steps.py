@@ -9,8 +9,9 @@ from itertools import groupby
 from typing import NamedTuple
 
 from statecomp.history.interaction import Interaction
+from statecomp.history.text import argument_text
 from statecomp.records.extracting.ending import Ending, ending_of
-from statecomp.records.extracting.pieces import one_line, shortened
+from statecomp.records.extracting.pieces import FENCED, one_line, shortened
 from statecomp.records.extracting.reading.actions import (
     CAUSE_CHARS,
     LONGEST_LINE,
@@ -23,7 +24,7 @@ from statecomp.records.extracting.reading.calls import same
 from statecomp.records.extracting.reading.page import acted_on, place_of
 from statecomp.records.extracting.reading.results import results_of
 from statecomp.records.extracting.reading.size import length_of, size_of, words_of_answer
-from statecomp.records.extracting.units import Unit, of_step, parts_of
+from statecomp.records.extracting.units import Place, Unit, of_step, parts_of
 from statecomp.records.record import Record
 
 _DIGITS = re.compile(r"\d+")
@@ -31,6 +32,9 @@ WHOLE = 1.4
 """How many times longer than what is said of it an answer may be that counts as said."""
 SHARE = 0.75
 """How much of the room the steps' own lines may take; the rest is for units."""
+SPELLED, FEW, SAMPLE = 12, 4, 24
+"""Characters of a line that nobody writes twice by chance; so many lines are asked for, and no
+more than a sample of many."""
 RETRIES = 6
 """How many steps after the span are looked at for a success of the same call."""
 
@@ -86,6 +90,10 @@ def steps_of(
     actions = list(actions_of(span))
     answers = [parts_of(member).payloads for member in span]
     sizes = [_size_of(member) for member in span]
+    told: list[list[Unit]] = [[] for _ in span]
+    for unit in units:
+        if unit.place is Place.OBSERVED:
+            told[unit.step].append(unit)
     lengths = [size.length for size in sizes]
     results = results_of(units, lengths)
     shown_at = [
@@ -98,7 +106,7 @@ def steps_of(
             kind=_kind(member),
             action=actions[place].text,
             ending=endings[place],
-            size=sizes[place].told,
+            size="".join(_sized(sizes[place].told, member, actions[place].text, told[place])),
             length=lengths[place],
             words=sizes[place].words,
             results=tuple(filter(None, (*shown_at[place], *results.get(place, ())))),
@@ -125,6 +133,31 @@ def _size_of(member: Interaction) -> _Size:
     answer = parts_of(member).payloads
     words = words_of_answer(answer[0]) if len(answer) == 1 else ""
     return _Size(size_of(answer), length_of(answer), words)
+
+
+def _sized(size: str, member: Interaction, action: str, units: Sequence[Unit]) -> Iterator[str]:
+    """How much was answered, in which file, and whether the call had it all in it already."""
+    window = next((one for one in parts_of(member).payloads if one.window), None)
+    if window and window.file and window.file not in f"{action}{window.note}":
+        yield f"{window.file}: "
+    yield size
+    values = [] if window else [_value(unit.text) for unit in units if len(unit.text) >= SPELLED]
+    if len(values) >= FEW:
+        sent = _sent_at(member)
+        some = values[:: len(values) // SAMPLE + 1]
+        if sum(value in sent for value in some) * 2 > len(some):
+            yield "; most of it spelled out in the call"
+
+
+@of_step
+def _sent_at(member: Interaction) -> str:
+    sent = [argument_text(call.arguments) for call in member.calls]
+    return "\n".join(sent or FENCED.findall(member.said))
+
+
+def _value(text: str) -> str:
+    _, colon, value = text.partition(": ")
+    return value if colon and len(value) >= SPELLED else text
 
 
 def _pages(text: str, action: str) -> Iterator[str]:

@@ -227,8 +227,9 @@ _HANGS = re.compile(
     re.IGNORECASE,
 )
 _ITEM = re.compile(r"\s*(?:\d{1,3}[.)]|[-*•])\s")
-_DOES = re.compile(r"\s*(?:\d{1,3}[.)]|[-*•])\s+[A-Z][a-z]+s\b")
-"""An item that says what something does: "Filters for the orders"."""
+_PLAN = re.compile(r"\b(?:steps?|plan|approach|strategy|goals?)\b", re.IGNORECASE)
+_TITLED = re.compile(r"\s*#{1,6}\s|.*:[*\s]*\Z")
+"""A heading, or a line that a list follows."""
 _DATA = ("[{", "{'", '{"')
 """What data begins with that some clients put into the words of the agent."""
 ITEM_WORDS = 6
@@ -237,12 +238,13 @@ ITEM_WORDS = 6
 
 def _spoken(text: str) -> Iterator[Piece]:
     planned = False
-    for line in _MARKUP.sub(" ", text).split("\n"):
+    for line in _MARKUP.sub("\n", text).split("\n"):
         if line.strip() and not _ITEM.match(line):
             last = sentences(one_line(line))[-1:]
-            planned = line.rstrip().endswith(":") and any(map(intends, last))
+            titled = _TITLED.match(line) is not None
+            planned = titled and any(intends(one) or _PLAN.search(one) for one in last)
         if (
-            (planned and _DOES.match(line))  # what is listed below a plan is planned as well
+            (planned and _ITEM.match(line))  # what is listed below a plan is planned as well
             or line.lstrip()[:2] in _DATA
             or is_line_of_code(line)
             or _LITERAL.match(line)

@@ -19,7 +19,10 @@ LISTED = 40
 LONGEST_CALL = 300
 """Characters of a call that lists a folder; a longer one is a program."""
 
-_LISTING = re.compile(r"\b(?:ls|dir|tree|glob|list_\w*|list\w*director\w*|find)\b", re.IGNORECASE)
+_LISTING = re.compile(
+    r"(?<![\w/.-])(?:ls|dir|tree|find)\b(?!\()|\b(?:glob|list_\w*|list\w*director\w*)\b",
+    re.IGNORECASE,
+)
 _FILE = re.compile(r"[\w@+~./-]{1,120}\.[A-Za-z]\w{0,7}\Z")
 
 

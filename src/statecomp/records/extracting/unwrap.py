@@ -26,14 +26,15 @@ class Payload:
     """The answer: text, or data where it was an envelope around data.
 
     `ended` is what the exit status or the protocol says of it: well, badly, or nothing at all;
-    `late` that a deadline ended it.  `window` says which lines of a file it lists, and `note` what
-    the tool said beside such a listing.
+    `late` that a deadline ended it.  `window` says which lines of a file it lists, `file` which
+    file, and `note` what the tool said beside such a listing.
     """
 
     body: Json
     ended: bool | None = None
     late: bool = False
     window: str = ""
+    file: str = ""
     note: str = ""
 
     @property
@@ -177,7 +178,7 @@ COLOUR = re.compile(
 _REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
 _NOT_APPLIED = re.compile(r"^This is how your edit would have looked if applied\b.*", re.M | re.S)
 """A file as it never was, and as it still is."""
-_PROGRAMS = re.compile(r"<(script|style)\b[^>]*>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_PROGRAMS = re.compile(r"<(script|style)\b[^>]*>.*?</\1>", re.DOTALL | re.IGNORECASE)
 """What a page runs, and what it looks like; not what it says."""
 _EXIT = re.compile(
     r"\s*[\[(<]?/?(?:process |command completed with )?"
@@ -227,6 +228,7 @@ def _bared(payload: Payload) -> Payload:
         False if refused else ended,
         late=payload.late,
         window=listing.window,
+        file=listing.file,
         note=listing.note,
     )
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from itertools import filterfalse
 from typing import Any
 
 from statecomp.errors import SummaryFailed
 from statecomp.llm.answer import json_object
-from statecomp.records.markers import ADDRESSED
-from statecomp.records.record import Record
+from statecomp.records.markers import ORDERED
+from statecomp.records.record import HEADINGS, Record
 
-HEADINGS = tuple(heading.name for heading in fields(Record))
 WHY_CHARS = 200
 KEEP_CHANCE = 20
 """In percent: from here on a step that may be needed again is kept (the prompt says so too).
@@ -156,7 +155,7 @@ def _record(value: Mapping[str, Any]) -> Record:
 
 
 def _orders(entry: str) -> bool:
-    return ADDRESSED.search(entry) is not None
+    return ORDERED.search(entry) is not None
 
 
 def _entries(name: str, value: object) -> tuple[str, ...]:

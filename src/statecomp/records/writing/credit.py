@@ -22,35 +22,59 @@ DOUBLED = 2
 """A span whose record was refused is asked for again when it is so many times as long."""
 
 
-def _today() -> date:
+def today() -> date:
     return datetime.now(UTC).date()
+
+
+def midnight_s(day: date) -> float:
+    """When a day begins: budgets are of days in UTC."""
+    return datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()
 
 
 @dataclass
 class Purse:
-    """Dollars for one conversation; what was spent on refused records is told apart."""
+    """Dollars for one conversation; what was spent on refused records is told apart.
+
+    What is being asked for is `held`, at the most that it may cost, so that two who ask at the same
+    time cannot spend the same dollars.
+    """
 
     limit_dollars: float
     spent: float = 0.0
+    held: float = 0.0
     refused: float = 0.0
     refusals: int = 0
     _lock: Lock = field(default_factory=Lock, repr=False)
 
-    def pay(self, dollars: float, *, in_vain: bool = False) -> None:
+    def take(self, dollars: float) -> str:
+        """Hold so much, or why it is too much."""
+        with self._lock:
+            if why := self._denies(dollars):
+                return why
+            self.held += dollars
+            return ""
+
+    def give_back(self, dollars: float) -> None:
+        with self._lock:
+            self.held = max(0.0, self.held - dollars)
+
+    def pay(self, dollars: float) -> None:
         with self._lock:
             self.spent += dollars
-            if in_vain:
-                self.refused += dollars
-                self.refusals += 1
 
-    def denies(self, dollars: float) -> str:
-        """Why so much more is too much, or nothing."""
+    def waste(self, dollars: float) -> None:
+        """So much of what was paid was for a record that could not be used."""
         with self._lock:
-            return self._overdrawn(dollars) or self._wasted()
+            self.refused += dollars
+            self.refusals += 1
+
+    def _denies(self, dollars: float) -> str:
+        return self._overdrawn(dollars) or self._wasted()
 
     def _overdrawn(self, dollars: float) -> str:
-        if self.spent + dollars > self.limit_dollars:
-            return f"${self.spent:.2f} of ${self.limit_dollars:.2f} for records is spent"
+        if self.spent + self.held + dollars > self.limit_dollars:
+            told = f"${self.spent:.2f} of ${self.limit_dollars:.2f} for records is spent"
+            return f"{told}, and this may cost ${dollars:.2f}"
         return ""
 
     def _wasted(self) -> str:
@@ -64,25 +88,30 @@ class Purse:
 class DayPurse(Purse):
     """Dollars for one day, then for the next, that all conversations share.
 
-    What was refused to one of them is not held against the others.
+    What was refused to one of them is not held against the others.  `written_down` tells what was
+    spent since a moment, also by other processes and before this one began.
     """
 
-    today: Callable[[], date] = _today
+    today: Callable[[], date] = today
+    written_down: Callable[[float], float] = lambda since_s: 0.0
     _day: date | None = None
 
-    def pay(self, dollars: float, *, in_vain: bool = False) -> None:
+    def pay(self, dollars: float) -> None:
         self._turn_over()
-        super().pay(dollars, in_vain=in_vain)
+        super().pay(dollars)
 
-    def denies(self, dollars: float) -> str:
-        self._turn_over()
-        with self._lock:
-            return self._overdrawn(dollars)
+    def _denies(self, dollars: float) -> str:
+        return self._overdrawn(dollars)
 
-    def _turn_over(self) -> None:
+    def take(self, dollars: float) -> str:
+        self._turn_over(self.written_down(midnight_s(self.today())))
+        return super().take(dollars)
+
+    def _turn_over(self, known: float = 0.0) -> None:
         with self._lock:
             if (today := self.today()) != self._day:
-                self._day, self.spent, self.refused, self.refusals = today, 0.0, 0.0, 0
+                self._day, self.spent = today, 0.0
+            self.spent = max(self.spent, known)
 
 
 @dataclass
@@ -117,11 +146,8 @@ class Breaker:
     @property
     def open(self) -> str:
         """Why nothing is asked now, or nothing."""
-        return f"the writer is left alone for a while: {self._why}" if self._waits else ""
-
-    @property
-    def _waits(self) -> bool:
-        return self.clock() < self._until
+        waits = self.clock() < self._until
+        return f"the writer is left alone for a while: {self._why}" if waits else ""
 
 
 @dataclass
@@ -132,18 +158,36 @@ class Credit:
     breaker: Breaker = field(default_factory=Breaker)
     _refused: LruCache[str, int] = field(default_factory=lambda: LruCache(4096), repr=False)
 
-    def denies(self, span: Sequence[Interaction], dollars: float) -> str:
-        """Why no record of this span is asked for, or nothing."""
-        for why in (self.breaker.open, *(purse.denies(dollars) for purse in self.purses)):
-            if why:
+    def take(self, span: Sequence[Interaction], dollars: float) -> str:
+        """Hold so much of every purse, or why no record of this span is asked for."""
+        if why := self.breaker.open:
+            return why
+        if self.refused(span):
+            return "a record of part of it was refused before"
+        for place, purse in enumerate(self.purses):
+            if why := purse.take(dollars):
+                for earlier in self.purses[:place]:
+                    earlier.give_back(dollars)
                 return why
+        return ""
+
+    def refused(self, span: Sequence[Interaction]) -> bool:
+        """Whether a record of it was refused, and it has not doubled since."""
         tokens = sum(member.tokens for member in span)
         most = max((self._refused.get(member.id) or 0 for member in span), default=0)
-        return "a record of part of it was refused before" if tokens < DOUBLED * most else ""
+        return tokens < DOUBLED * most
 
-    def pay(self, dollars: float, *, in_vain: bool = False) -> None:
+    def give_back(self, dollars: float) -> None:
         for purse in self.purses:
-            purse.pay(dollars, in_vain=in_vain)
+            purse.give_back(dollars)
+
+    def pay(self, dollars: float) -> None:
+        for purse in self.purses:
+            purse.pay(dollars)
+
+    def waste(self, dollars: float) -> None:
+        for purse in self.purses:
+            purse.waste(dollars)
 
     def refuse(self, span: Sequence[Interaction]) -> None:
         tokens = sum(member.tokens for member in span)

@@ -14,7 +14,8 @@ FEWEST_LETTERS, FEWEST_WORDS = 40, 5
 READ = 20_000
 """Characters of a text from which its language is told."""
 
-_WORD = re.compile(r"[^\W\d_]{2,}")
+# With a blank before it: what is part of an address or a path, or stands in quotes, is no language.
+_WORD = re.compile(r"(?<!\S)[^\W\d_]{2,}(?=[\s,.;:!?)]|\Z)(?!\.\w)")
 _COMMONEST = {
     "English": "the and is was were with that from for not this are has have which been its into",
     "German": "der die das und ist wurde wurden mit nicht ein eine den dem von auf auch sind",
@@ -27,13 +28,14 @@ _COMMONEST = {
 _WORDS = {name: frozenset(words.split()) for name, words in _COMMONEST.items()}
 
 
-def another_language(record: str, source: str) -> str:
-    """In what the record is written and its source is not, or nothing."""
+def another_language(record: str, *sources: str) -> str:
+    """In what the record is written and nothing of its sources is, or nothing."""
     script, share = _script(record)
-    if share > 0.5 and _scripts(source)[script] * 20 < sum(_scripts(source).values()):
-        return f"{script.capitalize()} letters"
-    said, spoken = _language(record), _language(source, fewest=2)
-    return said if said and spoken and said != spoken else ""
+    letters = [found for found in map(_scripts, sources) if found]
+    if share > 0.5 and all(found[script] * 20 < found.total() for found in letters):
+        return f"{script.capitalize()} letters" if letters else ""
+    said, spoken = _language(record), {_language(source, fewest=2) for source in sources} - {""}
+    return said if said and spoken and said not in spoken else ""
 
 
 def _scripts(text: str) -> Counter[str]:

@@ -8,13 +8,13 @@ from statecomp.history.interaction import Interaction, Summary
 from statecomp.history.situation import LATEST, Situation
 from statecomp.llm.transcript import TranscriptPart, cut, delimited, parts_of
 
-ASKED_CHARS = 6_000
-"""Of each message of the user: some paste whole files."""
+ASKED_CHARS, WORDS_CHARS = 6_000, 24_000
+"""Of each message of the user, as some paste whole files, and of all: the task and the newest."""
 PLAN_CHARS = 3_000
 RECORD_CHARS, RECORDS_CHARS = 2_000, 8_000
 """Of each record that stands already, and of all: the newest tell most."""
-STEP_CHARS = 1_500
-"""Of each part of the last steps: what the agent is busy with, not what it reads."""
+STEP_CHARS, PAYLOAD_CHARS = 1_500, 700
+"""Of what the agent says in the last steps, and of what it hands to tools and reads there."""
 
 
 def question(
@@ -31,12 +31,11 @@ def question(
 
 
 def _situation(situation: Situation) -> Iterator[TranscriptPart]:
-    for number, text in enumerate(situation.asked, start=1):
-        yield TranscriptPart(f"situation: the user's message {number}", cut(text, ASKED_CHARS))
+    yield from _words(situation.asked)
     if situation.plan:
         yield TranscriptPart("situation: the agent's own list", cut(situation.plan, PLAN_CHARS))
     yield from _standing(situation)
-    going = {step.id for span in situation.also for step in span}
+    going = {step.id for span in situation.going for step in span}
     staying = [step for step in situation.interactions if step.id not in going]
     if staying:
         numbers = _ranges([step.number for step in staying])
@@ -44,7 +43,8 @@ def _situation(situation: Situation) -> Iterator[TranscriptPart]:
     for step in staying[-LATEST:]:
         for part in parts_of(step):
             label = f"situation: the last of those that stay, {part.label}"
-            yield TranscriptPart(label, cut(part.text, STEP_CHARS))
+            most = PAYLOAD_CHARS if part.is_payload else STEP_CHARS
+            yield TranscriptPart(label, cut(part.text, most))
 
 
 def _ranges(numbers: Sequence[int]) -> str:
@@ -58,21 +58,41 @@ def _ranges(numbers: Sequence[int]) -> str:
     return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
 
 
+def _words(asked: Sequence[str]) -> Iterator[TranscriptPart]:
+    """The task and the newest of what the user said after it; what was said again stands once."""
+    numbers = {text: number for number, text in reversed([*enumerate(asked, start=1)])}
+    told = [
+        TranscriptPart(f"situation: the user's message {number}", cut(text, ASKED_CHARS))
+        for text, number in sorted(numbers.items(), key=lambda item: item[1])
+    ]
+    yield from told[:1]
+    room = WORDS_CHARS - sum(len(part.text) for part in told[:1])
+    yield from _newest(told[1:], room)
+
+
 def _standing(situation: Situation) -> Iterator[TranscriptPart]:
     """The records that stand already, the newest as far as there is room, in their order."""
-    shown: list[TranscriptPart] = []
-    room = RECORDS_CHARS
-    for record in reversed(situation.records):
-        text = cut(record.text, RECORD_CHARS)
-        if len(text) > room:
-            break
-        room -= len(text)
-        shown.append(TranscriptPart(f"situation: record of steps {_steps(record)}", text))
-    older = situation.records[: len(situation.records) - len(shown)]
+    told = [
+        TranscriptPart(
+            f"situation: record of steps {_steps(record)}", cut(record.text, RECORD_CHARS)
+        )
+        for record in situation.records
+    ]
+    shown = _newest(told, RECORDS_CHARS)
+    older = situation.records[: len(told) - len(shown)]
     if older:
         numbers = ", ".join(map(_steps, older))
         yield TranscriptPart("situation: older records that stand too, of steps", numbers)
-    yield from reversed(shown)
+    yield from shown
+
+
+def _newest(parts: Sequence[TranscriptPart], room: int) -> Sequence[TranscriptPart]:
+    """The last of some parts, as many as there is room for."""
+    for count, part in enumerate(reversed(parts)):
+        room -= len(part.text)
+        if room < 0:
+            return parts[len(parts) - count :]
+    return parts
 
 
 def _steps(record: Summary) -> str:

@@ -7,14 +7,21 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from difflib import SequenceMatcher
 from importlib.resources import files
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from statecomp.errors import SummaryFailed
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
-from statecomp.llm.chat import NOTHING_USED, Chat, ChatFailed, ChatUsage, Completion
+from statecomp.llm.chat import (
+    NOTHING_USED,
+    Chat,
+    ChatFailed,
+    ChatUsage,
+    Completion,
+    QuestionFailed,
+)
 from statecomp.records.record import Objection, Record
-from statecomp.records.verify import inventions, mended
+from statecomp.records.verify import inventions
 from statecomp.records.writing.answer import (
     ENTRIES,
     RECORDS,
@@ -31,6 +38,8 @@ BATCH_CHARS, BATCH_SPANS = 120_000, 4
 """What is asked for in one question: instructions and situation are read once for all of it."""
 AT_ONCE = 4
 """Questions that are asked at the same time, where the spans of a rewrite take several."""
+MOST_TOKENS, MEND_TOKENS = 8192, 2048
+"""Of an answer, what its model thinks included, and of a mend: some providers allow no more."""
 NEAREST_LINES, LINE_CHARS = 3, 200
 """What a writer is shown of its source beside a name it made up."""
 KEEP_NOTHING = '\n8. Keep nothing: "again" is empty, and there is one record, of all steps.\n'
@@ -55,7 +64,7 @@ class ChatSummarizer:
         chat: Chat,
         *,
         objects: bool = True,
-        max_tokens: int = 4096,
+        max_tokens: int = MOST_TOKENS,
         deadline_s: float = 30.0,
         count: Callable[[str], int] = ESTIMATE,
         limit_chars: int | None = None,
@@ -128,7 +137,8 @@ class ChatSummarizer:
 
         def asked(batch: Sequence[Span]) -> Completion | ChatFailed:
             told = question(batch, situation, limit_chars=self._limit_chars)
-            return self._answer(self._instructions(situation), told, len(batch))
+            system = self._instructions(situation)
+            return self._answer(system, told, max_tokens=self._max_tokens, schema=RECORDS)
 
         if len(batches) == 1:
             answers = [asked(batches[0])]
@@ -138,11 +148,12 @@ class ChatSummarizer:
         for batch, answer in zip(batches, answers, strict=True):
             self._keep(batch, answer)
 
-    def _answer(self, system: str, told: str, spans: int) -> Completion | ChatFailed:
+    def _answer(
+        self, system: str, told: str, *, max_tokens: int, schema: Mapping[str, Any]
+    ) -> Completion | ChatFailed:
         try:
-            room = self._max_tokens * spans
             return self._chat.ask(
-                system, told, max_tokens=room, schema=RECORDS, deadline_s=self._deadline_s
+                system, told, max_tokens=max_tokens, schema=schema, deadline_s=self._deadline_s
             )
         except ChatFailed as error:
             return error
@@ -152,6 +163,8 @@ class ChatSummarizer:
         for span in batch:
             steps = [member.number for member in span]
             try:
+                if isinstance(answer, QuestionFailed):
+                    raise SummaryFailed(str(answer))
                 if isinstance(answer, ChatFailed):
                     raise SummaryFailed(f"{NO_ANSWER}: {answer}") from answer
                 written = parse_written(answer.text, steps, alone=len(batch) == 1)
@@ -173,7 +186,8 @@ class ChatSummarizer:
         record = self._mended(record, run, situation, bill)
         written = self._count(record.body)
         text = "\n".join(interaction.text for interaction in run)
-        if other := another_language(record.body, "\n".join((text, *situation.asked))):
+        agent = "\n".join(interaction.said for interaction in run)
+        if other := another_language(record.body, text, agent, "\n".join(situation.asked)):
             raise SummaryFailed(f"the summary is in {other}, its source is not")
         source = self._count(text)
         if written >= source:
@@ -189,22 +203,14 @@ class ChatSummarizer:
         made_up = inventions(record, run, situation)
         if not made_up:
             return record
-        try:
-            answer: Completion | ChatFailed = self._chat.ask(
-                prompt("mend"),
-                _told(made_up, run),
-                max_tokens=1024,
-                schema=ENTRIES,
-                deadline_s=self._deadline_s,
-            )
-        except ChatFailed as error:
-            answer = error
+        told = _told(made_up, run)
+        answer = self._answer(prompt("mend"), told, max_tokens=MEND_TOKENS, schema=ENTRIES)
         self._charge("mend", answer.usage, bill)
         if isinstance(answer, ChatFailed):
             return record
         new = parse_entries(answer.text)
         mends = {entry: new[n] for n, entry in enumerate(made_up, start=1) if n in new}
-        return mended(record, mends) or record
+        return record.changed(mends) or record
 
     def _charge(self, kind: str, usage: ChatUsage, bill: list[ChatUsage]) -> None:
         if usage == NOTHING_USED:

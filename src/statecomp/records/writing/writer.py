@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from statecomp.errors import SummaryFailed
 from statecomp.history.interaction import Interaction
@@ -15,13 +16,23 @@ from statecomp.records.record import Objection, Record
 from statecomp.records.verify import verify
 from statecomp.records.writing.credit import Credit
 from statecomp.records.writing.question import question
-from statecomp.records.writing.summarize import ChatSummarizer, Span, prompt
+from statecomp.records.writing.summarize import (
+    MEND_TOKENS,
+    MOST_TOKENS,
+    ChatSummarizer,
+    Span,
+    prompt,
+)
 from statecomp.tokens import ESTIMATE, TokenCounter
 
 USUAL_RATIO = 0.15
 """What a language model's record takes of its source: about half of what an extract does."""
 RECORD_DEADLINE_S = 30.0
 """What a model may take for its record, retries included; then the extract stands in."""
+
+
+Secret: TypeAlias = Callable[[str], bool]
+"""Whether a text holds what must not be kept."""
 
 
 class ModelWriter:
@@ -42,6 +53,7 @@ class ModelWriter:
         objects: bool = True,
         deadline_s: float = RECORD_DEADLINE_S,
         limit_chars: int = 400_000,
+        secret: Secret = lambda text: False,
         count: TokenCounter = ESTIMATE,
     ) -> None:
         self._extract = extract
@@ -50,6 +62,7 @@ class ModelWriter:
         self._credit = credit or Credit()
         self._count = count
         self._limit_chars = limit_chars
+        self._secret = secret
         self._asking = ChatSummarizer(
             chat,
             objects=objects,
@@ -72,64 +85,77 @@ class ModelWriter:
         return self._extract
 
     def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
-        situation, why = self._affordable(span, situation)
+        asked, held, why = self._affordable(span, situation)
         if not why:
             try:
-                return self._asked(span, situation)
+                return self._asked(span, asked)
             except Objection:
                 raise
             except SummaryFailed as error:
                 why = str(error)
+            finally:
+                self._credit.give_back(held)
         self._account.remark(f"an extract, because {why}")
         return self._extract.summarize(span, situation)
 
     def _asked(self, span: Sequence[Interaction], situation: Situation) -> Record:
         """What the model wrote; what could not be used is remembered, and so is what it cost."""
+        failed: SummaryFailed | None = None
         try:
             record = self._asking.summarize(span, situation)
             verify(record, span, situation)
+            if self._secret(record.body):
+                raise SummaryFailed("the summary would hold a secret")
+            return record
         except Objection:
-            self._pay(span)
-            self._credit.breaker.answered()
             raise
         except SummaryFailed as error:
-            failed = error.__cause__
-            self._pay(span, in_vain=True)
-            if isinstance(failed, ChatFailed):
-                self._credit.breaker.failed(str(failed), passing=failed.retryable)
-            else:
-                self._credit.refuse(span)
+            failed = error
             raise
-        self._pay(span)
-        self._credit.breaker.answered()
-        return record
+        finally:
+            self._settle(span, failed)
 
-    def _pay(self, span: Sequence[Interaction], *, in_vain: bool = False) -> None:
-        dollars = sum(map(self._price, self._asking.bill(span)))
-        self._credit.pay(dollars, in_vain=in_vain)
+    def _settle(self, span: Sequence[Interaction], failed: SummaryFailed | None) -> None:
+        bill = self._asking.bill(span)
+        if failed is None:
+            self._credit.breaker.answered()
+            return
+        self._credit.waste(sum(map(self._price, bill)))
+        if isinstance(failed.__cause__, ChatFailed):
+            reason = failed.__cause__
+            self._credit.breaker.failed(str(reason), passing=reason.retryable)
+        else:
+            self._credit.refuse(span)
 
     def _affordable(
         self, span: Sequence[Interaction], situation: Situation
-    ) -> tuple[Situation, str]:
-        """The situation with as many other spans as may be asked for now, or why not even this."""
+    ) -> tuple[Situation, float, str]:
+        """The situation with as many other spans as may be asked for now, and what is held for all.
+
+        Or why not even this one is.
+        """
         if self._asking.knows(span):
-            return situation, ""
-        dollars, taken = 0.0, list[Span]()
+            return situation, 0.0, ""
+        also = tuple(other for other in situation.also if not self._credit.refused(other))
+        situation, held, taken = replace(situation, also=also), 0.0, list[Span]()
         for batch in self._asking.batches(span, situation):
-            dollars += self._expected(batch, situation)
-            if why := self._credit.denies(batch[-1], dollars):
+            dollars = self._most(batch, situation)
+            if why := self._credit.take(batch[-1], dollars):
                 if not taken:
-                    return situation, why
+                    return situation, 0.0, why
                 break
+            held += dollars
             taken += batch
         also = tuple(other for other in situation.also if other in taken)
-        return replace(situation, also=also), ""
+        return replace(situation, also=also), held, ""
 
-    def _expected(self, spans: Sequence[Span], situation: Situation) -> float:
+    def _most(self, spans: Sequence[Span], situation: Situation) -> float:
+        """What a question may cost at most: its longest answer, and a mend of it."""
         asked = question(spans, situation, limit_chars=self._limit_chars)
-        source = sum(member.tokens for one in spans for member in one)
         tokens = self._count(prompt("summarize")) + self._count(asked)
-        return self._price(ChatUsage(tokens, round(source * USUAL_RATIO)))
+        return self._price(ChatUsage(tokens + MEND_TOKENS, MOST_TOKENS + MEND_TOKENS))
 
     def _charge(self, kind: str, usage: ChatUsage) -> None:
-        self._account.charge(kind, usage, self._price(usage))
+        dollars = self._price(usage)
+        self._account.charge(kind, usage, dollars)
+        self._credit.pay(dollars)

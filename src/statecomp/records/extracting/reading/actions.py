@@ -18,7 +18,7 @@ from statecomp.records.extracting.arguments import (
     told,
 )
 from statecomp.records.extracting.ending import Ending, endings_of
-from statecomp.records.extracting.pieces import FENCED, one_line, shortened
+from statecomp.records.extracting.pieces import FENCED, in_a_row, one_line, shortened
 from statecomp.records.extracting.reading.calls import (
     ALIKE,
     LONG,
@@ -161,7 +161,7 @@ def action_of(member: Interaction) -> str:
     if message := acted(member.said):
         return one_line(told(message[0])) or "(nothing done)"
     blocks = FENCED.findall(member.said)
-    return one_line(blocks[-1] if blocks else member.said) or "(nothing said)"
+    return in_a_row(blocks[-1] if blocks else member.said) or "(nothing said)"
 
 
 def _call_line(call: Call) -> str:

@@ -13,11 +13,14 @@ WIDEST = 100
 """Characters of a line that may be the title of others."""
 CHAIN = 140
 """Characters of a title with the titles it stands under."""
+RIGHT = 24
+"""Blanks from which on a line is the head of columns set right, and its margin says nothing."""
 SHORT_BLOCK = 8
 """Lines between fences that stand together whatever they are."""
 ITEM = re.compile(r"\s*(?:[-*•+]|\d{1,3}[.)])\s+\S")
 
 _NUMBER = re.compile(r"\s*\d[\d.,]*[BKMGT]?(?=\s)")
+_MARKED = re.compile(r"\s{0,3}#{1,6} |\$ ")
 _FENCE = re.compile(r"\s*```\w*\s*\Z")
 _FOUND = re.compile(r"[\w.-]{0,100}/[\w./+-]{1,200}:(?=\d|\s|\W)(?!//)")
 _CAPITALS = re.compile(r"\s*[A-Z][A-Z &/,'()-]{4,60}\Z")
@@ -144,8 +147,11 @@ def scoped(
 ) -> list[Scope]:
     """The scopes with that of a title: what is deeper, or a list as deep as the title itself."""
     line, margin = lines[place].rstrip(), margin_of(lines[place])
+    if _MARKED.match(line):
+        return []  # it holds up to the next, however deep the lines stand
     below = next((line for line in lines[place + 1 : place + 3] if line.strip()), "")
-    if margin_of(below) > margin:
+    right = line.endswith(":") and margin_of(below) > margin + RIGHT
+    if margin_of(below) > margin and not right:
         return [*scopes, Scope(margin, margin, owner)]
     if not line.endswith(":"):
         return []

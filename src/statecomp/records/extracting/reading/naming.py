@@ -129,7 +129,8 @@ def listed(values: Sequence[Json], what: str = "") -> str:
         told.append(name)
     if not told:
         return ""
-    more = len(names) - len(told) + len(values) - len(objects)
+    nameless = sum(1 for value in objects if not _listed(value))
+    more = len(names) - len(told) + len(values) - len(objects) + nameless
     if len(values) == 1 and not called(objects[0]):
         return ""  # its fields say more than one of its values
     if len(values) == 1:
@@ -165,6 +166,8 @@ def plainly(value: Mapping[str, Json]) -> Json:
     kind = value.get("type")
     if isinstance(kind, str) and kind in value and value.keys() <= _PROPERTY | {kind}:
         return kind if value[kind] == {} else value[kind]
+    if value.keys() == {"text", "value"}:
+        return f"{shown(value['text'])} ({shown(value['value'])})"  # `"distance": {"text": "3 km"`
     return value
 
 

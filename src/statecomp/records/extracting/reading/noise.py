@@ -15,9 +15,9 @@ UNREADABLE = 12
 ESCAPED, HEAD = 40, 160
 """One backslash in so many characters makes data within data, of which the beginning is shown."""
 
-_DUMP = r"\s*(?i:(?:0x)?[0-9a-f]{6,16}:?\s+(?:[0-9a-f]{2,4}\s+){6})"
+_DUMP = r"\s*(?i:(?:0x)?[0-9a-f]{6,16}:?(?:\s+(?:[0-9a-f]{2}){1,2}(?!\w)){8})"
 _PROGRESS = (
-    r".*(?:\d%\||\[\d\d:\d\d[<,]|it/s\]|examples/s\]|━━━)|\s*(?:Reading package lists|"
+    r".*(?:\d%\||--:--|\[\d\d:\d\d[<,]|it/s\]|examples/s\]|━━━)|\s*(?:Reading package lists|"
     r"Building dependency tree|Reading state information)\.\.\."
 )
 _DUMPED = re.compile(_DUMP)
@@ -71,7 +71,7 @@ def telling(written: Iterable[str]) -> list[str]:
 _TRACES, _RUNS, _LOGS, _CONSOLES = "Traceback (most", "Ran Playwright", "Call log:", "New console"
 _PLACED, _UNREADABLES, _ELEMENTS, _NOISES = "Global Line", "\ufffd", "element", "noise"
 _MARKS = (
-    _TRACES, _RUNS, _LOGS, _CONSOLES, _PLACED, _UNREADABLES, "%|", "/s]", "━━━",
+    _TRACES, _RUNS, _LOGS, _CONSOLES, _PLACED, _UNREADABLES, "%|", "/s]", "━━━", "--:--",
     "Reading package lists", "Building dependency tree", "Reading state information",
     'File "', "lines total)]",
     "End of matches for ", "[ref=", "Page URL: ", "Page Title: ", "Current ", "[Tab",

@@ -61,8 +61,8 @@ def _tells(unit: Unit) -> bool:
 
 def _lists_all(unit: Unit, seen: Sequence[Unit]) -> bool:
     """Whether it is a list of the answer itself, or of the one thing that the answer tells of."""
-    if unit.form is not Form.LIST:
-        return False
+    if unit.form is not Form.LIST or unit.label:
+        return False  # what a text inside the answer lists is a part of it
     before = _COUNT.search(unit.text)
     if not before and "; " in unit.text:
         return False  # one thing inside another

@@ -43,6 +43,9 @@ def _shown(payload: Payload) -> list[str]:
         return []  # most of it is furniture
     lines = (_CONTROL.sub(" ", line).rstrip() for line in telling(text.split("\n")))
     told = [line for line in lines if line]
+    places = text.count(", Global Line ")  # each stands on the line of what was found there
+    if len(told) + places < sum(map(bool, map(str.strip, text.split("\n")))):
+        return []  # what says nothing was left out
     # Asked of the answer as it came: what only a part of is shown must not be called whole.
     asks = any(orders(line) or addresses(line) for line in text.split("\n"))
     return [] if asks or framelike(text) else told

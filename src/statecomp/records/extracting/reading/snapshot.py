@@ -10,7 +10,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from statecomp.records.extracting.pieces import LONGEST, Form, Owner, Piece, one_line, wordless
+from statecomp.records.extracting.pieces import (
+    LONGEST,
+    Form,
+    Owner,
+    Piece,
+    clipped,
+    one_line,
+    wordless,
+)
 
 FEWEST = 3
 """Elements that make a tree."""
@@ -198,13 +206,13 @@ def _told(node: _Node, under: _Heading) -> Iterator[Piece]:
         yield from _line(run, under)
         run = []
         if inner.role == "heading":
-            under.owner = Owner(_words(inner)[:LONGEST])
+            under.owner = Owner(clipped(_words(inner), LONGEST))
         elif _whole(inner):
             yield from (p for p in _line([inner], under) if not _in_menu(inner, p))
         elif not (inner.role in ("combobox", "listbox") and _things(inner) > OPTIONS):
             before = under.owner
             if inner.words:
-                under.owner = Owner(inner.words[:LONGEST])
+                under.owner = Owner(clipped(inner.words, LONGEST))
             told = _told(inner, under)
             yield from (p for p in told if not _in_menu(inner, p))
             if inner.words or inner.role in _SECTIONS | _MENUS:
@@ -242,4 +250,4 @@ def _line(nodes: Sequence[_Node], under: _Heading) -> Iterator[Piece]:
     urls = list(dict.fromkeys(url for one in nodes for url in _urls(one)))
     if len(urls) == 1:
         text = f"{text}, link: {urls[0]}"
-    yield Piece(text[: 2 * LONGEST], Form.LINE, under.owner)
+    yield Piece(clipped(text, 2 * LONGEST), Form.LINE, under.owner)

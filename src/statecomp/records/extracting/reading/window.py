@@ -22,7 +22,7 @@ FEWEST = 4
 
 WHOLE_FILE = "a file of"
 """What a listing is called that shows all of a file."""
-_OPENED = re.compile(r"\s*\[File: .{1,400} \((\d{1,9}) lines total\)\]\s*\Z")
+_OPENED = re.compile(r"\s*\[File: (?:.{0,400}/)?([^/]{1,200}) \((\d{1,9}) lines total\)\]\s*\Z")
 _BELOW = re.compile(r"\s*\((\d{1,9}) more lines below\)\s*\Z")
 _GUTTER = re.compile(r"\A\s*(\d{1,7})(?:\t|  |: ?| ?[|→] ?|$)")
 _TIGHT = re.compile(r"\A\s*\d{1,7}(?:\t|  |:| ?[|→] ?|$)")
@@ -34,7 +34,7 @@ _PROMPT = re.compile(r"\s*(?:\([\w.-]{1,40}\) )?[\w.-]{1,64}@[\w.-]{1,64}:[^$#\n
 class Listing:
     """Lines without their numbers; `first` to `last` of a file of `total`, where these are known.
 
-    `note` is what stood beside the numbered lines.
+    `note` is what stood beside the numbered lines, `file` what the tool called the file.
     """
 
     lines: Sequence[str]
@@ -42,6 +42,7 @@ class Listing:
     last: int = 0
     total: int = 0
     note: str = ""
+    file: str = ""
 
     @property
     def window(self) -> str:
@@ -59,7 +60,8 @@ def listing_of(lines: Sequence[str], around: Sequence[str]) -> Listing:
 
     `around` are the lines before a client's own were taken off: they say how long the file is.
     """
-    opened = next((int(match[1]) for line in around if (match := _OPENED.match(line))), 0)
+    titles = (match for line in around if (match := _OPENED.match(line)))
+    file, opened = next(((title[1], int(title[2])) for title in titles), ("", 0))
     matches = [_GUTTER.match(line) for line in lines]
     numbers = [int(match[1]) for match in matches if match]
     if len(numbers) < (1 if opened else FEWEST):
@@ -76,9 +78,10 @@ def listing_of(lines: Sequence[str], around: Sequence[str]) -> Listing:
     beside = [line for line, match in zip(lines, matches, strict=True) if not match]
     note = unprompted(one_line(" ".join(line for line in beside if not _OPENED.match(line))))
     if len(note) > NOTE:
-        return Listing([gutter.sub("", line) for line in lines], numbers[0], numbers[-1], total)
-    kept = [gutter.sub("", line) for line, match in zip(lines, matches, strict=True) if match]
-    return Listing(kept, numbers[0], numbers[-1], total, note)
+        kept, note = [gutter.sub("", line) for line in lines], ""
+    else:
+        kept = [gutter.sub("", line) for line, match in zip(lines, matches, strict=True) if match]
+    return Listing(kept, numbers[0], numbers[-1], total, note, file)
 
 
 def screened(lines: Sequence[str]) -> Sequence[str]:

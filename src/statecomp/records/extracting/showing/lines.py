@@ -67,6 +67,7 @@ def _in_order(
     inside = ""
     texts: dict[Owner | None, list[Unit]] = {}
     names = _names_of(runs)
+    tables = {column for run in runs for column in run[0].label.rpartition("; ")[2].split(" | ")}
     last: dict[Owner | str | None, int] = {}
     for place, run in enumerate(runs):
         if run[0].form is Form.FIELD:
@@ -77,13 +78,16 @@ def _in_order(
     for place, run in enumerate(runs):
         first, owner = run[0], run[0].owner
         if first.form is Form.FIELD:
+            if before and (totals.left_out(before, first) or _like_another(before, first)):
+                yield GAP
             yield from _fields(first.label, run, _left(owner, run, totals.fields) > 0)
             kind = name_in(first.label)[0]
             told = names.get(kind, set()) | known.get(kind, set())
             left = totals.called.get((first.step, first.answer, kind), 0) - len(told)
-            if kind and left > 0 and last[kind] == place:
-                yield f"  (and {left} more)"
-            before, inside = None, ""
+            # Those of a table are counted there.
+            if kind and left > 0 and last[kind] == place and kind not in tables:
+                yield f"  {_missing(left)}"
+            before, inside = run[-1], ""
             continue
         starts = not owner or first.form is Form.CODE  # a title says where it stands
         if totals.left_out(before, first) if before else starts and begins_late(first, runs[0][0]):
@@ -91,13 +95,23 @@ def _in_order(
         left = _left(owner, texts[owner], totals.below)
         yield from _below("" if first.label == inside else first.label, run, left > 0)
         if last[owner] == place and owner and left > 0 and first.form in COUNTED:
-            # Of a line of several names nobody should take a line for one of them.
-            yield f"  (and {left} more{' lines' if first.form is Form.LINE and left > 1 else ''})"
+            # A line of a text may be several of its lines, or half of one: only rows are counted.
+            yield f"  {_missing(left) if first.form is Form.ROW else GAP}"
         before, inside = run[-1], _inside(run[-1])
     if before and before.index < before.count - 1:
         listed = before.form is Form.LINE and not before.owner
         if listed or before.form is Form.CODE:
             yield GAP  # a list must not end as if that were all
+
+
+def _missing(count: int) -> str:
+    """How many more there were, wherever they stood."""
+    return f"({count} more not shown)"
+
+
+def _like_another(before: Unit, first: Unit) -> bool:
+    """Whether the thing before is called as this one is, and something stood between them."""
+    return before.label == first.label and first.index > before.index + 1
 
 
 def _left(owner: Owner | None, shown: Sequence[Unit], whole: Mapping[Owner | None, int]) -> int:
@@ -156,7 +170,7 @@ def _called(runs: Sequence[Sequence[Unit]], totals: UnitTotals) -> tuple[list[st
         told, first = len(shown.get(name, ())), runs[found[name][0]][0]
         left = totals.called.get((first.step, first.answer, name), 0) - told
         left = left if told == len(values) else 0
-        lines.append(f"{name}: {', '.join(values)}" + (f" (and {left} more)" if left > 0 else ""))
+        lines.append(f"{name}: {', '.join(values)}" + (f" {_missing(left)}" if left > 0 else ""))
     return lines, frozenset(place for name in several for place in found[name])
 
 

@@ -14,7 +14,7 @@ from statecomp.options import Options, Settings, extract_of
 from statecomp.records.extract import ExtractiveSummarizer
 from statecomp.records.writing.summarize import ChatSummarizer
 
-EXTRACT = "extract"
+EXTRACT, LINGUA = "extract", "llmlingua2"
 BORROWING = (Cut, TokenChoice)
 
 
@@ -24,6 +24,16 @@ def exam_writers(specs: Sequence[str], settings: Settings) -> Mapping[str, ExamW
     if all(isinstance(writer, BORROWING) for writer in writers.values()):
         writers[EXTRACT] = exam_writer(EXTRACT, settings)
     return dict(sorted(writers.items(), key=lambda item: isinstance(item[1], BORROWING)))
+
+
+def exam_title(spec: str) -> str:
+    """A writer as its results are headed; a stand-in for the published choice of tokens says so."""
+    name, _, rest = spec.partition(":")
+    if name != LINGUA:
+        return spec
+    classifier = Options(spec, rest).one_of("classifier", *CLASSIFIERS)
+    is_published = classifier == LINGUA
+    return spec if is_published else f"{spec} (words chosen by a plain substitute, {classifier})"
 
 
 def exam_writer(spec: str, settings: Settings) -> ExamWriter:
@@ -44,7 +54,7 @@ def _without_chat(name: str, options: Options, settings: Settings) -> ExamWriter
         return RecordWriter(extract_of(options, ExtractiveSummarizer()))
     if name == "cut":
         return Cut(settings.count)
-    if name == "llmlingua2":
+    if name == LINGUA:
         classifier = options.one_of("classifier", *CLASSIFIERS)
         model = open_token_model(classifier, options.text("model", ""))
         return TokenChoice(Lingua(model, settings.count))
