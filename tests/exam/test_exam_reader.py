@@ -198,3 +198,14 @@ def test_a_failure_that_is_shown_but_not_named_is_missing_not_misleading() -> No
     assert outcome(question, "Facts:\n- 1. shell x -> all (2 lines)") is ReaderOutcome.MISSING
     assert outcome(question, "Facts:\n- 1. shell x -> worked") is ReaderOutcome.MISLEADING
     assert outcome(question, "Facts:\n- 1. shell x -> failed") is ReaderOutcome.RIGHT
+
+
+def test_the_name_of_a_field_is_not_the_value_of_another() -> None:
+    """A column may have the id "title"; "title: Trips" is the name of the table it is in."""
+    columns = '[{"name": "Waiver", "id": "pm4x"}, {"name": "Trip", "id": "title"}]'
+    question = asked(exam_of(("{}", columns)), FactKind.OBJECT)["waiver"]
+    assert (question.answer, question.wrong) == ("pm4x", ("title",))
+    table = "Facts:\n- 1: its output:\n  title: Trips; id: 88-17-41; Waiver: text; ..."
+    assert outcome(question, table) is ReaderOutcome.MISSING
+    assert outcome(question, "Facts:\n- 1: Waiver; id: title") is ReaderOutcome.MISLEADING
+    assert outcome(question, "Facts:\n- 1: Waiver; id: pm4x") is ReaderOutcome.RIGHT

@@ -9,7 +9,8 @@ another stands where it would be looked for.  Missing: neither.
   is taken for the owner's; among several, and in a bare list, nobody can tell: missing.  Where the
   line names no other owner and holds no value, the line directly under it counts, and further ones
   of the same entry that name the field.  A value that could stand there by chance (a short or
-  everyday word) counts against the record only beside the name of its field.  A value that breaks
+  everyday word) counts against the record only beside the name of its field, and not where it is
+  itself the name of a field: "title: Plan" gives nothing the value "title".  A value that breaks
   off in the middle, with nothing to show for it, misleads too.
 - Of a rule: a line with most of its words.  Another number in the place of the number misleads.
 - Of a mention (an identifier a later step took over): the identifier in an entry about its step, or
@@ -127,12 +128,21 @@ def _between(rivals: Sequence[str], line: str, start: int, stop: int) -> tuple[s
 def _candidates(question: ExamQuestion, text: str) -> set[str]:
     """The values in a text that a reader could take for the answer."""
     named = bool(question.field) and stands(question.field.rsplit(".", 1)[-1], text)
-    found = {wrong for wrong in question.wrong if (telling(wrong) or named) and stands(wrong, text)}
+    found = {
+        wrong
+        for wrong in question.wrong
+        if (stands(wrong, text) if telling(wrong) else named and _is_told(wrong, text))
+    }
     if stands(question.answer, text):
         # What is part of a longer value is not a value of its own.
         longer = any(question.answer in wrong for wrong in found)
         return found if longer else found | {question.answer}
     return found
+
+
+def _is_told(value: str, text: str) -> bool:
+    """Whether a word stands somewhere as what is said, and not as the name of a field."""
+    return any(not text.startswith(": ", at + len(value)) for at in places(value, text))
 
 
 def _below(question: ExamQuestion, lines: Sequence[Line], place: int) -> ReaderFinding:
