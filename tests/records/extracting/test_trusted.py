@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Observation
 from statecomp.history.situation import Situation
@@ -295,3 +297,51 @@ def test_a_program_that_could_not_be_read_is_told_as_such() -> None:
     assert outcome(f"{seen}invalid syntax") == "said: Message: invalid syntax (6 lines)"
     ended = outcome(f"{seen}unterminated string literal (detected at line 1)")
     assert ended.startswith("said: Message: unterminated string literal")
+
+
+# --- amounts that nobody counted ---
+
+RECKONING = "".join(f"mill_{n} = weigh('mill {n}') * rye_of('field {n}')\n" for n in range(9))
+
+
+@pytest.mark.parametrize(
+    ("program", "seen", "told"),
+    [
+        (
+            f"{RECKONING}# Let me create a reasonable estimate of the yield\n{RECKONING}",
+            "Upper mill: 360 tons\nLower mill: 412 tons",
+            'its call says: "# Let me create a reasonable estimate of the yield"',
+        ),
+        (
+            f"{RECKONING}rate = 7.8 // approximate rate of last year\n{RECKONING}",
+            "Upper mill: 39\nLower mill: 41.4",
+            'its call says: "// approximate rate of last year"',
+        ),
+        (
+            "sift --yield",
+            f"{PADDING}\nEstimated results:\nUpper mill: 360 tons\nLower mill: 412 tons",
+            'its output says: "Estimated results:"',
+        ),
+    ],
+)
+def test_amounts_that_were_made_up_are_told_with_the_words_that_say_so(
+    program: str, seen: str, told: str
+) -> None:
+    span = (command(1, program, seen), command(2, "weigh --all", PADDING))
+    record = written(*span)
+    first, second = (entry.split("\n")[0] for entry in record.facts)
+    assert told in first
+    assert "says:" not in second
+    assert {*record.facts} <= {*verify(record, span, Situation(FactIndex(()))).facts}
+
+
+def test_words_that_stand_in_the_line_of_a_step_are_not_said_again() -> None:
+    seen = "Upper mill: 360 tons\nLower mill: 412 tons"
+    span = (command(1, "# assume 40 tons\nprint(9)", seen), command(2, "weigh", PADDING))
+    assert written(*span).facts[0].split("\n")[0].count("assume") == 1
+
+
+def test_a_comment_of_a_file_that_was_shown_says_nothing_of_amounts() -> None:
+    text = "# assume 40 tons of rye\nyield = 360"
+    (line,) = written(command(1, f"write mill.py\n{text}", f"written:\n{text}")).facts
+    assert "its call says" not in line

@@ -21,6 +21,7 @@ from statecomp.records.extracting.reading.actions import (
     calls_of,
 )
 from statecomp.records.extracting.reading.calls import same
+from statecomp.records.extracting.reading.guessed import NO_GUESS, Guess, guessed_in
 from statecomp.records.extracting.reading.page import acted_on, place_of
 from statecomp.records.extracting.reading.results import results_of
 from statecomp.records.extracting.reading.size import length_of, size_of, words_of_answer
@@ -46,7 +47,7 @@ class KnownStep:
     `below` tells the calls of one step apart; `head` is what the step and those after it share;
     `went_through_at` is the later step that sent the same call and did not fail.  `size` says how
     much was answered, `length` in characters; `words` are those of a short answer.  A `version` is
-    told by what it changes of the step before.
+    told by what it changes of the step before; `guessed` quotes where its amounts were made up.
     """
 
     number: int
@@ -61,6 +62,7 @@ class KnownStep:
     head: str = ""
     grouped: bool = False
     version: bool = False
+    guessed: Guess = NO_GUESS
     went_through_at: int = 0
 
 
@@ -114,6 +116,7 @@ def steps_of(
             head=actions[place].head,
             grouped=actions[place].grouped,
             version=actions[place].version,
+            guessed=NO_GUESS if endings[place].failed else guessed_in(member),
             went_through_at=_success(place, known, endings),
         )
         for place, member in enumerate(span)
@@ -210,7 +213,9 @@ def _written(steps: Sequence[KnownStep], limit: int) -> Outline:
 
 def _fact(step: KnownStep, limit: int, ended: str) -> str:
     line = f"{step.number}. {shortened(step.action, max(limit - len(ended), limit // 2))}"
-    return "\n  ".join((f"{line} -> {ended}" if ended else line, *step.below))
+    told = f"{line} -> {ended}" if ended else line
+    told = "; ".join(filter(None, (told, step.guessed.beside(told))))
+    return "\n  ".join((told, *step.below))
 
 
 def _ended(step: KnownStep, limit: int) -> str:
