@@ -10,6 +10,7 @@ from statecomp.history.interaction import Interaction
 from statecomp.records.extracting.code import blocks
 from statecomp.records.extracting.cut import cut
 from statecomp.records.extracting.gaps import GAP
+from statecomp.records.extracting.pieces import Form
 from statecomp.records.extracting.reading.lasting import overwritten
 from statecomp.records.extracting.reading.noise import orders, points_back
 from statecomp.records.extracting.showing.lines import lines_of
@@ -348,3 +349,14 @@ def test_a_column_of_numbers_set_right_makes_no_line_the_heading_of_the_next() -
         for size, name in ((120, "a.md"), (1616, "b.md"), (3, "c.md"), (63, "d.md"))
     )
     assert all_of(listing) == ["120 a.md", "1616 b.md", "3 c.md", "63 d.md"]
+
+
+def test_things_that_a_table_of_a_part_shows_are_counted_there() -> None:
+    mills = [{"name": f"Mill {n}", "sku": f"M-{n}{n}7", "note": f"note {n}"} for n in range(7)]
+    seen = json.dumps({"valley": "North", "mills": mills})
+    rows = [unit.text for unit in units_of([step(1, seen=seen)]) if unit.form is Form.ROW]
+    lines = shown(step(1, seen=seen), *rows, "note: note 4")
+    assert "valley: North; mills: name | sku" in lines
+    assert lines[-1] == "valley: North; mills; name: Mill 4; note: note 4"
+    few = shown(step(1, seen=seen), *rows[:5], "note: note 4")
+    assert [line for line in few if "not shown" in line] == ["  (2 more not shown)"]

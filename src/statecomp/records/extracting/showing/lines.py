@@ -67,7 +67,7 @@ def _in_order(
     inside = ""
     texts: dict[Owner | None, list[Unit]] = {}
     names = _names_of(runs)
-    tables = {column for run in runs for column in run[0].label.rpartition("; ")[2].split(" | ")}
+    tables = {column for run in runs for column in _columns(run[0].label)}
     last: dict[Owner | str | None, int] = {}
     for place, run in enumerate(runs):
         if run[0].form is Form.FIELD:
@@ -107,6 +107,15 @@ def _in_order(
 def _missing(count: int) -> str:
     """How many more there were, wherever they stood."""
     return f"({count} more not shown)"
+
+
+def _columns(label: str) -> Iterator[str]:
+    """The columns of a table by its label, also with what it is of, as its things are called."""
+    of, _, table = label.rpartition("; ")
+    name, _, columns = table.rpartition(": ")
+    for column in columns.split(" | "):
+        yield column
+        yield "; ".join(filter(None, (of, name, column)))
 
 
 def _like_another(before: Unit, first: Unit) -> bool:
