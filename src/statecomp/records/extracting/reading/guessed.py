@@ -11,7 +11,7 @@ from statecomp.history.text import argument_text
 from statecomp.records.extracting.pieces import FENCED, one_line
 from statecomp.records.extracting.units import of_step, parts_of
 
-QUOTED = 120
+QUOTED, CUT = 120, " ..."
 """Characters of what is quoted; of a longer comment its beginning is, if that says it."""
 _COMMENT = re.compile(r"(?:^|[ \t])((?:#|//) [^\n]*)", re.MULTILINE)
 _GUESSED = re.compile(
@@ -45,9 +45,9 @@ def guessed_in(member: Interaction) -> Guess:
         return NO_GUESS
     sent = [argument_text(call.arguments) for call in member.calls]
     program = "\n".join(sent or FENCED.findall(member.said)[-1:])
+    comment = _first(_comments(program))
     # What comes back is a file that was read or written, and no result of the program.
-    comments = (c for c in _comments(program) if not any(c in text for text in seen))
-    if comment := _first(comments):
+    if comment and not any(comment.removesuffix(CUT) in text for text in seen):
         return Guess("its call", comment)
     heading = _first(line for text in seen for line in _headings(text))
     return Guess("its output", heading) if heading else NO_GUESS
@@ -63,5 +63,5 @@ def _headings(text: str) -> Iterator[str]:
 
 
 def _first(lines: Iterator[str]) -> str:
-    told = (f"{x[:QUOTED].rpartition(' ')[0]} ..." if len(x) > QUOTED else x for x in lines)
+    told = (f"{x[:QUOTED].rpartition(' ')[0]}{CUT}" if len(x) > QUOTED else x for x in lines)
     return next(filter(_GUESSED.search, told), "")
