@@ -15,7 +15,7 @@ QUOTED, CUT = 120, " ..."
 """Characters of what is quoted; of a longer comment its beginning is, if that says it."""
 _COMMENT = re.compile(r"(?:^|[ \t])((?:#|//) [^\n]*)", re.MULTILINE)
 _GUESSED = re.compile(
-    r"\b(?:assum(?:e|es|ed|ing|ptions?)|estimate[sd]?|approximat(?:e|es|ed|ely|ions?)|placeholders?|"
+    r"\b(?:assum(?:e|es|ed|ing|ptions?)|estimate[sd]?|approximat(?:e|es|ed|ely|ions?)|placeholder|"
     r"mock(?:ed)?|simulated|hypothetical|typical(?:ly)?|dummy|fake|synthetic|made[- ]up)\b",
     re.IGNORECASE,
 )
