@@ -9,7 +9,10 @@ from typing import NamedTuple
 from statecomp.history.interaction import Interaction
 from statecomp.history.text import argument_text
 from statecomp.records.extracting.pieces import FENCED, one_line
+from statecomp.records.extracting.reading.noise import orders
 from statecomp.records.extracting.units import of_step, parts_of
+from statecomp.records.markers import ADDRESSED
+from statecomp.records.record import framelike
 
 QUOTED, CUT = 120, " ..."
 """Characters of what is quoted; of a longer comment its beginning is, if that says it."""
@@ -50,6 +53,8 @@ def guessed_in(member: Interaction) -> Guess:
     if comment and not any(comment.removesuffix(CUT) in text for text in seen):
         return Guess("its call", comment)
     heading = _first(line for text in seen for line in _headings(text))
+    # Whoever wrote the output may have written it for its reader.
+    heading = "" if orders(heading) or ADDRESSED.search(heading) else heading
     return Guess("its output", heading) if heading else NO_GUESS
 
 
@@ -64,4 +69,4 @@ def _headings(text: str) -> Iterator[str]:
 
 def _first(lines: Iterator[str]) -> str:
     told = (f"{x[:QUOTED].rpartition(' ')[0]}{CUT}" if len(x) > QUOTED else x for x in lines)
-    return next(filter(_GUESSED.search, told), "")
+    return next((x for x in told if _GUESSED.search(x) and not framelike(x)), "")
