@@ -54,9 +54,17 @@ DETAILS: Mapping[str, tuple[str, str]] = {
         "The paper's eleven rows (appendix D.2) and ours. KEEP is the rare class in our labels, so "
         "weights on READY do the opposite of what they did in the paper.",
     ),
+    "routers-mean": (
+        "Routers on the paper's representation by the mean",
+        "The same rows and pairs, read as the mean over an interaction's tokens.",
+    ),
     "routers-beside": (
         "Routers on the paper's representation with evidence",
         "The same rows with evidence beside the vectors.",
+    ),
+    "routers-beside-mean": (
+        "Routers on the paper's representation by the mean with evidence",
+        "The same, read as the mean.",
     ),
     "routers-evidence": (
         "Routers on evidence",
@@ -124,7 +132,11 @@ def measured(given: Given) -> dict[str, Callable[[], StudyTable]]:
             "representations-mean": lambda: tables.representation_table(known, mean, how),
             "shares": lambda: tables.share_table(known, mean, how),
             "routers": lambda: tables.router_table(known, last, how),
+            "routers-mean": lambda: tables.router_table(known, mean, how),
             "routers-beside": lambda: tables.router_table(known, last, how, beside_evidence=True),
+            "routers-beside-mean": lambda: tables.router_table(
+                known, mean, how, beside_evidence=True
+            ),
         }
     if whole := given.whole:
         found["representations-whole"] = lambda: tables.representation_table(
@@ -191,11 +203,12 @@ def of_representations(kept: Mapping[str, StudyTable]) -> list[writing.Glance]:
 
 
 def of_routers(kept: Mapping[str, StudyTable]) -> list[writing.Glance]:
-    """On vectors, and with evidence, against weighted BCE; then against evidence alone."""
+    """By each readout, held against weighted BCE; beside evidence, against evidence alone."""
     columns = [
-        ("vectors", "routers", routers.OWN),
-        ("vectors and evidence", "routers-beside", routers.OWN),
-        ("the same, against evidence alone", "routers-beside", representations.AGAINST[-1]),
+        ("last token", "routers", routers.OWN),
+        ("mean", "routers-mean", routers.OWN),
+        ("last token, and evidence", "routers-beside", representations.AGAINST[-1]),
+        ("mean, and evidence", "routers-beside-mean", representations.AGAINST[-1]),
     ]
     return [
         writing.Glance(title, kept[name], against)
@@ -241,8 +254,8 @@ pairs of 300 runs, 677 of them KEEP; every limit but that of Full Context is an 
 paper's."""
 
 OF_ROUTERS = """\
-The same pairs, Capped Recent4 by the last token. In brackets how far a row is ahead of weighted
-BCE (w_1 = 10), which is the paper's own, and in the last column of evidence alone."""
+The same pairs, Capped Recent4. In brackets how far a row is ahead of weighted BCE (w_1 = 10), which
+is the paper's own, and with evidence beside it of evidence alone."""
 
 OF_SHARES = """\
 AUROC of the rows that others are held against, by the mean: with a share of the training runs, and

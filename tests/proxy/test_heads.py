@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -78,8 +79,10 @@ def test_a_client_that_offers_http_2_loses_no_body(door: Door, cut: int) -> None
 
 def test_an_offer_that_comes_in_pieces_is_refused_and_its_body_never_lost(door: Door) -> None:
     whole = FIRST % (b"", b"close, Upgrade") + b"upgrade: h2c\r\n" + SIZED + BODY
-    told = door.told(*(whole[n : n + 1] for n in range(len(whole))))
-    assert told.startswith((b"HTTP/1.1 200 ", b"HTTP/1.1 400 "))
+    told = b""
+    with suppress(ConnectionError):  # who is refused early may find the door shut while it sends
+        told = door.told(*(whole[n : n + 1] for n in range(len(whole))))
+        assert told.startswith((b"HTTP/1.1 200 ", b"HTTP/1.1 400 "))
     assert [got.body for got in door.upstream.received] == [BODY] * told.count(b"HTTP/1.1 200 ")
 
 
