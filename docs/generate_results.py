@@ -68,8 +68,8 @@ DETAILS: Mapping[str, tuple[str, str]] = {
     ),
     "routers-evidence": (
         "Routers on evidence",
-        "The same configurations on evidence alone, on expert labels of other pairs. The shipped "
-        "recipe learned from labels here, without the forecasts that the shipped router has, too.",
+        "The same configurations on evidence alone, on expert labels of other pairs; the shipped "
+        "recipe learns from forecasts, too.",
     ),
 }
 SAID_ONCE = (tables.PROTOCOL, tables.GAPS, tables.COSTS, tables.PAPER_PR)
