@@ -15,7 +15,13 @@ import pytest
 from statecomp.ledger.open import open_ledger
 from statecomp.proxy.app import build_app
 from statecomp.proxy.client import Answer
-from statecomp.proxy.patience import LONGEST_HEAD, MOST_AHEAD, MOST_HEADERS, PatientProtocol
+from statecomp.proxy.patience import (
+    LONGEST_ADDRESS,
+    LONGEST_HEAD,
+    MOST_AHEAD,
+    MOST_HEADERS,
+    PatientProtocol,
+)
 from statecomp.proxy.request.outgoing import read_refusal
 from statecomp.proxy.settings import Limits, ProxySettings
 from statecomp.proxy.stream import UsageReader
@@ -91,6 +97,15 @@ def test_what_stands_behind_a_body_in_pieces_is_no_longer_than_headers(port: int
     pieces = HEAD + b"transfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
     with suppress(ConnectionError):  # closed, or reset
         assert to_the_end(talk(port, pieces + b"x-trailer: " + LONG + b"\r\n\r\n")) == b""
+
+
+@pytest.mark.parametrize(("fields", "status"), [(1.1, b"431"), (0.9, b"200")])
+def test_an_address_of_very_many_fields_is_refused(port: int, fields: float, status: bytes) -> None:
+    """Each was looked at for a key: a fifth of a second, for whoever could connect."""
+    query = b"?" + b"&" * int(fields * LONGEST_ADDRESS)
+    whole = WHOLE.replace(b" HTTP/1.1", query + b" HTTP/1.1", 1)
+    with talk(port, whole) as connection:
+        assert connection.recv(65536).startswith(b"HTTP/1.1 " + status)
 
 
 def test_long_headers_of_a_real_client_pass(port: int) -> None:
