@@ -77,11 +77,12 @@ class Ledger:
         rows, news = list[writing.RequestRows](), dict[str, Known]()
         for one in told:
             name = one.session.id
-            before = len(self._pages.known(name))
-            history = self._pages.of_history(name, one.messages) if one.messages else ()
-            rows.append(writing.recorded(self._pages, one, history))
-            if len(known := self._pages.known(name)) > before:
-                news[name] = known
+            before = seen = self._pages.seen(name)
+            if one.messages:
+                seen = self._pages.of_history(name, one.messages)
+            rows.append(writing.recorded(self._pages, one, seen))
+            if len(seen.secrets) > len(before.secrets):
+                news[name] = seen.secrets
 
         def work(connection: Connection) -> None:
             writing.write(connection, rows)
