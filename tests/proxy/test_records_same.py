@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 from time import monotonic, sleep, time
 from typing import Any
 
@@ -17,6 +18,7 @@ from starlette.responses import Response
 
 from statecomp.controller.prices import shipped_prices
 from statecomp.ledger.audit import Totals
+from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.open import open_ledger
 from statecomp.llm.http import HttpChat
 from statecomp.llm.side import SideAccount
@@ -30,7 +32,7 @@ from statecomp.testing.provider.dialects import Dialect
 from statecomp.testing.provider.refusals import Refused
 from statecomp.testing.provider.turns import Body, ScriptedCall, Turn, drill
 from statecomp.writers import ModelRecords
-from tests.ledger.samples import request, session
+from tests.ledger.samples import masked, request, session
 from tests.proxy.conversations import CHAT, CLAUDE, Tongue, each_protocol
 from tests.proxy.serving import EAGER, Proxied, proxied
 from tests.proxy.upstream import TASK
@@ -294,6 +296,28 @@ def test_what_was_spent_today_is_known_after_a_restart_and_to_other_workers(
         talk(proxy, CHAT)
         assert bool(asked(proxy)) == asks
         assert "[Record of past steps" in agent(proxy)[-1].raw.decode()
+
+
+def test_what_a_conversation_has_spent_is_known_after_a_restart(tmp_path: Path) -> None:
+    records = ModelRecords(ExtractiveSummarizer(), session_dollars=1.0)
+    method = replace(EAGER, records=records)
+
+    def ledger() -> Ledger:
+        return open_ledger(str(tmp_path / "ledger.db"), mask=masked)
+
+    with proxied(ScriptedUpstream(Writing()), method=method, ledger=ledger()) as proxy:
+        talk(proxy, CHAT, 5)
+        assert asked(proxy)
+        written(proxy)
+        (held,) = proxy.ledger.sessions(9)
+        days_ago = time() - 3 * DAY_S
+        proxy.ledger.record(held, request(held.id, 99, when_s=days_ago, record_dollars=0.999))
+    with proxied(ScriptedUpstream(Writing()), method=method, ledger=ledger()) as proxy:
+        talk(proxy, CHAT, 9)
+        assert asked(proxy) == []
+        another = proxy.tenant()
+        talk(another, CHAT, 9)
+        assert asked(another)
 
 
 def test_a_writer_that_hangs_keeps_no_request_waiting_and_loses_nothing() -> None:
