@@ -25,6 +25,7 @@ from statecomp.records.extract import ExtractiveSummarizer
 from statecomp.tokens import ESTIMATE
 from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat.wire import OpenAIChat
+from tests.cli.chats import ChatHandler, served
 from tests.exam.steps import asked, exam_of, messages_of
 
 SAMPLES = sorted((Path(__file__).parents[2] / "samples").glob("*.jsonl"))
@@ -182,6 +183,21 @@ def test_records_written_elsewhere_are_examined_by_the_name_of_their_span(tmp_pa
     records.write_text("".join(json.dumps(line) + "\n" for line in lines))
     result = statecomp(SAMPLES[0], "--records", f"file:{records}")
     assert f"{len(given) - 1} spans (1 refused)" in result.output
+
+
+def test_records_of_a_chat_are_examined_too() -> None:
+    questions: list[str] = []
+
+    class Brief(ChatHandler):
+        def asked_about(self, prompt: str) -> None:
+            questions.append(prompt)
+            self.answer(json.dumps({"facts": ["all of it was done"]}))
+
+    with served(Brief) as chat:
+        result = statecomp(SAMPLES[0], "--records", f"chat:{chat}")
+    assert result.exit_code == 0, result.output
+    assert f"{len(questions)} spans (0 refused)" in result.output
+    assert "label integrity: no labelled value is carried" in result.output
 
 
 @pytest.mark.parametrize(

@@ -195,11 +195,16 @@ def _closing(tally: ExamTally) -> str:
     if not tally.spans:
         return f"not one of {tally.refused} spans has a record"
     whole, failed = tally.integrity[ALL], tally.false_failed[ALL]
+    labels = (
+        f"of {whole.labelled.whole:,} carried values {whole.labelled.value:.1%} "
+        f"stand with a label, {whole.owned.value:.1%} with what they belong to"
+        if whole.labelled.whole
+        else "no labelled value is carried"
+    )
     return (
         f"{tally.spans} spans ({tally.refused} refused), {tally.kept:.3f} of "
         f"{tally.source_tokens:,} tokens kept; {tally.misled} with something misleading\n"
-        f"label integrity: of {whole.labelled.whole:,} carried values {whole.labelled.value:.1%} "
-        f"stand with a label, {whole.owned.value:.1%} with what they belong to\n"
+        f"label integrity: {labels}\n"
         f'false "failed": {failed.part} of {failed.whole:,} steps that succeeded'
     )
 

@@ -54,8 +54,8 @@ def _of_value(question: ExamQuestion, record: RecordText) -> ReaderFinding:
     best = MISSING
     for place, line in enumerate(record.lines):
         for at in places(question.entity, line.text):
-            behind = line.text[at + len(question.entity) :]
-            if not _is_named(question, behind):
+            stop = at + len(question.entity)
+            if not _is_named(question, line.text[stop:]) or _is_part(question, line.text, at, stop):
                 continue
             finding = _beside(question, line.text, at)
             if finding.outcome is ReaderOutcome.MISSING and not finding.evidence:
@@ -73,6 +73,14 @@ def _is_named(question: ExamQuestion, behind: str) -> bool:
         return bool(_KEY_END.match(behind))
     return not behind.startswith("/") and (
         telling(question.entity) or bool(_NAME_END.match(behind))
+    )
+
+
+def _is_part(question: ExamQuestion, line: str, start: int, stop: int) -> bool:
+    """Whether the words stand there as a part of another owner's name."""
+    longer = (rival for rival in question.rivals if question.entity in rival and rival in line)
+    return any(
+        at <= start and stop <= at + len(rival) for rival in longer for at in places(rival, line)
     )
 
 
