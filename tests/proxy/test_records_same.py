@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -141,14 +142,28 @@ def test_the_sibling_writes_with_the_clients_key_at_its_own_price(
         assert written(proxy).record_dollars == pytest.approx(owed)
 
 
+def test_the_model_a_user_names_writes_in_place_of_the_sibling() -> None:
+    named = ModelRecords(ExtractiveSummarizer(), model="claude-haiku-4-5")
+    with proxied(ScriptedUpstream(Writing()), method=replace(EAGER, records=named)) as proxy:
+        talk(proxy, CHAT)
+        assert SAID in agent(proxy)[-1].raw.decode()
+        assert {question.body["model"] for question in asked(proxy)} == {"claude-haiku-4-5"}
+        spent = [r.spent for r in asked(proxy) if r.spent is not None]
+        prices = shipped_prices().nearest("claude-haiku")
+        owed = sum(prices.side_dollars(s.input, s.output, s.cached) for s in spent)
+        assert written(proxy).record_dollars == pytest.approx(owed)
+
+
+@each_protocol
 def test_a_key_is_only_in_the_questions_of_its_own_tenant_and_nowhere_else(
-    caplog: pytest.LogCaptureFixture,
+    tongue: Tongue, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.DEBUG)
     ledger = open_ledger(":memory:")
     with proxied(ScriptedUpstream(Writing()), method=SAME, ledger=ledger) as proxy:
         one, two = proxy.tenant(), proxy.tenant()
         for tenant in (one, two):
-            talk(tenant, CHAT)
+            talk(tenant, tongue)
             assert asked(tenant)
         for mine, other in ((one, two), (two, one)):
             assert all(other.key not in json.dumps(dict(r.headers)) for r in asked(mine))
@@ -243,6 +258,8 @@ def test_a_writer_that_calls_a_tool_has_written_nothing(tongue: Tongue) -> None:
         talk(proxy, tongue, 6)
         assert "[Record of past steps" in agent(proxy)[-1].raw.decode()
         assert notes(proxy)
+        questions = [question.raw for question in asked(proxy)]
+        assert all(now != then for then, now in pairwise(questions)), "not twice in a row"
 
 
 def test_a_secret_in_a_written_record_is_not_committed() -> None:
