@@ -6,7 +6,7 @@ import pytest
 
 from statecomp.exam.facts import FactKind
 from statecomp.exam.lines import ReaderOutcome, RecordText
-from statecomp.exam.questions import ExamQuestion
+from statecomp.exam.questions import ExamQuestion, PosedQuestion, questions_of
 from statecomp.exam.reader import find
 from tests.exam.steps import asked, exam_of
 
@@ -203,6 +203,31 @@ def test_a_failure_that_is_shown_but_not_named_is_missing_not_misleading() -> No
     assert outcome(question, "Facts:\n- 1. shell x -> all (2 lines)") is ReaderOutcome.MISSING
     assert outcome(question, "Facts:\n- 1. shell x -> worked") is ReaderOutcome.MISLEADING
     assert outcome(question, "Facts:\n- 1. shell x -> failed") is ReaderOutcome.RIGHT
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        ("Conclusions:\n- the cause was the stale lock in /srv/app", "right"),
+        ("Facts:\n- 1. read the log: a stale lock", "right"),
+        ("Conclusions:\n- the deploy failed for its cause was a full disk", "misleading"),
+        ("Facts:\n- the disk was full", "missing"),
+    ],
+)
+def test_what_somebody_else_asks_is_read_by_its_own_words(record: str, expected: str) -> None:
+    posed = PosedQuestion(
+        "What was the cause that the deploy failed?", "stale lock", ("full disk",)
+    )
+    log = exam_of(('{"command": "cat log"}', "deploy failed: stale lock"))
+    (question,) = [q for q in questions_of(log, [posed]) if q.kind is FactKind.ASKED]
+    assert outcome(question, record) == expected
+
+
+def test_what_still_stands_in_sight_is_not_asked_for_somebody_else_either() -> None:
+    posed = PosedQuestion("What failed?", "stale lock")
+    shown = ('{"command": "cat log"}', "deploy failed: stale lock")
+    exam = exam_of(shown, kept=[shown])
+    assert not [q for q in questions_of(exam, [posed]) if q.kind is FactKind.ASKED]
 
 
 def test_a_name_that_is_a_part_of_anothers_is_not_named() -> None:
