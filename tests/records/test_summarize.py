@@ -110,6 +110,12 @@ def test_a_limit_on_characters_reaches_the_transcript() -> None:
     assert len(chat.asked[0].prompt) <= 1200
 
 
+def test_no_question_is_longer_than_the_windows_of_most_models_whoever_asks() -> None:
+    chat = ScriptedChat([json.dumps(GOOD)])
+    ChatSummarizer(chat).summarize((*SPAN, step(6, seen="a line of it\n" * 90_000)), Situation())
+    assert len(chat.asked[0].prompt) <= 400_000
+
+
 def test_older_records_are_named_where_there_is_no_room_for_them() -> None:
     old = [Summary(f"s{n}", (), 0, f"record {n} " * 150, (), n, n + 1) for n in range(1, 21, 2)]
     chat = ScriptedChat([json.dumps(GOOD)])
