@@ -153,6 +153,18 @@ def test_an_answer_of_very_many_members_costs_no_more_than_its_bytes() -> None:
     assert growth(read, 5_000, 80_000, 16, enough=4) < 4
 
 
+def test_of_a_piece_that_unpacks_to_very_much_only_a_part_is_unpacked() -> None:
+    """Each member had a bound of its own: 256 MB of one piece, while everybody waited."""
+    member = gzip.compress(b" " * (1 << 20))
+
+    def read(count: int) -> None:
+        reader = UsageReader("text/event-stream", "gzip")
+        reader.feed(member * count)
+        assert reader.finish().input == 0
+
+    assert growth(read, 4, 64, 16, enough=0.5) < 0.5
+
+
 def test_what_follows_the_end_of_a_packed_answer_costs_nothing() -> None:
     """It was kept, and copied with each further piece."""
 
