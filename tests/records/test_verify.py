@@ -31,6 +31,26 @@ def test_what_only_the_agent_knew_is_added_to_the_locations() -> None:
     )
 
 
+def listed(*names: str, number: int = 1) -> Interaction:
+    return step(number, arguments='{"command": "ls /srv/app"}', seen="\n".join(names))
+
+
+def test_files_that_were_listed_and_never_read_are_added_where_no_writer_says_so() -> None:
+    span = [listed("main.py", "cli.py", "util.py"), step(2, arguments='{"path": "cli.py"}')]
+    there = Situation(
+        after=(step(3, arguments='{"path": "/srv/app/util.py"}', seen="def f(): ..."),)
+    )
+    record = verify(Record(facts=("1. listed /srv/app", "2. read cli.py")), span, there)
+    assert record.locations == ("1: listed, not read: main.py",)
+    told = Record(facts=("1. listed /srv/app", "2. read cli.py; main.py was not read"))
+    assert verify(told, span, there) == told
+
+
+def test_names_that_stand_in_no_line_of_the_agent_are_not_listed_bare() -> None:
+    span = [step(said="It prints <html><body>the sum</body></html>.", arguments='{"n": 1}')]
+    assert verify(Record(facts=("1. run",)), span, Situation(NOTHING)) == Record(facts=("1. run",))
+
+
 def test_what_is_carried_or_held_elsewhere_is_not_added_again() -> None:
     span = [step(said="wrote /srv/a.txt and /srv/b.txt")]
     rest = FactIndex([Pinned("p", (), 0, "user", "the file is /srv/b.txt")])

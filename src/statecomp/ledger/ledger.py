@@ -119,9 +119,9 @@ class Ledger:
     def totals(self, *, tenant: str = "") -> Totals:
         return self._database.read(lambda c: reading.totals(c, tenant))
 
-    def record_dollars(self, since_s: float, *, tenant: str = "") -> float:
+    def record_dollars(self, since_s: float, *, tenant: str = "", session: str = "") -> float:
         """What models that write records have cost since then."""
-        return self._database.read(lambda c: reading.record_dollars(c, since_s, tenant))
+        return self._database.read(lambda c: reading.record_dollars(c, since_s, tenant, session))
 
     def messages(self, session: str) -> Sequence[JsonObject]:
         """The last raw history of a session, secrets masked."""

@@ -19,6 +19,7 @@ from statecomp.records.extracting.ending import ending_of
 from statecomp.records.extracting.pieces import FENCED
 from statecomp.records.extracting.reading.noise import guesses, intends, without_shown
 from statecomp.records.extracting.units import of_step
+from statecomp.records.extracting.unread import unread
 from statecomp.records.record import Record
 from statecomp.records.record import entry as quoting
 from statecomp.records.source import SaidText, SourceText
@@ -107,11 +108,14 @@ def owed(span: Sequence[Interaction], rest: FactIndex) -> Mapping[str, Kind]:
 
 
 def completed(record: Record, span: Sequence[Interaction], situation: Situation) -> Record:
-    """The record with what it owes and does not say: each in the agent's own words, with its step.
+    """The record with what it owes and does not say, each with its step: files listed and not read,
+    and the agent's own names in its own words.
 
     A bare list of names told no reader anything: a name stands with its words or, where it says
     what it is of by itself, as a path does, alone.
     """
+    left = unread(span, situation, record.body)
+    record = replace(record, locations=(*record.locations, *left))
     body = SaidText(record.body)
     missing = {
         name: kind
@@ -178,8 +182,6 @@ def _quoted(
         if pieces:
             head = OWN_WORDS if fine else f"{OWN_WORDS}{FAILED}"
             yield quoting(f"{member.number}, {head}:", pieces), named, placed
-    if alone := [name for name, kind in left.items() if leads(name, kind)]:
-        yield f"also named by the agent: {', '.join(alone)}", alone, False
 
 
 class _Line(NamedTuple):
