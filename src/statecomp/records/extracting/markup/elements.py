@@ -70,8 +70,9 @@ def address_of(given: str) -> str:
     told = given.removeprefix("mailto:")
     if found := _PASSED_ON.search(told):
         told = unquote(found[1])
-    told = told_briefly(told)
-    return "" if told.lower().startswith(_NOWHERE) or told.endswith("?...") else told
+    briefly = told_briefly(told)
+    cut = briefly != told and "://" not in told  # half an address of the same place
+    return "" if cut or told.lower().startswith(_NOWHERE) else briefly
 
 
 def name_of(given: Mapping[str, str]) -> str:

@@ -32,6 +32,7 @@ from statecomp.records.extracting.markup.elements import (
     span_of,
 )
 from statecomp.records.extracting.markup.lines import (
+    END,
     ENTRY,
     JOINED,
     MARKED,
@@ -40,6 +41,7 @@ from statecomp.records.extracting.markup.lines import (
     PageCell,
     PageLine,
     Sort,
+    as_item,
     as_thing,
     choice,
     headed,
@@ -59,12 +61,14 @@ THINGS = 3
 """Elements side by side that may each begin with what it is called."""
 DEEPEST = 100
 """Elements inside elements; what is deeper is read as part of the one around it."""
-CELL, WHOLE = 240, 2_000
-"""Characters of a cell where nothing tells a table from a layout, and of what is one line."""
+WHOLE = 2_000
+"""Characters of a cell."""
 PROGRAMS, REMARKS = 8, 3
 """Programs and comments of a page that are told; of more none says anything."""
 TOKEN = 40
 """Characters of what a hidden field holds; a longer one holds for one visit."""
+BARE = ("", "")
+"""What stands around the words of most elements."""
 _GAP = re.compile(r"\n[ \t]*\n")
 _CHOSEN = re.compile(r"\bselected\b")
 
@@ -122,7 +126,7 @@ class _PageReader:
         self._words: list[str] = []
         self._links: list[Link] = []
         self._address, self._linked = "", 0
-        self._sort, self._label, self._level = Sort.WORDS, "", 0
+        self._sort, self._around, self._level = Sort.WORDS, BARE, 0
         self._apart = False
         self._verbatim = 0
         self._unseen, self._inside = "", 0
@@ -149,7 +153,7 @@ class _PageReader:
         self._flush()
         self._close(0)
         if self._above:
-            self._lines.append(PageLine("", Sort.END))
+            self._lines.append(END)
         several = len(self._remarks) > REMARKS
         told = [f"comment in the page: {words}" for words in self._remarks if not several]
         if 0 < len(self._programs) <= PROGRAMS:
@@ -188,7 +192,7 @@ class _PageReader:
         links, self._links, self._linked, self._apart = tuple(self._links), [], 0, False
         if text.strip():
             title = titled(text, self._level, self._above) if self._sort is Sort.TITLE else ""
-            self._lines.append(PageLine(f"{self._label}{text}", self._sort, links, title))
+            self._lines.append(PageLine(text.join(self._around), self._sort, links, title))
 
     def _link(self, words: str) -> None:
         told = one_line(words) if self._address else ""
@@ -248,7 +252,7 @@ class _PageReader:
             self._frames.append(_Frame(tag.name, len(self._lines), given, above))
 
     def _begin_line(self, tag: Tag) -> None:
-        self._sort, self._label = SORTS[tag.name], ""
+        self._sort, self._around = SORTS[tag.name], BARE
         if self._sort is Sort.TITLE:
             self._level = int(tag.name[1])
         elif self._sort is Sort.VERBATIM:
@@ -256,22 +260,13 @@ class _PageReader:
         elif self._sort is Sort.CHOICE and _CHOSEN.search(tag.given):
             self._sort = Sort.CHOSEN
         elif tag.name == "button":
-            self._label = "button: "
+            self._around = 'button "', '"'
         elif tag.name == "textarea":
-            self._label = f"textbox {name_of(tag.asked())}: "
+            self._around = f"textbox {name_of(tag.asked())}: ", ""
 
     def _input(self, given: Mapping[str, str]) -> None:
-        kind = given.get("type", "text").lower()
-        name, value = name_of(given), given.get("value", "")
-        if kind in ("submit", "button", "image", "reset"):
-            kind, name = "button", ""
-        elif kind not in ("checkbox", "radio", "hidden", "file", "password"):
-            kind = "textbox"
-        if kind == "hidden" and len(value) > TOKEN:
-            value = "..."
-        told = ": ".join(filter(None, (f"{kind} {name}".strip(), value)))
         self._flush()
-        if name or value:
+        if told := _field(given):
             told = f"{told} (checked)" if "checked" in given else told
             self._lines.append(PageLine(told, Sort.FIELD))
 
@@ -287,7 +282,7 @@ class _PageReader:
             self._title = self._title or one_line("".join(words))
         elif name in BREAKS:
             self._flush()
-            self._sort, self._label = Sort.WORDS, ""
+            self._sort, self._around = Sort.WORDS, BARE
             self._verbatim -= name == "pre" and self._verbatim > 0
         elif name == "a":
             self._link("".join(self._words[self._linked :]))
@@ -308,10 +303,10 @@ class _PageReader:
         """Ends the elements from a place on: what each holds becomes a line, or a few."""
         while len(self._frames) > place:
             frame = self._frames.pop()
-            self._sort, self._label = Sort.WORDS, ""
+            self._sort, self._around = Sort.WORDS, BARE
             if frame.name in SECTIONS and frame.above != self._above:
                 self._above = dict(frame.above)
-                self._lines.append(PageLine("", Sort.END))
+                self._lines.append(END)
             if len(frame.things) >= THINGS and frame.name not in MENUS:
                 headed(self._lines, frame.things, self._above)
             if frame.name == "tr":
@@ -344,12 +339,10 @@ class _PageReader:
         if numbered:
             lists[-1].items += 1
         stop = next((n for n, line in enumerate(inside) if line.sort not in JOINED), len(inside))
-        if not stop or sum(len(line.text) for line in inside[:stop]) > WHOLE:
+        if not stop:
             return inside
-        line = joined(inside[:stop])
         mark = f"{lists[-1].items}. " if numbered else "- "
-        text = f"{'  ' * (len(lists) - 1)}{mark}{line.text}"
-        return [line._replace(text=text, sort=Sort.ITEM), *inside[stop:]]
+        return [*as_item(inside[:stop], f"{'  ' * (len(lists) - 1)}{mark}"), *inside[stop:]]
 
     def _described(self, start: int) -> None:
         """What a term of a list of terms means, behind the term."""
@@ -357,15 +350,14 @@ class _PageReader:
         if term.sort is Sort.TERM and inside and all(line.sort in JOINED for line in inside):
             line = joined(inside)
             text = f"{term.text.rstrip(':')}: {line.text}"
-            self._lines[start - 1 :] = [PageLine(text, Sort.THING, (*term.links, *line.links))]
+            self._lines[start - 1 :] = [PageLine(text, Sort.PAIR, (*term.links, *line.links))]
 
     def _cell(self, frame: _Frame) -> None:
         row = next((one for one in reversed(self._frames) if one.name in ROWS), None)
         if row is None or row.name != "tr":
             return
         inside = self._lines[frame.start :]
-        titled = any(one.rows and one.rows[0][0].header for one in self._frames)
-        small = sum(len(line.text) for line in inside) <= (WHOLE if titled else CELL)
+        small = len(inside) <= PARTS and sum(len(line.text) for line in inside) <= WHOLE
         if not small or not {line.sort for line in inside} <= JOINED | {Sort.ITEM}:
             # A table that places things on a page: they stand one below the other.
             row.layout = True
@@ -376,7 +368,7 @@ class _PageReader:
         told = [line._replace(text=MARKED.sub("", line.text, count=1)) for line in inside]
         text = with_link(joined(told)) if told else ""
         columns, rows = (span_of(frame.given.get(key, "")) for key in ("colspan", "rowspan"))
-        row.cells.append(PageCell(text, frame.name == "th", columns, rows))
+        row.cells.append(PageCell(text, frame.name == "th", columns, rows, tuple(told)))
 
     def _row(self, frame: _Frame) -> None:
         whole = next((one for one in reversed(self._frames) if one.name == "table"), None)
@@ -387,3 +379,17 @@ class _PageReader:
                 whole.rows = []
         elif frame.cells:
             whole.rows.append(placed(frame.cells, whole.reaching))
+
+
+def _field(given: Mapping[str, str]) -> str:
+    """A field of a form with what it holds; nothing where it has neither name nor value."""
+    kind, name, value = given.get("type", "text").lower(), name_of(given), given.get("value", "")
+    if kind in ("submit", "button", "image", "reset"):
+        return f'button "{value}"' if value else ""
+    if kind in ("checkbox", "radio"):
+        value = "" if name else value  # what is sent where it is chosen
+    elif kind not in ("hidden", "file", "password"):
+        kind = "textbox"
+    if kind == "hidden" and len(value) > TOKEN:
+        value = "..."
+    return ": ".join(filter(None, (f"{kind} {name}".strip(), value))) if name or value else ""

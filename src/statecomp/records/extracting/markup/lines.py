@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from itertools import takewhile, zip_longest
 from typing import NamedTuple
 
-from statecomp.records.extracting.pieces import LONGEST, clipped
+from statecomp.records.extracting.pieces import LONGEST
 
 PARTS = 6
 """Elements that a thing is told on one line of."""
@@ -37,6 +37,7 @@ class Sort(Enum):
     WORDS = auto()
     PARAGRAPH = auto()
     THING = auto()  # several words of one element
+    PAIR = auto()  # a name and its value
     FIELD = auto()  # of a form
     ITEM = auto()
     ROW = auto()
@@ -48,9 +49,10 @@ class Sort(Enum):
     END = auto()  # of what a title is of
 
 
-JOINED = frozenset({Sort.WORDS, Sort.PARAGRAPH, Sort.THING, Sort.FIELD})
+_THINGS = frozenset({Sort.THING, Sort.PAIR})
+JOINED = _THINGS | {Sort.WORDS, Sort.PARAGRAPH, Sort.FIELD}
 """Lines that one line may hold several of."""
-_ENTRIES = frozenset({Sort.WORDS, Sort.THING, Sort.FIELD, Sort.ITEM})
+_ENTRIES = _THINGS | {Sort.WORDS, Sort.FIELD, Sort.ITEM}
 MARKED = re.compile(r"\s*(?:- |\d{1,3}\. )")
 
 
@@ -70,6 +72,9 @@ class PageLine(NamedTuple):
     title: str = ""
 
 
+END = PageLine("", Sort.END)
+
+
 @dataclass(frozen=True, slots=True)
 class PageCell:
     """A cell of a table, and the columns and rows it takes."""
@@ -78,6 +83,7 @@ class PageCell:
     header: bool = False
     columns: int = 1
     rows: int = 1
+    lines: tuple[PageLine, ...] = ()
 
 
 # --- several lines as one ---
@@ -85,14 +91,22 @@ class PageCell:
 
 def joined(lines: Sequence[PageLine]) -> PageLine:
     """Lines as one; a short name and the value behind it as such."""
-    links = {link.address: link for line in lines for link in line.links}
+    links = leading(lines)
     if len(links) == 1 and not all(line.links for line in lines):
         lines, links = [PageLine(with_link(line), line.sort) for line in lines], {}
     if len(lines) == 2 and _names(lines[0].text, lines[1].text):
-        text = f"{lines[0].text.rstrip(':')}: {lines[1].text}"
+        text, sort = f"{lines[0].text.rstrip(':')}: {lines[1].text}", Sort.PAIR
     else:
-        text = in_a_line(line.text for line in lines)
-    return PageLine(text, lines[0].sort, tuple(links.values()))
+        text, sort = in_a_line(line.text for line in lines), Sort.THING
+    return PageLine(text, sort if len(lines) > 1 else lines[0].sort, tuple(links.values()))
+
+
+def leading(lines: Iterable[PageLine]) -> dict[str, Link]:
+    """Where the words of some lines lead, by address."""
+    found: dict[str, list[str]] = {}
+    for link in (link for line in lines for link in line.links):
+        found.setdefault(link.address, []).append(link.words)
+    return {address: Link("; ".join(words), address) for address, words in found.items()}
 
 
 def in_a_line(texts: Iterable[str]) -> str:
@@ -102,8 +116,8 @@ def in_a_line(texts: Iterable[str]) -> str:
 
 def with_link(line: PageLine) -> str:
     """A line with the place it leads to; of several nobody could tell which is whose."""
-    addresses = {link.address: 0 for link in line.links}
-    return f"{line.text}, link: {next(iter(addresses))}" if len(addresses) == 1 else line.text
+    addresses = list(leading([line]))
+    return f"{line.text}, link: {addresses[0]}" if len(addresses) == 1 else line.text
 
 
 def _names(name: str, value: str) -> bool:
@@ -113,16 +127,17 @@ def _names(name: str, value: str) -> bool:
 
 def as_thing(inside: Sequence[PageLine]) -> Sequence[PageLine]:
     """The lines of an element as one, where it holds one thing and a line holds it."""
-    sorts = [line.sort for line in inside]
-    whole = sum(len(line.text) for line in inside) <= LONGEST
-    if whole and sorts.count(Sort.THING) < 2 and {*sorts} <= {Sort.WORDS, Sort.THING}:
-        return [joined(inside)._replace(sort=Sort.THING)]
+    things = [line.sort in _THINGS for line in inside]
+    if sum(things) < 2 and {line.sort for line in inside} <= _THINGS | {Sort.WORDS}:
+        whole = joined(inside)
+        return [whole] if len(whole.text) < LONGEST else inside
     return inside
 
 
 def without_entries(inside: Sequence[PageLine]) -> list[PageLine]:
     """The lines of a menu without its entries: a word or two, or words that only lead elsewhere."""
-    return [line for line in inside if line.sort not in _ENTRIES or not _is_entry(line)]
+    left = (line for line in inside if line.sort not in _ENTRIES or not _is_entry(line))
+    return [line._replace(text=line.text.lstrip()) for line in left]
 
 
 def _is_entry(line: PageLine) -> bool:
@@ -139,7 +154,7 @@ def headed(lines: list[PageLine], things: Sequence[tuple[int, int]], above: dict
     for start, _ in things:
         title = titled(lines[start].text, DEEPER, dict(above))
         lines[start] = lines[start]._replace(sort=Sort.TITLE, title=title)
-    lines.insert(things[-1][1], PageLine("", Sort.END))
+    lines.insert(things[-1][1], END)
 
 
 def _names_itself(line: PageLine) -> bool:
@@ -160,9 +175,18 @@ def choice(inside: Sequence[PageLine], name: str) -> list[PageLine]:
 
 
 def run(cells: Iterable[PageCell]) -> list[PageLine]:
-    """Cells of a table that places things on a page."""
-    text = in_a_line(cell.text for cell in cells)
-    return [PageLine(text, Sort.THING)] if text else []
+    """Cells without a header as one thing."""
+    lines = [line for cell in cells for line in cell.lines]
+    return as_item(lines, "") if lines else []
+
+
+def as_item(lines: Sequence[PageLine], mark: str) -> list[PageLine]:
+    """Lines as one thing behind its mark; below what begins them where a line is too short."""
+    whole, first = joined(lines), lines[0]
+    if len(whole.text) >= LONGEST and len(lines) > 1 and len(first.text) <= TITLE:
+        return [first._replace(sort=Sort.TITLE, title=first.text), *lines[1:], END]
+    text, sort = (f"{mark}{whole.text}", Sort.ITEM) if mark else (whole.text, Sort.THING)
+    return [whole._replace(text=text, sort=sort)]
 
 
 def placed(cells: Sequence[PageCell], above: dict[int, PageCell]) -> list[PageCell]:
@@ -175,9 +199,9 @@ def placed(cells: Sequence[PageCell], above: dict[int, PageCell]) -> list[PageCe
         first = len(row)
         # A header is that of all columns it takes; a value stands in the first.
         further = PageCell(cell.text if cell.header else "", cell.header)
-        row += [PageCell(cell.text, cell.header), *[further] * (cell.columns - 1)]
+        row += [cell, *[further] * (cell.columns - 1)]
         if cell.rows > 1:
-            above[first] = PageCell(cell.text, cell.header, cell.columns, cell.rows - 1)
+            above[first] = replace(cell, rows=cell.rows - 1)
     return row
 
 
@@ -198,7 +222,8 @@ def table(rows: Sequence[Sequence[PageCell]]) -> Iterator[PageLine]:
         named = (": ".join(filter(None, (a, b.text))) for a, b in pairs if b.text)
         yield PageLine("; ".join(named), Sort.ROW)
     else:
-        yield from (PageLine(_named(row), Sort.THING) for row in filled)
+        for row in filled:
+            yield from _named(row)
 
 
 def _bars(row: Sequence[str], columns: int) -> str:
@@ -207,12 +232,12 @@ def _bars(row: Sequence[str], columns: int) -> str:
     return f"| {' | '.join((*texts, *[''] * (columns - len(texts))))} |"
 
 
-def _named(row: Sequence[PageCell]) -> str:
+def _named(row: Sequence[PageCell]) -> list[PageLine]:
     """A row without a header, its first cell as the name of the second where it says so."""
-    texts = [cell.text for cell in row if cell.text]
-    if len(texts) == 2 and row[0].header:
-        texts[0] = f"{texts[0].rstrip(':')}:"
-    return in_a_line(texts)
+    told = [cell for cell in row if cell.text]
+    if len(told) == 2 and row[0].header:
+        return [PageLine(f"{told[0].text.rstrip(':')}: {told[1].text}", Sort.PAIR)]
+    return run(row)
 
 
 # --- as text ---
@@ -223,8 +248,13 @@ def titled(title: str, level: int, above: dict[int, str]) -> str:
     for deeper in [known for known in above if known >= level]:
         del above[deeper]
     outer = above[max(above)] if max(above, default=1) > 1 else ""
-    above[level] = title = clipped(title, TITLE)
+    above[level] = title = _cut(title)
     return f"{outer}; {title}" if outer and len(outer) + len(title) < TITLE else title
+
+
+def _cut(title: str) -> str:
+    """A title, or as many of its words as one has room for."""
+    return title if len(title) <= TITLE else f"{title[:TITLE].rpartition(' ')[0]}{CUT}"
 
 
 def written(lines: Iterable[PageLine]) -> Iterator[str]:
@@ -238,17 +268,21 @@ def written(lines: Iterable[PageLine]) -> Iterator[str]:
             yield from ("", f"== {line.title} ==")
             if line.title.endswith(CUT):
                 yield line.text
-            yield from (f"link: {address}" for address in {link.address: 0 for link in line.links})
+            links = leading([line])
+            single = (f"link: {address}" for address in links)
+            several = (f"{link.words}, link: {link.address}" for link in links.values())
+            yield from single if len(links) == 1 else several
         elif line.sort is Sort.VERBATIM and "\n" in line.text:
             yield from ("```", *line.text.split("\n"), "```")
+        elif line.sort is Sort.THING:
+            yield from _leading(line._replace(text=f"- {line.text}"))
         elif not ended:
             yield from _leading(line)
 
 
 def _leading(line: PageLine) -> Iterator[str]:
     """A line, behind it where it leads; or below it, where each of several words of it lead."""
-    known = {link.address: link for link in line.links if link.address not in line.text}
-    links = list(known.values())
+    links = [link for link in leading([line]).values() if link.address not in line.text]
     linked = sum(len(link.words) for link in links)
     if len(links) == 1 and (len(line.text) <= SHORT or linked * 2 > len(line.text)):
         yield f"{line.text.rstrip('.')}, link: {links[0].address}"
