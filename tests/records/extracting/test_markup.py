@@ -319,9 +319,11 @@ def test_a_document_of_things_is_told_as_objects() -> None:
 
 
 def test_tags_in_a_value_are_no_part_of_what_it_says() -> None:
-    data = {"name": "<b>Upper</b> mill", "about": f"<p>{'It grinds rye. ' * 40}</p><p>Daily.</p>"}
+    data: dict[str, str] = {"way": "Turn <b>left</b><div>Take the stairs</div>"}
+    data |= {"name": "<b>Upper</b> mill", "about": f"<p>{'It grinds rye. ' * 40}</p><p>Daily.</p>"}
     texts = labels(json.dumps({**data, "price_html": "<span>&#36;</span>645.99", "code": "a<b>c"}))
     assert "name: Upper mill" in texts
+    assert "way: Turn left; Take the stairs" in texts
     assert "Daily." in texts
     assert "price_html: $645.99" in texts
     assert "code: a<b>c" in texts

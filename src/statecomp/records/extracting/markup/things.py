@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from statecomp.records.extracting.decode import Json
 from statecomp.records.extracting.markup.hypertext import page_of
 from statecomp.records.extracting.markup.kinds import SHORT, is_dressed
+from statecomp.records.extracting.markup.lines import in_a_line
 from statecomp.records.extracting.markup.tags import COMMENT, tags_of
 
 DEEPEST = 100
@@ -70,8 +71,10 @@ def in_values(data: Json, depth: int = DEEPEST) -> Json:
     if isinstance(data, str):
         if not is_dressed(data):
             return data
+        if len(data) > SHORT:
+            return page_of(data, folded=False).text
         # Where the words of a name lead, other values say.
-        return page_of(data, folded=False, linked=len(data) > SHORT).text
+        return in_a_line(page_of(data, folded=False, linked=False).text.split("\n"))
     if depth and isinstance(data, dict):
         return {key: in_values(value, depth - 1) for key, value in data.items()}
     if depth and isinstance(data, list):
