@@ -108,9 +108,9 @@ class ExtractiveSummarizer:
         """What was done and how it ended, step by step, then the likeliest units that fit."""
         if situation.finished:
             return self._of_finished().summarize(span, replace(situation, finished=False))
-        sizes, characters = zip(*(self._size(member) for member in span), strict=True)
+        sizes, told_sizes, characters = zip(*(self._size(member) for member in span), strict=True)
         source = sum(sizes)
-        density = source / max(1, sum(characters))
+        density = sum(told_sizes) / max(1, sum(characters))
         most, room = self._rooms(sizes)
         seen = units_of(span)
         units = lasting([unit for unit in seen if not misleads(unit)])
@@ -169,12 +169,19 @@ class ExtractiveSummarizer:
             replace(self, name_worth=0).summarize((segment,), Situation())
             inventory((segment,), FactIndex())  # of all its names, also those a record carries
 
-    def _size(self, member: Interaction) -> tuple[int, int]:
-        """The tokens and the characters of a step, counted once."""
-        notes = parts_of(member).notes
-        if self.count not in notes:
-            notes[self.count] = self.count(member.text), len(member.text)
-        size: tuple[int, int] = notes[self.count]
+    def _size(self, member: Interaction) -> tuple[int, int, int]:
+        """The tokens of a step, and the tokens and characters that units are cut from.
+
+        Counted once.  Tags take more tokens than the words between them.
+        """
+        parts = parts_of(member)
+        if self.count not in parts.notes:
+            source, text = self.count(member.text), member.text
+            if any(payload.page for payload in parts.payloads):
+                text = "\n".join(payload.text for payload in parts.payloads)
+            told = source if text is member.text else self.count(text)
+            parts.notes[self.count] = source, told, len(text)
+        size: tuple[int, int, int] = parts.notes[self.count]
         return size
 
     def _of_finished(self) -> ExtractiveSummarizer:

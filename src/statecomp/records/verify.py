@@ -16,6 +16,7 @@ from statecomp.history.situation import Situation
 from statecomp.history.text import COMMON, Kind, identifiers
 from statecomp.records.extracting.arguments import RUN_KEYS, acted
 from statecomp.records.extracting.ending import ending_of
+from statecomp.records.extracting.lengthy import COUNTED
 from statecomp.records.extracting.pieces import FENCED
 from statecomp.records.extracting.reading.noise import guesses, intends, without_shown
 from statecomp.records.extracting.units import of_step
@@ -318,4 +319,4 @@ def _arguments(call: Call) -> Iterator[tuple[str, str]]:
 def _claims(entry: str) -> Mapping[str, Kind]:
     """The identifiers of an entry, leaving aside the step numbers that we wrote ourselves."""
     apart = _ARGUMENTS.sub(lambda found: found[0].replace(",", ", "), entry)
-    return identifiers(_JOINT.sub("\n", _ENTRY_NUMBER.sub(" ", apart)))
+    return identifiers(_JOINT.sub("\n", _ENTRY_NUMBER.sub(" ", COUNTED.sub(" ", apart))))

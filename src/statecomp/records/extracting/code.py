@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from statecomp.records.extracting.lengthy import briefly
 from statecomp.records.extracting.pieces import Form, Owner, Piece, clipped, wordless
 
 BLOCK_LINES, BLOCK_CHARS = 8, 420
@@ -84,7 +85,7 @@ def blocks(lines: Sequence[str], title: str = "") -> Iterator[Piece]:
 
 
 def _block(held: Sequence[str], owner: Owner, base: int) -> Iterator[Piece]:
-    text = "\n".join(clipped(line[base:], WIDEST) for line in held)
+    text = "\n".join(clipped(briefly(line[base:], WIDEST), WIDEST) for line in held)
     if not wordless(text):
         inside = not owner.label.endswith(f"in `{held[0].strip()}`")
         yield Piece(text, Form.CODE, owner if inside and owner.label else None)
@@ -112,7 +113,7 @@ def hunks(lines: Sequence[str]) -> Iterator[Piece]:
             if line.startswith("+++ ") or not owner.label:
                 owner = Owner(line.removeprefix("+++ ").strip())
         elif not begins:
-            held.append(clipped(line.rstrip(), WIDEST))
+            held.append(clipped(briefly(line.rstrip(), WIDEST), WIDEST))
     yield from _hunk(held, owner)
 
 

@@ -58,26 +58,33 @@ _RULED = re.compile(r"\s*(?:={12,}|-{12,}|\*{12,}|_{12,}|#{12,})\s*\Z")
 _FENCE = re.compile(r"\s*(?:```\w*|</?[a-zA-Z_]+>|[-=*_#~.\s]+)\s*\Z")
 _ENDS = re.compile(r"[.!?:;|>\]})\"。！？：；]\s*\Z")
 _DOCUMENT = re.compile(r"^\s{0,3}#{1,6} \S", re.MULTILINE)
+WIDEST, WIDEST_MARKED = 100, 150
+"""Characters of a line that may be a title, and of one that is marked as such on both sides."""
 WRAPPED, WRAPPED_PLAIN = 55, 72
 """A line this long that does not end a sentence goes on in the next: in a document, elsewhere."""
 
 
-def pieces_of(lines: Sequence[str], data: Data) -> Iterator[Piece]:
+def pieces_of(lines: Sequence[str], data: Data, *, wrapped: bool = True) -> Iterator[Piece]:
     """The lines by what they are: rows of tables, list items, blocks of `key: value`, sentences.
 
-    They come in the order they stood in, though blocks of one kind are first seen together.
+    They come in the order they stood in, though blocks of one kind are first seen together.  Where
+    they are not `wrapped`, no line goes on in the next.
     """
     document = any(_DOCUMENT.match(line) for line in lines)
+    width = (WRAPPED if document else WRAPPED_PLAIN) if wrapped else 0
     blocks: list[Block] = []
-    told = [*_read(lines, data, document, blocks), *counted_blocks(blocks)]
+    told = [*_read(lines, data, document, width, blocks), *counted_blocks(blocks)]
     told += tabled(blocks, data)
     return chain.from_iterable(pieces for _, pieces in sorted(told, key=itemgetter(0)))
 
 
 def _read(
-    lines: Sequence[str], data: Data, document: bool, blocks: list[Block]
+    lines: Sequence[str], data: Data, document: bool, width: int, blocks: list[Block]
 ) -> Iterator[Placed]:
-    """All that is told line by line, each with its place; `blocks` takes those of fields."""
+    """All that is told line by line, each with its place; `blocks` takes those of fields.
+
+    A line of that `width` may go on in the next; none does where it is nothing.
+    """
     owner: Owner | None = None
     scopes: list[Scope] = []
     high = capitals(lines)
@@ -120,7 +127,7 @@ def _read(
             blocks += _placed(things_in((first, *lines[place + 1 : stop])), place, owner)
             place = stop
         else:
-            stop = _item_end(lines, place, WRAPPED if document else WRAPPED_PLAIN)
+            stop = _item_end(lines, place, width) if width else place + 1
             yield place, _told(lines[place:stop], owner, document)
             place = stop
 
@@ -180,7 +187,7 @@ TOP = 1
 
 def _is_heading(lines: Sequence[str], place: int) -> bool:
     line = lines[place]
-    if len(line) > 100:
+    if len(line) > (WIDEST_MARKED if line.startswith("== ") else WIDEST):
         return False
     following = lines[place + 1] if place + 1 < len(lines) else ""
     if _HEADING.match(line):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 from statecomp.history.interaction import Call, Interaction
@@ -26,6 +26,7 @@ from statecomp.records.extracting.arguments import (
 from statecomp.records.extracting.code import is_line_of_code
 from statecomp.records.extracting.cut import cut
 from statecomp.records.extracting.decode import Json
+from statecomp.records.extracting.markup.kinds import is_source
 from statecomp.records.extracting.pieces import (
     FENCED,
     LONGEST,
@@ -173,9 +174,16 @@ def answers_of(member: Interaction) -> list[int]:
     return [0, 0, *(places.get(one.call_id or "", place) for place, one in seen)]
 
 
+def _unwrapped(member: Interaction) -> Iterator[Payload]:
+    calls = {call.id: call for call in member.calls}
+    for place, seen in enumerate(member.observations):
+        sent = calls.get(seen.call_id or "") or next(iter(member.calls[place:]), None)
+        yield unwrapped(seen, partial(is_source, member, sent))
+
+
 def _read(member: Interaction) -> Parts:
     # Reasoning is left out: a record never contains thinking.
-    payloads = tuple(map(unwrapped, member.observations))
+    payloads = tuple(_unwrapped(member))
     message = acted(member.said)
     said = message[1] if message else FENCED.sub("\n", without_shown(member.said))
     said = "\n".join(filter(None, (said, *map(thoughts_of, member.calls))))
@@ -184,7 +192,7 @@ def _read(member: Interaction) -> Parts:
     groups = (
         (Place.SAID, list(_spoken(said))),
         (Place.CALL, [*written, *(p for c in member.calls for p in _sent(c))]),
-        *((Place.OBSERVED, list(_once(cut(payload.body)))) for payload in payloads),
+        *((Place.OBSERVED, list(_once(cut(payload.body, read=True)))) for payload in payloads),
     )
     named = (
         (place, tuple(NamedPiece(piece, identifiers(piece.text)) for piece in pieces))

@@ -18,7 +18,8 @@ from statecomp.records.extracting.arguments import (
     told,
 )
 from statecomp.records.extracting.ending import Ending, endings_of
-from statecomp.records.extracting.pieces import FENCED, in_a_row, one_line, shortened
+from statecomp.records.extracting.lengthy import briefly
+from statecomp.records.extracting.pieces import FENCED, LONGEST, in_a_row, one_line, shortened
 from statecomp.records.extracting.reading.calls import (
     ALIKE,
     LONG,
@@ -175,4 +176,4 @@ def _call_line(call: Call) -> str:
     if len(arguments) > SENT:
         pairs = pairs_of(call)
         arguments = as_text(pairs) if len(pairs) > 1 else next(iter(pairs.values()), "")
-    return one_line(f"{call.name} {arguments}")
+    return briefly(one_line(f"{call.name} {arguments}"), LONGEST)

@@ -39,8 +39,14 @@ def words_of_answer(payload: Payload) -> str:
         return payload.note
     if any(map(framelike, lines)):
         return ""
-    told = unprompted(one_line("; ".join(map(one_line, lines))))
-    return told if len(told) <= WORDS else ""
+    told = unprompted("; ".join(_without_marks(one_line(line)) for line in lines))
+    told = f"{payload.note}: {told}" if payload.page and payload.note else told
+    return told if len(told) <= WORDS else payload.note if payload.page else ""
+
+
+def _without_marks(line: str) -> str:
+    """A title without the marks on both sides of it."""
+    return line[3:-3] if line.startswith("== ") and line.endswith(" ==") else line
 
 
 def _counts(line: str) -> bool:
