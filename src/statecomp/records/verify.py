@@ -16,6 +16,7 @@ from statecomp.history.situation import Situation
 from statecomp.history.text import COMMON, Kind, identifiers
 from statecomp.records.extracting.arguments import RUN_KEYS, acted
 from statecomp.records.extracting.ending import ending_of
+from statecomp.records.extracting.gaps import GAP
 from statecomp.records.extracting.lengthy import COUNTED
 from statecomp.records.extracting.pieces import FENCED
 from statecomp.records.extracting.reading.noise import guesses, intends, without_shown
@@ -45,7 +46,9 @@ _ENTRY_NUMBER = re.compile(
     # What an extract counted itself.
     r"\bitem \d+(?=[;:\n]|\Z)|\(\d+ more not shown\)|\b\d+ (?:[\w ]{1,40} )?listed\b|"
     r"(?:-> |\(|-> ok, |file of )[\d,]+ (?:lines?|characters|fields?|things?)(?=[);\n]|\Z)|"
-    r"(?:-> |\(|: )lines \d+-\d+(?: of \d+)?(?=[);\n]|\Z)"
+    r"(?:-> |\(|: )lines \d+-\d+(?: of \d+)?(?=[);\n]|\Z)|\band \d+ more\b|"
+    # Half of a long word, which dots end.
+    r"\S{60,} \.\.\."
 )
 _ARGUMENTS = re.compile(r"(?<=\w)\(\d[\d,]{1,60}\)")
 """Numbers handed to a function: `pow(17,128,3329)` names no number of millions."""
@@ -66,7 +69,7 @@ def verify(record: Record, span: Sequence[Interaction], situation: Situation) ->
     made_up = inventions(record, span, situation)
     if not made_up:
         return completed(record, span, situation)
-    left = record.changed(dict.fromkeys(made_up, ""))
+    left = record.changed({entry: _without(names, entry) for entry, names in made_up.items()})
     if not left:
         names = ", ".join(repr(name) for names in made_up.values() for name in names[:3])
         raise SummaryFailed(f"the summary names {names}, which its source does not contain")
@@ -92,6 +95,14 @@ def inventions(
         if names:
             found[entry] = names
     return found
+
+
+def _without(names: Sequence[str], entry: str) -> str:
+    """The entry without its lines that name these; nothing where its first does."""
+    head, *lines = entry.split("\n")
+    kept = [line if _claims(line).keys().isdisjoint(names) else f"  {GAP}" for line in lines]
+    left = "\n".join((head, *kept))
+    return left if _claims(left).keys().isdisjoint(names) else ""
 
 
 def owed(span: Sequence[Interaction], rest: FactIndex) -> Mapping[str, Kind]:

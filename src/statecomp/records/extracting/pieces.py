@@ -150,6 +150,18 @@ def clipped(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: _stop(text, limit // 2, limit)].rstrip()} ..."
 
 
+def begun(text: str, limit: int) -> str:
+    """The first sentences of a text, with dots where more of it stood; half of one if need be."""
+    if len(text) <= limit:
+        return text
+    whole = ""
+    for sentence in sentences(text):
+        if len(whole) + len(sentence) >= limit:
+            break
+        whole = f"{whole} {sentence}".lstrip()
+    return f"{whole or text[:limit].rpartition(' ')[0] or text[:limit]} ..."
+
+
 def shortened(text: str, limit: int) -> str:
     """The text, or its two ends around three dots: attempts often differ at the end only."""
     if len(text) <= limit:

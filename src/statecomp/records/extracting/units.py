@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial, wraps
 from typing import Any, TypeVar
@@ -18,6 +18,7 @@ from statecomp.records.extracting.arguments import (
     acts_of,
     arguments_of,
     as_diff,
+    command_of,
     edit_of,
     pairs_in,
     target_of,
@@ -38,10 +39,13 @@ from statecomp.records.extracting.pieces import (
     wordless,
 )
 from statecomp.records.extracting.reading.noise import intends, without_shown
+from statecomp.records.extracting.reading.window import ECHO, behind_echoes
 from statecomp.records.extracting.unwrap import Payload, unwrapped
 
 REMEMBERED = 4096
 """Interactions whose units are kept: a span that waits is looked at again with every step."""
+MERGED = re.compile(r"\W*result merged with")
+"""What stands for the answer of a call that was answered together with another."""
 ARGUMENT = 200
 """Characters of an argument that is a value; a longer one is a text, a program or a file."""
 EDIT = 700
@@ -183,7 +187,7 @@ def _unwrapped(member: Interaction) -> Iterator[Payload]:
 
 def _read(member: Interaction) -> Parts:
     # Reasoning is left out: a record never contains thinking.
-    payloads = tuple(_unwrapped(member))
+    payloads = _apart(tuple(_unwrapped(member)), member.calls)
     message = acted(member.said)
     said = message[1] if message else FENCED.sub("\n", without_shown(member.said))
     said = "\n".join(filter(None, (said, *map(thoughts_of, member.calls))))
@@ -199,6 +203,16 @@ def _read(member: Interaction) -> Parts:
         for place, pieces in groups
     )
     return Parts(payloads, tuple(named))
+
+
+def _apart(payloads: tuple[Payload, ...], calls: Sequence[Call]) -> tuple[Payload, ...]:
+    """The answers, one screen that shows what came of several calls as an answer to each."""
+    merged = all(MERGED.match(payload.text) for payload in payloads[1:])
+    if not calls or len(payloads) != len(calls) or not merged or ECHO not in payloads[0].text:
+        return payloads
+    shown = behind_echoes(payloads[0].text, [command_of(call) for call in calls])
+    # How a screen ended is how its last command did.
+    return (*map(Payload, shown[:-1]), replace(payloads[0], body=shown[-1])) if shown else payloads
 
 
 def _once(pieces: Sequence[Piece]) -> Iterator[Piece]:
