@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, groupby
 
 from statecomp.records.extracting import code, objects, prose
-from statecomp.records.extracting.decode import Json, decoded, lines_of_data, parted
+from statecomp.records.extracting.decode import Json, decoded, lines_of_data, parted, spelled
+from statecomp.records.extracting.listing.outlines import outlined
 from statecomp.records.extracting.listing.trees import pathed
 from statecomp.records.extracting.pieces import Form, Piece
 from statecomp.records.extracting.reading import snapshot
@@ -45,7 +46,12 @@ def _text(text: str, depth: int) -> Iterator[Piece]:
             return
     # Data is read first: its escapes are its own.
     plain = unescaped(text)
-    yield from _plain(plain) if plain is text else _text(plain, depth)
+    if plain is not text:
+        yield from _text(plain, depth)
+    elif depth >= 0 and (outline := outlined(text.split("\n"))) is not None:
+        yield from _data(outline, depth)
+    else:
+        yield from _plain(text)
 
 
 def _after(text: str, before: Json, depth: int) -> Iterator[Piece]:
@@ -75,7 +81,7 @@ def _plain(text: str) -> Iterator[Piece]:
     elif code.is_diff(lines):
         yield from code.hunks(lines)
     elif code.is_code(lines):
-        yield from code.blocks(lines)
+        yield from code.blocks(lines, data=_value)
     else:
         yield from prose.pieces_of(lines, _value)
 
@@ -101,7 +107,7 @@ def _says_little(piece: Piece) -> bool:
 
 def _value(key: str, text: str) -> list[Piece]:
     """The fields of a value that is data itself, under its name: `Row 2: {...}`."""
-    data = decoded(text)
+    data = spelled(text) if "\n" in text else decoded(text)
     if data is None:
         return []
     return list(objects.pieces_of(data, lambda inner: cut(inner, 0), key))

@@ -8,9 +8,10 @@ label is shown wherever one of them is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeAlias
 
 LONGEST = 260
 """Characters of one piece of prose; a longer one is cut where a sentence ends, or a clause."""
@@ -42,6 +43,14 @@ class Piece:
     text: str
     form: Form
     owner: Owner | None = None
+
+
+Data: TypeAlias = Callable[[str, str], Sequence[Piece]]
+"""The pieces of a text that is data, under the name it has; none where it is no data."""
+
+
+def no_data(name: str, text: str) -> Sequence[Piece]:
+    return ()
 
 
 # Not possessive: Python 3.11 before 3.11.5 matches possessive groups wrongly (gh-106052).

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from statecomp.records.extracting.code import blocks, is_code
+from statecomp.records.extracting.nesting import margin_of
 from statecomp.records.extracting.pieces import Form, Owner, Piece, wordless
 
 WIDEST = 100
@@ -73,10 +74,6 @@ def capitals(lines: Sequence[str]) -> frozenset[int]:
 def is_program(line: str) -> bool:
     """Whether a line that ends with a colon is one of a program: `else:` names nothing."""
     return bool(_PROGRAM.match(line))
-
-
-def margin_of(line: str) -> int:
-    return len(line) - len(line.lstrip())
 
 
 def width_of(line: str) -> int:
