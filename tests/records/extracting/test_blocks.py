@@ -11,9 +11,10 @@ import pytest
 from statecomp.history.interaction import Call, Interaction, Observation
 from statecomp.records.extracting.code import blocks
 from statecomp.records.extracting.cut import cut
-from statecomp.records.extracting.decode import decoded, parted
+from statecomp.records.extracting.decode import decoded, parted, spelled
 from statecomp.records.extracting.listing.outlines import outlined
 from statecomp.records.extracting.nesting import Nest
+from statecomp.records.extracting.objects import pieces_of
 from statecomp.records.extracting.pieces import Form, Piece
 from statecomp.records.extracting.showing.lines import lines_of
 from statecomp.records.extracting.showing.totals import UnitTotals
@@ -24,6 +25,11 @@ from tests.records.test_extract import step
 def labelled(text: str) -> list[tuple[str, str]]:
     """What a text is cut into, each piece with what it is of."""
     return [(piece.owner.label if piece.owner else "", piece.text) for piece in cut(text)]
+
+
+def _data(name: str, text: str) -> list[Piece]:
+    data = spelled(text)
+    return [] if data is None else list(pieces_of(data, cut, name))
 
 
 def whole(pieces: Sequence[Piece], head: str, *members: str) -> None:
@@ -131,10 +137,26 @@ def test_what_a_shell_repeats_of_its_input_is_of_the_command() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["It was too coarse for bread.", "0x00401a2b  c3  ret", "}", "try:"]
+    "line", ["It was too coarse for bread.", "0x00401a2b  c3  ret", "# ground"]
 )
-def test_not_every_line_names_what_stands_deeper(line: str) -> None:
-    assert Nest.of([line, "    deeper"]).name(0) in ("", "deeper")
+def test_not_below_every_line_stands_what_is_of_it(line: str) -> None:
+    assert list(Nest.of([line, "    deeper"]).parent) == [-1, -1]
+
+
+def test_a_word_of_a_program_names_nothing() -> None:
+    assert Nest.of(["try:", "    grind()"]).name(0) == ""
+    assert Nest.of(["{", '    "port": 1,', '    "name": "mill",', "}"]).name(0) == '"name": "mill"'
+
+
+def test_a_list_of_a_page_is_no_program() -> None:
+    page = "*   [Mills](/mills)\n    *   [North](/mills/north)\n*   [Rivers](/rivers)\n\n" * 5
+    assert not any(piece.form is Form.CODE for piece in cut(page))
+    assert cut("/**\n * Grinds the corn.\n *\n * @see mill\n */\n")[0].form is Form.CODE
+
+
+def test_brackets_of_a_flat_page_are_no_things() -> None:
+    page = "Mills of the north\n(\nNorth\nnew, recent, search\n)\nMills of the south\n(\nSouth\n)"
+    assert not any(piece.form is Form.CODE for piece in cut(page))
 
 
 # --- data in programs, and data cut off ---
@@ -190,6 +212,13 @@ def test_data_behind_many_words_is_read_as_data() -> None:
     seen = f"{said}\n{json.dumps({'hits': hits}, indent=2)}\nAll of it was read."
     assert ("hits: name | id", "Mill 2 | a2") in labelled(seen)
     assert labelled(seen)[-1] == ("", "All of it was read.")
+
+
+def test_data_below_its_title_is_told_by_it() -> None:
+    lines = ["import json", "Sample of Mill:", *json.dumps(COURSES, indent=2).split("\n")]
+    (of,) = [p for p in blocks(lines, data=_data) if p.text == "id: MILL3"]
+    assert of.owner is not None
+    assert of.owner.label == "Sample of Mill; name: Grain"
 
 
 # --- outlines ---

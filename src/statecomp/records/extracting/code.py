@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from statecomp.records.extracting.nesting import CLOSES, Nest, inside
+from statecomp.records.extracting.nesting import BRACKETS, CLOSES, Nest, inside, margin_of
 from statecomp.records.extracting.pieces import (
     Data,
     Form,
@@ -36,9 +36,10 @@ _DEFINES = re.compile(
 _CODE = re.compile(
     r"\s*(?:(?:def|class|import|from|return|if|for|while|try|except|else|elif|with|public|private|"
     r"protected|static|const|let|var|function|func|fn|use|package|struct|enum|impl|match|case|"
-    r"switch|raise|throw|yield|async|await|export|print|echo|#include|#define)\b|@\w|//|/\*|\*/|\*\s|"
+    r"switch|raise|throw|yield|async|await|export|print|echo|#include|#define)\b|@\w|//|/\*|\*/|"
     r"#!|(?:SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|WHERE|GROUP BY|ORDER BY|JOIN|LEFT|INNER|"
     r"WHEN|END|CASE|FROM|WITH|UNION|LIMIT|ELSE|AND|OR|VALUES|HAVING|SET|ON|--)\b|[}\])]+[;,]?\s*\Z)|"
+    r"(?:\t|  )* \*\s(?! )|"  # the stars of a comment, not of a list
     # One instruction of a disassembly means little without its neighbours.
     r"\s*(?:\.\w{1,12}:)?(?:0x)?[0-9a-f]{5,16}:?(?:\s+<\+\d+>:)?\s+[0-9a-f]{2}|"
     r"(?:=>)?\s*0x[0-9a-f]{4,16}(?: <[^>]{1,80}>)?:\s+[a-z]{2,8}\b|"
@@ -83,6 +84,8 @@ _NAMED = re.compile(
 def literal(lines: Sequence[str]) -> tuple[str, str]:
     """The name and the text of a value that is spelled out; nothing where the lines are none."""
     first = lines[0].lstrip()
+    if lines[1:] and lines[1].strip() in BRACKETS and margin_of(lines[0]) == margin_of(lines[1]):
+        return first.rstrip(" :="), "\n".join(lines[1:])
     named = _NAMED.match(first)
     if not named and first[0] not in "[{":
         return "", ""

@@ -18,18 +18,19 @@ _GOES_ON = re.compile(r"\s*(?:[)}\]]|(?:else|elif|elsif|except|catch|finally)\b)
 _OPENS = re.compile(r".*(?:[{\[(]|\{[\w:./+-]{1,80},)\Z")
 _SECTION = re.compile(r"\s*\[{1,2}[A-Za-z][\w .:/\"'-]{0,60}\]{1,2}\Z")
 _SETS = re.compile(r"\s*[\w.\"'-]{1,60} ?= ?\S")
-_BRACKETS = frozenset("{[(")
+BRACKETS = frozenset("{[(")
 _PREPROCESSOR = re.compile(r"#(?:if|ifdef|ifndef|else|elif|endif|define|undef|pragma|line)\b")
 """It stands at the margin wherever it is."""
 _IDENTIFIES = re.compile(
     r"\s*(?:[-*] )?[\"']?(?:[\w ]{1,30}[ _-])?(?:id|name|title|key|label|subject)[\"']?\s*[:=]",
     re.IGNORECASE,
 )
-_NAMELESS = re.compile(
-    r"\W*(?:(?:else|try|finally|do|begin|then)?\W*\Z|(?:0x)?(?=\w*\d)[0-9a-f]{4,16}(?!\w))|"
-    r".*[a-z][.!?]\Z"
+_NAMELESS = re.compile(r"\W*(?:else|try|finally|do|begin|then)?\W*\Z")
+"""What names nothing as the head of others."""
+_HEADS_NOTHING = re.compile(
+    r"\W*(?:0x)?(?=\w*\d)[0-9a-f]{4,16}(?!\w)|.*[a-z][.!?]\Z|\s*(?:#\s|//|\*\s)"
 )
-"""What names nothing as the head of others: a word of a program, an address in it, a sentence."""
+"""An address, a sentence, a comment: what stands deeper below is not of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ def _parents(lines: Sequence[str], apart: Sequence[bool]) -> list[int]:
         if heads and not margin and _PREPROCESSOR.match(line) and margin_of(lines[place - 1]):
             found.append(found[-1])
             continue
-        if heads and heads[-1] == (margin, place - 1) and line.strip() in _BRACKETS:
+        if heads and heads[-1] == (margin, place - 1) and line.strip() in BRACKETS:
             found.append(place - 1)  # of the line above it, which names what it opens
             continue
         if _SECTION.match(line) and place + 1 < len(lines) and _SETS.match(lines[place + 1]):
@@ -136,7 +137,7 @@ def _parents(lines: Sequence[str], apart: Sequence[bool]) -> list[int]:
         found.append(heads[-1][1] if heads else -1)
         if flat < 0 and not goes_on and _OPENS.match(line):
             flat = _flat_end(lines, apart, place)
-        if len(heads) < DEEPEST and not ends:
+        if len(heads) < DEEPEST and not (ends or _HEADS_NOTHING.match(line)):
             heads.append((margin, place))
     return found
 
@@ -144,7 +145,7 @@ def _parents(lines: Sequence[str], apart: Sequence[bool]) -> list[int]:
 def _flat_end(lines: Sequence[str], apart: Sequence[bool], start: int) -> int:
     """Where the bracket stands that ends what is as deep as its head; -1 where nothing is."""
     margin = margin_of(lines[start])
-    if start + 1 >= len(lines) or margin_of(lines[start + 1]) > margin:
+    if start + 1 >= len(lines) or margin_of(lines[start + 1]) > margin or wordless(lines[start]):
         return -1
     for place in range(start + 1, min(len(lines), start + FLAT)):
         if apart[place] or margin_of(lines[place]) < margin:
@@ -160,7 +161,7 @@ def brackets_end(lines: Sequence[str], start: int) -> int:
     It is `start` where none does; what goes on to the end of the text was broken off there.
     """
     stop = start
-    while stop < len(lines) and _OPENS.match(lines[stop].rstrip()):
+    while stop < len(lines) and _opens(lines[stop].rstrip()):
         end = _bracket_end(lines, stop)
         if end == stop:
             break
@@ -168,8 +169,13 @@ def brackets_end(lines: Sequence[str], start: int) -> int:
     return stop
 
 
+def _opens(line: str) -> bool:
+    """Whether it opens something among sentences, which may end in a bracket that says no more."""
+    return line[-1:] in ("{", "[", ",") and _OPENS.match(line) is not None
+
+
 def _bracket_end(lines: Sequence[str], start: int) -> int:
-    margin, flat = margin_of(lines[start]), False
+    margin, flat, named = margin_of(lines[start]), False, not wordless(lines[start])
     for place in range(start + 1, len(lines)):
         line = lines[place]
         if not line.strip():
@@ -178,7 +184,7 @@ def _bracket_end(lines: Sequence[str], start: int) -> int:
         elif (deep := margin_of(line)) <= margin:
             if deep == margin and CLOSES.match(line):
                 return place + 1
-            flat = deep == margin and (flat or place == start + 1)
+            flat = named and deep == margin and (flat or place == start + 1)
             if not flat or place - start > FLAT:
                 return start
     return start if flat else len(lines)
