@@ -143,6 +143,11 @@ def test_not_below_every_line_stands_what_is_of_it(line: str) -> None:
     assert list(Nest.of([line, "    deeper"]).parent) == [-1, -1]
 
 
+def test_a_comment_of_several_lines_ends_nothing() -> None:
+    lines = ["int grind() {", "  if (dry) {", "    /* mills", " * grind", "*/", "    burn();"]
+    assert list(Nest.of(lines).parent) == [-1, 0, 1, 1, 1, 1]
+
+
 def test_a_word_of_a_program_names_nothing() -> None:
     assert Nest.of(["try:", "    grind()"]).name(0) == ""
     assert Nest.of(["{", '    "port": 1,', '    "name": "mill",', "}"]).name(0) == '"name": "mill"'

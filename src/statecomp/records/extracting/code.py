@@ -81,6 +81,10 @@ _NAMED = re.compile(
 )
 
 
+def _defines(line: str) -> bool:
+    return len(line) < WIDEST and _DEFINES.match(line.lstrip("> ")) is not None
+
+
 def literal(lines: Sequence[str]) -> tuple[str, str]:
     """The name and the text of a value that is spelled out; nothing where the lines are none."""
     first = lines[0].lstrip()
@@ -119,8 +123,12 @@ class _Blocks:
         nest = self._nest
         held, bare = list(heads), True
         for before, place in self._with_comments(members):
+            if CLOSES.match(nest.lines[place]):
+                # The bracket at its end ends nothing that is not shown with it.
+                held += [place] if nest.parent[place] in held else []
+                continue
             whole = [*before, *range(place, nest.last[place] + 1)]
-            defines = len(nest.lines[place]) < WIDEST and _DEFINES.match(nest.lines[place])
+            defines = _defines(nest.lines[place])
             apart = nest.apart[whole[0]] or defines
             if not bare and (apart or not self._fit([*held, *whole])):
                 yield from self._run(held)
@@ -143,9 +151,7 @@ class _Blocks:
             yield from self._run(heads[:-1])
             yield from found
             return
-        # The bracket at its end ends what is not shown with it.
-        inner = [one for one in nest.members[place] if not CLOSES.match(nest.lines[one])]
-        yield from self._runs(inner, heads)
+        yield from self._runs(nest.members[place], heads)
 
     def _with_comments(self, members: Sequence[int]) -> Iterator[tuple[list[int], int]]:
         """Each member with the comments that stand right above it."""
@@ -170,25 +176,18 @@ class _Blocks:
     def _run(self, places: Sequence[int]) -> Iterator[Piece]:
         if not places:
             return
-        lines = [self._nest.lines[place] for place in self._ended(places)]
+        lines = [self._nest.lines[place] for place in places]
         text = "\n".join(clipped(line[self._base :], WIDEST) for line in lines)
         if not wordless(text):
             owner = self._owner(self._nest.parent[places[0]])
             yield Piece(text, Form.CODE, owner if owner.label else None)
-
-    def _ended(self, places: Sequence[int]) -> Iterator[int]:
-        """Without the ends of what began elsewhere."""
-        known = set(places)
-        for place in places:
-            if self._nest.parent[place] in known or not CLOSES.match(self._nest.lines[place]):
-                yield place
 
     def _owner(self, place: int) -> Owner:
         """Who owns what stands in a thing: its heads, the definition it is in and the nearest."""
         if place not in self._owners:
             above = (place, *self._nest.above(place))
             heads = [name for name in map(self._nest.name, above) if name]
-            outer = next(filter(_DEFINES.match, heads), heads[-1] if heads else "")
+            outer = next(filter(_defines, heads), heads[-1] if heads else "")
             named = dict.fromkeys(filter(None, (outer, *heads[:1])))
             told = inside([shortened(name, HEAD) for name in named])
             self._owners[place] = Owner(f"{self._title} {told}".strip())

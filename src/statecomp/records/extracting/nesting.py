@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from statecomp.records.extracting.pieces import wordless
 
@@ -28,7 +29,7 @@ _IDENTIFIES = re.compile(
 _NAMELESS = re.compile(r"\W*(?:else|try|finally|do|begin|then)?\W*\Z")
 """What names nothing as the head of others."""
 _HEADS_NOTHING = re.compile(
-    r"\W*(?:0x)?(?=\w*\d)[0-9a-f]{4,16}(?!\w)|.*[a-z][.!?]\Z|\s*(?:#\s|//|\*\s)"
+    r"(?!.*:\Z)\W*(?:0x)?(?=\w*\d)[0-9a-f]{4,16}(?!\w)|.*[a-z][.!?]\Z|\s*(?:#\s|//|/?\*)"
 )
 """An address, a sentence, a comment: what stands deeper below is not of it."""
 
@@ -91,10 +92,11 @@ def inside(heads: Sequence[str]) -> str:
     return f"in {', '.join(f'`{head}`' for head in heads)}" if heads else ""
 
 
-def heads_in(label: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def heads_in(label: str) -> tuple[str, ...]:
     """The heads that a label names."""
     _, told, heads = f" {label}".partition(" in `")
-    return heads.removesuffix("`").split("`, `") if told else []
+    return tuple(heads.removesuffix("`").split("`, `")) if told else ()
 
 
 def margin_of(line: str) -> int:
@@ -106,40 +108,53 @@ def margin_of(line: str) -> int:
 
 
 def _parents(lines: Sequence[str], apart: Sequence[bool]) -> list[int]:
-    """The head that each line stands below: by how deep it stands, or by a bracket or a title."""
+    """The head that each line stands below."""
     found: list[int] = []
-    heads: list[tuple[int, int]] = []  # their margins and places
-    flat = section = -1  # behind the last line of a thing as deep as its head, and its head
-    for place, line in enumerate(lines):
-        margin = margin_of(line)
-        if heads and not margin and _PREPROCESSOR.match(line) and margin_of(lines[place - 1]):
+    heads: list[tuple[int, int]] = []  # how deep they stand, and their places
+    for place, (line, deep) in enumerate(zip(lines, _depths(lines, apart), strict=True)):
+        if deep is None:
             found.append(found[-1])
             continue
-        if heads and heads[-1] == (margin, place - 1) and line.strip() in BRACKETS:
+        if heads and heads[-1] == (deep, place - 1) and line.strip() in BRACKETS:
             found.append(place - 1)  # of the line above it, which names what it opens
             continue
-        if _SECTION.match(line) and place + 1 < len(lines) and _SETS.match(lines[place + 1]):
-            heads, section = [], place
-        elif section >= 0:
-            margin += 1
-        if place < flat:
-            margin += 1
-        else:
-            flat = -1
         ends = CLOSES.match(line) is not None
         goes_on = ends or _GOES_ON.match(line) is not None
-        while heads and (heads[-1][0] > margin or (heads[-1][0] == margin and not goes_on)):
+        while heads and (heads[-1][0] > deep or (heads[-1][0] == deep and not goes_on)):
             heads.pop()
         if goes_on:
             # What goes on where a thing stood is of that thing, not of what it went on with before.
-            while len(heads) > 1 and heads[-2][0] == margin:
+            while len(heads) > 1 and heads[-2][0] == deep:
                 heads.pop()
         found.append(heads[-1][1] if heads else -1)
-        if flat < 0 and not goes_on and _OPENS.match(line):
-            flat = _flat_end(lines, apart, place)
         if len(heads) < DEEPEST and not (ends or _HEADS_NOTHING.match(line)):
-            heads.append((margin, place))
+            heads.append((deep, place))
     return found
+
+
+def _depths(lines: Sequence[str], apart: Sequence[bool]) -> Iterator[int | None]:
+    """How deep each line stands; nothing for one that stands wherever the line above it does.
+
+    What is as deep as its head counts as deeper: up to the bracket, or below a title in brackets.
+    """
+    flat = section = 0
+    comment = False
+    for place, line in enumerate(lines):
+        deep = margin_of(line)
+        if comment or (
+            place and not deep and _PREPROCESSOR.match(line) and margin_of(lines[place - 1])
+        ):
+            comment = comment and "*/" not in line
+            yield None
+            continue
+        comment = line.lstrip()[:2] == "/*" and "*/" not in line
+        if _SECTION.match(line) and place + 1 < len(lines) and _SETS.match(lines[place + 1]):
+            section = 1
+            yield deep
+            continue
+        yield deep + section + (place < flat)
+        if place >= flat and _OPENS.match(line):
+            flat = _flat_end(lines, apart, place)
 
 
 def _flat_end(lines: Sequence[str], apart: Sequence[bool], start: int) -> int:

@@ -10,7 +10,7 @@ from statecomp.records.extracting.gaps import GAP, begins_late, parted, spoken
 from statecomp.records.extracting.nesting import heads_in
 from statecomp.records.extracting.pieces import Form, Owner
 from statecomp.records.extracting.showing.totals import UnitTotals, is_shared, name_in
-from statecomp.records.extracting.units import Place, Unit
+from statecomp.records.extracting.units import Place, Unit, alone
 
 CONCLUDED = "the agent, before it: "
 COUNTED = (Form.ROW, Form.RULE, Form.LINE)
@@ -65,7 +65,7 @@ def _in_order(
     Things that are `known` are named above them.
     """
     before: Unit | None = None
-    heads: set[str] = set()
+    heads = frozenset[str]()
     texts: dict[Owner | None, list[Unit]] = {}
     names = _names_of(runs)
     tables = {column for run in runs for column in _columns(run[0].label)}
@@ -89,7 +89,7 @@ def _in_order(
             # Those of a table are counted there.
             if kind and left > 0 and last[kind] == place and kind not in tables:
                 yield f"  {_missing(left)}"
-            before, heads = run[-1], set()
+            before, heads = run[-1], frozenset()
             continue
         starts = not owner or first.form is Form.CODE  # a title says where it stands
         if totals.left_out(before, first) if before else starts and begins_late(first, runs[0][0]):
@@ -158,11 +158,12 @@ def _runs(units: Sequence[Unit]) -> list[list[Unit]]:
     return runs
 
 
-def _heads_shown(unit: Unit) -> set[str]:
+@alone
+def _heads_shown(unit: Unit) -> frozenset[str]:
     """The heads of things that a block of a program shows, or names above it."""
     if unit.form is not Form.CODE:
-        return set()
-    return {*heads_in(unit.label), *(line.strip() for line in unit.text.split("\n"))}
+        return frozenset()
+    return frozenset((*heads_in(unit.label), *map(str.strip, unit.text.split("\n"))))
 
 
 def _called(runs: Sequence[Sequence[Unit]], totals: UnitTotals) -> tuple[list[str], frozenset[int]]:
