@@ -44,9 +44,9 @@ class ModelRecords:
     def prices_for(self, acting: str) -> Prices:
         return self.book.nearest(self.model_for(acting))
 
-    def credit(self, day: DayPurse | None = None) -> Credit:
-        """What one conversation may spend, out of a purse for the day that others may share."""
-        return Credit((Purse(self.session_dollars), day or DayPurse(self.day_dollars)))
+    def credit(self) -> Credit:
+        """What a conversation may spend that shares its day with no other."""
+        return Credit((Purse(self.session_dollars), DayPurse(self.day_dollars)))
 
     def writer(
         self,

@@ -14,7 +14,7 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -50,6 +50,12 @@ SIGNS = {
     "times the file beside the store was not used": "is not used",
 }
 """What workers say where bytes might change, and the words they say it with."""
+FAULTS: Sequence[Callable[[], ScriptedFault]] = (
+    lambda: ScriptedFault(status=529),
+    lambda: ScriptedFault(status=502, page="<h1>Bad gateway</h1>"),
+    lambda: ScriptedFault(delay_s=0.3),
+    lambda: ScriptedFault(cut_after=1),  # of those answers that are streamed
+)
 AWAY_S = 6.0
 """A proxy asks a store that was away again after about this long."""
 
@@ -127,15 +133,8 @@ class Chaos:
             old = conversation.bodies and random.random() < 0.3
             body = random.choice(conversation.bodies) if old else conversation.grown()
             if self.plan.faults and random.random() < 0.1:
-                self.upstream.faults.append(
-                    random.choice(
-                        [
-                            ScriptedFault(status=529),
-                            ScriptedFault(delay_s=0.3),
-                            ScriptedFault(status=500),
-                        ]
-                    )
-                )
+                self.upstream.faults.append(random.choice(FAULTS)())
+                self.watch.counts["faults of the upstream"] += 1
             first, *second = random.sample(list(self.workers), random.choice([1, 2]))
             beside = [pool.submit(self.send, conversation, body, worker) for worker in second]
             self.send(conversation, body, first)

@@ -7,15 +7,18 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import httpx
+
 from tests.attack import chaos, fuzz, parts, soak
 from tests.attack.traffic import Conversation, mangled, named
 from tests.attack.watch import NAME, Watch
-from tests.proxy.conversations import CHAT, post
+from tests.proxy.conversations import CHAT, CLAUDE, HEADERS, post
 from tests.proxy.serving import proxied
+from tests.proxy.upstream import upstream
 
 
 def test_a_killed_worker_loses_nothing_and_changes_nothing(tmp_path: Path) -> None:
-    ran, faults = chaos.attack(chaos.Plan(kills=1, repeats=30, faults=False), tmp_path)
+    ran, faults = chaos.attack(chaos.Plan(kills=1, repeats=30), tmp_path)
     assert faults == []
     assert ran["kills"] == 1
     assert ran["sent again"] > 10
@@ -67,6 +70,21 @@ def test_parts_of_one_state_of_the_code_add_up_and_a_seed_counts_once() -> None:
     found = parts.added_up([line("a", 1), line("a", 2, ["changed"]), line("a", 2), line("b", 1)])
     assert found["kills SQLite a"] == ({"parts": 2, "kills": 20, "minutes": 3.0}, ["changed"])
     assert found["kills SQLite b"][0]["kills"] == 10
+
+
+def test_an_upstream_fails_in_every_way_there_is() -> None:
+    """None ever broke off: no answer was streamed."""
+    model, body = upstream(3), Conversation(1, seed=1).grown()
+    told: list[int] = []
+    with proxied(model, mode="off") as proxy:
+        for fault in chaos.FAULTS:
+            model.faults.append(fault())
+            try:
+                answer = httpx.post(f"{proxy.url}{CLAUDE.path}", content=body, headers=HEADERS)
+                told.append(answer.status_code)
+            except httpx.RemoteProtocolError:
+                told.append(0)
+    assert told == [529, 502, 200, 0]
 
 
 def test_conversations_and_their_damage_come_again_from_their_seed() -> None:

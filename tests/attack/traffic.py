@@ -36,7 +36,10 @@ HOSTILE: Sequence[str] = (
 
 @dataclass
 class Conversation:
-    """One run of one agent; `bodies` are the requests it has sent so far, in order."""
+    """One run of one agent; `bodies` are the requests it has sent so far, in order.
+
+    Every second one has its answers streamed.
+    """
 
     number: int
     seed: int
@@ -58,7 +61,8 @@ class Conversation:
         step = len(self.bodies)
         if step:
             self._messages += self.tongue.turn(step, results=[self._output(step)])
-        self.bodies.append(json.dumps(self.tongue.body(self._messages)).encode())
+        how = {"stream": True} if self.number % 2 else {}
+        self.bodies.append(json.dumps(self.tongue.body(self._messages, **how)).encode())
         return self.bodies[-1]
 
     def _output(self, step: int) -> str:

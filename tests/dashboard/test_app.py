@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from threading import Lock
 from typing import Any
 
+import httpx
 import pytest
 from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.testclient import TestClient
 
-from statecomp.dashboard.app import routes
+from statecomp.dashboard.app import AT_ONCE, routes
 from statecomp.dashboard.shared import between, static_files
-from statecomp.ledger.audit import Cell, LedgerFailed, Regret, Request
+from statecomp.ledger.audit import Cell, LedgerFailed, Regret, Request, Totals
 from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.open import open_ledger
 from statecomp.proxy.app import build_app
@@ -51,11 +54,48 @@ def proxied(ledger: Ledger, **settings: Any) -> TestClient:
     return TestClient(build_app(chosen, ledger, pages=routes(ledger)), base_url=HERE)
 
 
+class Counted:
+    """A ledger that knows how many read it at once, and lets each wait for others."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._lock = Lock()
+        self._reading = self.most = self.read = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ledger, name)
+
+    def totals(self, **given: Any) -> Totals:
+        with self._lock:
+            self._reading += 1
+            self.most, self.read = max(self.most, self._reading), self.read + 1
+        time.sleep(0.02)
+        with self._lock:
+            self._reading -= 1
+        return self._ledger.totals(**given)
+
+
 class Away:
     """A ledger that cannot be reached."""
 
     def __getattr__(self, name: str) -> Any:
         raise LedgerFailed("the database is away")
+
+
+def test_however_many_pages_are_asked_for_few_are_read_at_once() -> None:
+    """Forty of a long session took the interpreter, and the store, from everybody's requests."""
+    ledger: Any = Counted(filled())
+    app = Starlette(routes=[Mount("/statecomp", routes=list(routes(ledger)))])
+
+    async def asked() -> list[int]:
+        calls = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=HERE)
+        async with calls:
+            answers = [calls.get("/statecomp/api/overview") for _ in range(20)]
+            return [answer.status_code for answer in await asyncio.gather(*answers)]
+
+    assert asyncio.run(asked()) == [200] * 20
+    assert ledger.read == 20
+    assert ledger.most <= AT_ONCE
 
 
 def test_where_the_ledger_lies_is_told_to_its_owner_and_to_no_tenant() -> None:

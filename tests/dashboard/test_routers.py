@@ -52,7 +52,7 @@ def test_it_lists_routers_and_how_scores_hold(page: TestClient) -> None:
     assert (codex["name"], codex["steps"], codex["wanted"]) == ("codex", 40, 10)
     assert codex["drifts"] is True
     assert codex["caution"] > 1
-    assert told["watch"]["curve"][0]["name"] == "0.95 to 0.98"
+    assert told["watch"]["curve"][0]["name"] == "codex · 0.95 to 0.98"
 
 
 def test_the_button_switches_and_refuses_what_is_not_better(

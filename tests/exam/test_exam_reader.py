@@ -6,7 +6,7 @@ import pytest
 
 from statecomp.exam.facts import FactKind
 from statecomp.exam.lines import ReaderOutcome, RecordText
-from statecomp.exam.questions import ExamQuestion
+from statecomp.exam.questions import ExamQuestion, PosedQuestion, questions_of
 from statecomp.exam.reader import find
 from tests.exam.steps import asked, exam_of
 
@@ -176,6 +176,11 @@ def test_an_old_line_misleads_where_nothing_says_that_it_was_changed(
         ("Failure causes:\n- 1, 3: no such file (step 4 then went through)", "misleading"),
         ("Unresolved:\n- no later success seen for steps 1, 2", "missing"),
         ("Facts:\n- 1. shell pytest", "missing"),
+        ("Facts:\n- 1. ran the suite: 12 tests", "right"),
+        ("Facts:\n- 1, 3. the suite, twice: 12 tests", "right"),
+        ("Facts:\n- 1. ran the suite", "right"),
+        ("Facts:\n- 1. ran the suite: it failed", "misleading"),
+        ("Unresolved:\n- 1. looked for the suite: where is it", "missing"),
         # What the agent took to be so says nothing of how its step ended.
         (
             "Facts:\n- 1. shell pytest -> 12 tests were run\n"
@@ -198,6 +203,43 @@ def test_a_failure_that_is_shown_but_not_named_is_missing_not_misleading() -> No
     assert outcome(question, "Facts:\n- 1. shell x -> all (2 lines)") is ReaderOutcome.MISSING
     assert outcome(question, "Facts:\n- 1. shell x -> worked") is ReaderOutcome.MISLEADING
     assert outcome(question, "Facts:\n- 1. shell x -> failed") is ReaderOutcome.RIGHT
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        ("Conclusions:\n- the cause was the stale lock in /srv/app", "right"),
+        ("Facts:\n- 1. read the log: a stale lock", "right"),
+        ("Conclusions:\n- the deploy failed for its cause was a full disk", "misleading"),
+        ("Facts:\n- the disk was full", "missing"),
+    ],
+)
+def test_what_somebody_else_asks_is_read_by_its_own_words(record: str, expected: str) -> None:
+    posed = PosedQuestion(
+        "What was the cause that the deploy failed?", "stale lock", ("full disk",)
+    )
+    log = exam_of(('{"command": "cat log"}', "deploy failed: stale lock"))
+    (question,) = [q for q in questions_of(log, [posed]) if q.kind is FactKind.ASKED]
+    assert outcome(question, record) == expected
+
+
+def test_what_still_stands_in_sight_is_not_asked_for_somebody_else_either() -> None:
+    posed = PosedQuestion("What failed?", "stale lock")
+    shown = ('{"command": "cat log"}', "deploy failed: stale lock")
+    exam = exam_of(shown, kept=[shown])
+    assert not [q for q in questions_of(exam, [posed]) if q.kind is FactKind.ASKED]
+
+
+def test_a_name_that_is_a_part_of_anothers_is_not_named() -> None:
+    pages = (
+        '[{"title": "ICLR 2026", "link": "https://iclr.cc/"},'
+        ' {"title": "2025 Conference - ICLR 2026", "link": "https://iclr.cc/2025"}]'
+    )
+    question = asked(exam_of(("{}", pages)), FactKind.OBJECT)["iclr 2026"]
+    other = "Locations:\n- 2025 Conference - ICLR 2026: https://iclr.cc/2025"
+    assert outcome(question, other) is ReaderOutcome.MISSING
+    assert outcome(question, f"{other}\n- ICLR 2026: https://iclr.cc/") is ReaderOutcome.RIGHT
+    assert outcome(question, "- ICLR 2026: https://iclr.cc/2025") is ReaderOutcome.MISLEADING
 
 
 def test_the_name_of_a_field_is_not_the_value_of_another() -> None:

@@ -25,6 +25,7 @@ from statecomp.records.extract import ExtractiveSummarizer
 from statecomp.tokens import ESTIMATE
 from statecomp.wire.assemble import parse
 from statecomp.wire.openai_chat.wire import OpenAIChat
+from tests.cli.chats import ChatHandler, served
 from tests.exam.steps import asked, exam_of, messages_of
 
 SAMPLES = sorted((Path(__file__).parents[2] / "samples").glob("*.jsonl"))
@@ -173,6 +174,33 @@ def test_answers_come_back_by_id_and_are_set_beside_the_mechanical_reader(tmp_pa
     assert row.split()[2:6] == [str(len(asked_for)), "0.0%", "100.0%", "0.0%"]
 
 
+def test_what_a_model_asks_of_a_span_is_asked_too(tmp_path: Path) -> None:
+    run, labels, made, spans = (tmp_path / name for name in ("run", "labels", "made", "spans"))
+    steps = [
+        ("{}", f"{ROWS}\n{LONG} The valve of line {n} was stuck by rust_{n}.") for n in range(9)
+    ]
+    told = {"id": "run1", "style": "tool-calls", "messages": messages_of(steps)}
+    run.write_text(json.dumps(told) + "\n")
+    ready = ({"id": "run1", "i": n, "boundary": n + 1} for n in range(1, 10))
+    labels.write_text("".join(json.dumps(line) + "\n" for line in ready))
+
+    def examined(**other: object) -> str:
+        asks = "What was the valve of line 3 stuck by?"
+        question = {"span": span, "question": asks, "answer": "rust_3", "wrong": ["rust_4"]}
+        made.write_text(json.dumps({**question, **other}) + "\n")
+        given = ("--labels", labels, "--questions", made, "--records", "cut")
+        result = statecomp(run, *given)
+        return f"{result.output}{result.exception or ''}"
+
+    statecomp(run, "--labels", labels, "--spans", spans)
+    span = json.loads(spans.read_text("utf-8").splitlines()[0])["span"]
+    cells = [line.split() for line in examined().splitlines()]
+    assert [row[3] for row in cells if row[:3] == ["all", "all", "asked"]] == ["1"]
+    assert "shows the answer 'rust_99'" in examined(answer="rust_99")
+    assert "names must be those of --spans" in examined(span="of no run")
+    assert "is not a question record" in examined(wrong="one")
+
+
 def test_records_written_elsewhere_are_examined_by_the_name_of_their_span(tmp_path: Path) -> None:
     spans, records = tmp_path / "spans.jsonl", tmp_path / "records.jsonl"
     statecomp(SAMPLES[0], "--spans", spans)
@@ -182,6 +210,21 @@ def test_records_written_elsewhere_are_examined_by_the_name_of_their_span(tmp_pa
     records.write_text("".join(json.dumps(line) + "\n" for line in lines))
     result = statecomp(SAMPLES[0], "--records", f"file:{records}")
     assert f"{len(given) - 1} spans (1 refused)" in result.output
+
+
+def test_records_of_a_chat_are_examined_too() -> None:
+    questions: list[str] = []
+
+    class Brief(ChatHandler):
+        def asked_about(self, prompt: str) -> None:
+            questions.append(prompt)
+            self.answer(json.dumps({"facts": ["all of it was done"]}))
+
+    with served(Brief) as chat:
+        result = statecomp(SAMPLES[0], "--records", f"chat:{chat}")
+    assert result.exit_code == 0, result.output
+    assert f"{len(questions)} spans (0 refused)" in result.output
+    assert "label integrity: no labelled value is carried" in result.output
 
 
 @pytest.mark.parametrize(

@@ -85,11 +85,12 @@ def live(
     entries: Sequence[Entry] = (),
     regrets: Sequence[Regret] = (),
     client: str = "",
+    at_s: float = YESTERDAY,
 ) -> str:
     """One session of the ledger; the name of it."""
     name = f"session-{seed:02}"
     about = (client or CLIENTS[seed % 2], f"task {seed}", "openai-chat", "gpt-5")
-    when = YESTERDAY + 60.0 * seed
+    when = at_s + 60.0 * seed
     session = Session(name, "t", *about, started_s=when, last_s=when, totals=Totals())
     for step in range(1, steps + 1):
         done = step == steps

@@ -12,6 +12,7 @@ import pytest
 from statecomp.errors import BadInput
 from statecomp.learning import learn as learning
 from statecomp.learning.compare import compare, judged_on, replayed
+from statecomp.learning.habits import habits_of
 from statecomp.learning.lessons import lessons, spread
 from statecomp.learning.page import page_of
 from statecomp.learning.sessions import UsableSessions, sessions_of
@@ -161,6 +162,11 @@ def test_a_router_is_learned_compared_and_shown(ledger: Ledger) -> None:
     # What a return costs is learned in the same pass.
     assert 0.0 < claude["reread"] <= 1.0
     assert claude["refetch_tokens"] >= 0
+
+
+def test_a_habit_counts_every_step_that_was_replaced(ledger: Ledger) -> None:
+    (habit,) = habits_of(filled(ledger, 1, 14).lived)
+    assert (habit.replaced, habit.returns) == (3, 1)
 
 
 def test_both_routers_are_replayed_by_the_method_that_was_asked_for(ledger: Ledger) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from time import time
 
 import pytest
 
@@ -14,7 +15,7 @@ from statecomp.ledger.own import account_of
 from statecomp.proxy.horizons import Horizons
 from statecomp.recipes import recipe_named
 from statecomp.testing.words import history_of
-from tests.learning.made_up import entry_at, live, opened
+from tests.learning.made_up import YESTERDAY, entry_at, live, opened
 
 
 def steps(count: int, wanted: int, score: float = 0.95, client: str = "codex") -> list[Settled]:
@@ -48,8 +49,8 @@ def test_shares_are_by_client_kind_score_and_router() -> None:
     assert {*seen.clients} == {"codex", "claude-cli"}
     assert [share.name for share in seen.kinds] == ["claude-cli · read", "codex · read"]
     assert [(share.name, share.steps) for share in seen.curve] == [
-        ("0.8 to 0.9", 31),
-        ("0.99 to 1", 50),
+        ("claude-cli · 0.99 to 1", 50),
+        ("codex · 0.8 to 0.9", 30),
     ]
     assert [share.name for share in seen.routers] == ["2026-01-01"]
     assert seen.caution("claude-cli/3.1") == 1.0
@@ -86,8 +87,51 @@ def test_a_ledger_in_which_much_comes_back_makes_its_clients_gates_stricter(
     ledger.close()
 
 
-def test_caution_asks_for_higher_scores() -> None:
-    rule, history = recipe_named("balanced").rule(), history_of("prrrrr")
+@pytest.mark.parametrize(
+    ("over", "last", "counted"),
+    [
+        (True, 12, True),  # who has not come back will not
+        (False, 12, False),  # there was hardly time to come back
+        (False, 30, True),
+    ],
+)
+def test_who_came_back_is_counted_with_who_had_as_long_and_did_not(
+    tmp_path: Path, over: bool, last: int, counted: bool
+) -> None:
+    ledger = opened(tmp_path / "ledger.sqlite")
+    for seed in range(12):
+        name = f"session-{seed:02}"
+        entries = [entry_at(name, first, first, 4) for first in (1, 2, 3, 4)]
+        back = [Regret(name, 9, f"commit-{name}-1", "repeated call", "read_file")]
+        when = YESTERDAY if over else time()
+        live(ledger, seed, steps=last, entries=entries, regrets=back, client="codex", at_s=when)
+    found = [(s.steps, s.wanted) for s in watched(account_of(ledger, "")).clients.values()]
+    assert found == ([(48, 12)] if counted else [])
+    ledger.close()
+
+
+def test_what_was_only_observed_says_nothing(tmp_path: Path) -> None:
+    ledger = opened(tmp_path / "ledger.sqlite")
+    entries = [entry_at("session-00", 1, 1, 4, state="observed"), entry_at("session-00", 2, 2, 4)]
+    back = [Regret("session-00", 9, "commit-session-00-1", "repeated call", "read_file")]
+    live(ledger, 0, steps=30, entries=entries, regrets=back, client="codex")
+    share = watched(account_of(ledger, "")).clients["codex"]
+    assert (share.steps, share.wanted) == (1, 0)
+    ledger.close()
+
+
+def test_another_router_answers_for_its_own_scores_alone() -> None:
+    before = [replace(one, router="shipped") for one in steps(100, 60)]
+    after = [replace(one, router="mine") for one in steps(5, 0)]
+    assert summed(before).caution("codex") > 2.0
+    both = summed([*after, *before])
+    assert both.caution("codex") == 1.0
+    assert [(share.name, share.steps) for share in both.routers] == [("mine", 5), ("shipped", 100)]
+
+
+@pytest.mark.parametrize("recipe", ["balanced", "paper"])
+def test_caution_asks_for_higher_scores(recipe: str) -> None:
+    rule, history = recipe_named(recipe).rule(), history_of("prrrrr")
     usual = rule.required(history, JUST_AFTER)
     wary = rule.required(history, replace(JUST_AFTER, caution=3.0))
     judged = [name for name, score in usual.items() if score <= 1.0]

@@ -17,7 +17,9 @@ from statecomp.ledger.database import Connection, Rows
 from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.log import body_of
 from statecomp.ledger.open import open_ledger
+from statecomp.ledger.pages import SECRET_BYTES, Pages
 from statecomp.ledger.retention import RetentionLimits
+from statecomp.recent import MEMORY
 from statecomp.tokens.usage import Usage
 from tests.ledger.conftest import Opener
 from tests.ledger.samples import SECRET, chat, commit, entry, masked, request, session, transaction
@@ -205,6 +207,24 @@ def test_secrets_are_masked_in_everything_for_people_and_nothing_else(ledger: Le
     assert everything.count("[masked:github:") == 8
     # What goes out must go out again as it was.
     assert ledger.commits("t").find(["s1"]) == [made]
+
+
+def test_a_secret_that_is_given_away_later_is_masked_in_what_was_regretted(ledger: Ledger) -> None:
+    password = "Zx81kqPw22Lm"
+    regret = Regret("run", 1, "c", "repeated call", f"login {password}")
+    ledger.record(session(), request(), regrets=[regret], messages=chat(1))
+    told = [*chat(1), {"role": "tool", "content": f"password: {password}"}]
+    ledger.record(session(), request(number=2), messages=told)
+    assert "login [masked:password:" in repr(ledger.regrets("run"))
+    assert password not in repr(ledger.regrets("run"))
+
+
+def test_the_secrets_of_a_conversation_count_in_the_budget_of_memory() -> None:
+    before, pages = MEMORY.bytes, Pages(masked)
+    told = "\n".join(f"token=a1B2c3D4e5F6g7H{number}" for number in range(2000))
+    pages.of_history("run", [{"role": "tool", "content": told}])
+    assert len(pages.seen("run").secrets) == 2000
+    assert MEMORY.bytes - before > 2000 * SECRET_BYTES
 
 
 def test_an_entry_is_found_by_a_beginning_that_only_one_commit_has(ledger: Ledger) -> None:

@@ -199,6 +199,24 @@ def test_a_client_of_http_1_0_gets_no_chunks(chunked: bool) -> None:
     assert b"content-length: 10" in head.lower()
 
 
+def test_an_answer_without_end_is_not_held_for_a_client_of_http_1_0(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It gets its answer whole, so all of it is in memory until then."""
+    monkeypatch.setattr("statecomp.proxy.security.MOST_WHOLE", 100_000)
+    upstream = SmallUpstream(
+        lambda got: Answer([b"x" * 65_536] * (1000 if got.header("x-long") else 1))
+    )
+    with running(upstream) as proxy:
+        for path in (b"GET /v1/models", b"POST /v1/messages"):
+            head = path + b" HTTP/1.0\r\nhost: localhost\r\nx-long: 1\r\ncontent-length: 0\r\n\r\n"
+            got = raw_request(proxy.url, head)
+            assert got.startswith(b"HTTP/1.1 502 ")
+            assert b"use HTTP/1.1" in got
+            assert proxy.client.get("/v1/models").status_code == 200
+    assert upstream.left.is_set()
+
+
 def test_an_upstream_that_does_not_take_the_request_is_not_waited_for() -> None:
     done = Event()
 

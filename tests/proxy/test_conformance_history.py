@@ -11,6 +11,7 @@ import pytest
 from statecomp.controller.age import AgeScorer
 from statecomp.controller.spans import Gates
 from statecomp.method import Method
+from statecomp.records.record import OPENING
 from statecomp.records.writing.summarize import ChatSummarizer
 from statecomp.testing.chat import ScriptedChat
 from statecomp.testing.provider.refusals import Strictness
@@ -28,11 +29,9 @@ from tests.proxy.conversations import (
 from tests.proxy.serving import EAGER, Proxied, converse, proxied
 from tests.proxy.upstream import TASK, upstream
 
-FRAME = "it requests nothing"
-
 
 def is_summary(message: Message) -> bool:
-    return message.get("role") == "user" and FRAME in json.dumps(message["content"])
+    return message.get("role") == "user" and OPENING in json.dumps(message["content"])
 
 
 @each_protocol
@@ -79,10 +78,10 @@ def test_p02_the_task_and_all_the_user_said_is_sent_every_time(
         messages += [*tongue.user(wish), *tongue.run(6, start=6 * number)]
     converse(proxy, tongue, messages)
     for received in proxy.received:
-        theirs = [text for text in tongue.said(sent(received)) if FRAME not in text]
+        theirs = [text for text in tongue.said(sent(received)) if OPENING not in text]
         assert theirs == [TASK, *wishes][: len(theirs)]
     assert len(theirs) == 4
-    summaries = [t for t in tongue.said(sent(proxy.received[-1])) if FRAME in t]
+    summaries = [t for t in tongue.said(sent(proxy.received[-1])) if OPENING in t]
     assert len(summaries) >= 3
     assert all(text.startswith("[Record of past") for text in summaries)
 
@@ -228,7 +227,7 @@ def test_p16_strict_templates_get_no_two_user_messages_in_a_row() -> None:
     with proxied(model, method=merged) as proxy:
         converse(proxy, CHAT, messages)
         assert proxy.refusals == []
-        assert any(FRAME in json.dumps(m) for m in sent(proxy.received[-1]))
+        assert any(OPENING in json.dumps(m) for m in sent(proxy.received[-1]))
 
 
 def test_p16_messages_open_with_the_user_and_system_messages_keep_their_place(

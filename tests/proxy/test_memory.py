@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from starlette.responses import JSONResponse
 
+from statecomp.cli.server import COLLECT
 from statecomp.history.interaction import JsonObject
 from statecomp.ledger.open import open_ledger
 from statecomp.proxy.app import build_app
@@ -158,6 +159,28 @@ def test_memory_does_not_grow_with_what_went_through(tmp_path: Path) -> None:
     went: list[int] = []
     asyncio.run(all_of_them())
     assert sizes[1] - sizes[0] < sum(went[160:]) / 2
+
+
+def test_the_collector_looks_at_few_new_objects_at_once() -> None:
+    """It stops everybody meanwhile: 400,000 of them took a quarter of a second."""
+    looked: list[int] = []
+
+    def noted(phase: str, info: dict[str, int]) -> None:
+        if phase == "start" and info["generation"] < 2:
+            young = range(info["generation"] + 1)
+            looked.append(sum(len(gc.get_objects(generation=number)) for number in young))
+
+    before = gc.get_threshold()
+    gc.callbacks.append(noted)
+    gc.set_threshold(*COLLECT)
+    try:
+        kept = [[number] for number in range(500_000)]
+    finally:
+        gc.set_threshold(*before)
+        gc.callbacks.remove(noted)
+    assert len(kept) == 500_000
+    assert len(looked) > 100
+    assert max(looked) < 50_000
 
 
 def test_a_message_that_is_the_same_object_is_looked_at_again_unless_nobody_changes_any() -> None:

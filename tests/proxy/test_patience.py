@@ -15,7 +15,13 @@ import pytest
 from statecomp.ledger.open import open_ledger
 from statecomp.proxy.app import build_app
 from statecomp.proxy.client import Answer
-from statecomp.proxy.patience import LONGEST_HEAD, MOST_AHEAD, MOST_HEADERS, PatientProtocol
+from statecomp.proxy.patience import (
+    LONGEST_ADDRESS,
+    LONGEST_HEAD,
+    MOST_AHEAD,
+    MOST_HEADERS,
+    PatientProtocol,
+)
 from statecomp.proxy.request.outgoing import read_refusal
 from statecomp.proxy.settings import Limits, ProxySettings
 from statecomp.proxy.stream import UsageReader
@@ -93,6 +99,15 @@ def test_what_stands_behind_a_body_in_pieces_is_no_longer_than_headers(port: int
         assert to_the_end(talk(port, pieces + b"x-trailer: " + LONG + b"\r\n\r\n")) == b""
 
 
+@pytest.mark.parametrize(("fields", "status"), [(1.1, b"431"), (0.9, b"200")])
+def test_an_address_of_very_many_fields_is_refused(port: int, fields: float, status: bytes) -> None:
+    """Each was looked at for a key: a fifth of a second, for whoever could connect."""
+    query = b"?" + b"&" * int(fields * LONGEST_ADDRESS)
+    whole = WHOLE.replace(b" HTTP/1.1", query + b" HTTP/1.1", 1)
+    with talk(port, whole) as connection:
+        assert connection.recv(65536).startswith(b"HTTP/1.1 " + status)
+
+
 def test_long_headers_of_a_real_client_pass(port: int) -> None:
     long = b"".join(b"x-%d: %s\r\n" % (n, b"y" * 900) for n in range(100))
     with talk(port, HEAD + long + WHOLE.removeprefix(HEAD)) as connection:
@@ -151,6 +166,18 @@ def test_an_answer_of_very_many_members_costs_no_more_than_its_bytes() -> None:
         assert reader.finish().input == 0
 
     assert growth(read, 5_000, 80_000, 16, enough=4) < 4
+
+
+def test_of_a_piece_that_unpacks_to_very_much_only_a_part_is_unpacked() -> None:
+    """Each member had a bound of its own: 256 MB of one piece, while everybody waited."""
+    member = gzip.compress(b" " * (1 << 20))
+
+    def read(count: int) -> None:
+        reader = UsageReader("text/event-stream", "gzip")
+        reader.feed(member * count)
+        assert reader.finish().input == 0
+
+    assert growth(read, 4, 64, 16, enough=0.5) < 0.5
 
 
 def test_what_follows_the_end_of_a_packed_answer_costs_nothing() -> None:

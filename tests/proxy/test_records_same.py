@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 from time import monotonic, sleep, time
 from typing import Any
 
@@ -17,6 +19,7 @@ from starlette.responses import Response
 
 from statecomp.controller.prices import shipped_prices
 from statecomp.ledger.audit import Totals
+from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.open import open_ledger
 from statecomp.llm.http import HttpChat
 from statecomp.llm.side import SideAccount
@@ -30,7 +33,7 @@ from statecomp.testing.provider.dialects import Dialect
 from statecomp.testing.provider.refusals import Refused
 from statecomp.testing.provider.turns import Body, ScriptedCall, Turn, drill
 from statecomp.writers import ModelRecords
-from tests.ledger.samples import request, session
+from tests.ledger.samples import masked, request, session
 from tests.proxy.conversations import CHAT, CLAUDE, Tongue, each_protocol
 from tests.proxy.serving import EAGER, Proxied, proxied
 from tests.proxy.upstream import TASK
@@ -139,14 +142,28 @@ def test_the_sibling_writes_with_the_clients_key_at_its_own_price(
         assert written(proxy).record_dollars == pytest.approx(owed)
 
 
+def test_the_model_a_user_names_writes_in_place_of_the_sibling() -> None:
+    named = ModelRecords(ExtractiveSummarizer(), model="claude-haiku-4-5")
+    with proxied(ScriptedUpstream(Writing()), method=replace(EAGER, records=named)) as proxy:
+        talk(proxy, CHAT)
+        assert SAID in agent(proxy)[-1].raw.decode()
+        assert {question.body["model"] for question in asked(proxy)} == {"claude-haiku-4-5"}
+        spent = [r.spent for r in asked(proxy) if r.spent is not None]
+        prices = shipped_prices().nearest("claude-haiku")
+        owed = sum(prices.side_dollars(s.input, s.output, s.cached) for s in spent)
+        assert written(proxy).record_dollars == pytest.approx(owed)
+
+
+@each_protocol
 def test_a_key_is_only_in_the_questions_of_its_own_tenant_and_nowhere_else(
-    caplog: pytest.LogCaptureFixture,
+    tongue: Tongue, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.DEBUG)
     ledger = open_ledger(":memory:")
     with proxied(ScriptedUpstream(Writing()), method=SAME, ledger=ledger) as proxy:
         one, two = proxy.tenant(), proxy.tenant()
         for tenant in (one, two):
-            talk(tenant, CHAT)
+            talk(tenant, tongue)
             assert asked(tenant)
         for mine, other in ((one, two), (two, one)):
             assert all(other.key not in json.dumps(dict(r.headers)) for r in asked(mine))
@@ -241,6 +258,8 @@ def test_a_writer_that_calls_a_tool_has_written_nothing(tongue: Tongue) -> None:
         talk(proxy, tongue, 6)
         assert "[Record of past steps" in agent(proxy)[-1].raw.decode()
         assert notes(proxy)
+        questions = [question.raw for question in asked(proxy)]
+        assert all(now != then for then, now in pairwise(questions)), "not twice in a row"
 
 
 def test_a_secret_in_a_written_record_is_not_committed() -> None:
@@ -294,6 +313,28 @@ def test_what_was_spent_today_is_known_after_a_restart_and_to_other_workers(
         talk(proxy, CHAT)
         assert bool(asked(proxy)) == asks
         assert "[Record of past steps" in agent(proxy)[-1].raw.decode()
+
+
+def test_what_a_conversation_has_spent_is_known_after_a_restart(tmp_path: Path) -> None:
+    records = ModelRecords(ExtractiveSummarizer(), session_dollars=1.0)
+    method = replace(EAGER, records=records)
+
+    def ledger() -> Ledger:
+        return open_ledger(str(tmp_path / "ledger.db"), mask=masked)
+
+    with proxied(ScriptedUpstream(Writing()), method=method, ledger=ledger()) as proxy:
+        talk(proxy, CHAT, 5)
+        assert asked(proxy)
+        written(proxy)
+        (held,) = proxy.ledger.sessions(9)
+        days_ago = time() - 3 * DAY_S
+        proxy.ledger.record(held, request(held.id, 99, when_s=days_ago, record_dollars=0.999))
+    with proxied(ScriptedUpstream(Writing()), method=method, ledger=ledger()) as proxy:
+        talk(proxy, CHAT, 9)
+        assert asked(proxy) == []
+        another = proxy.tenant()
+        talk(another, CHAT, 9)
+        assert asked(another)
 
 
 def test_a_writer_that_hangs_keeps_no_request_waiting_and_loses_nothing() -> None:

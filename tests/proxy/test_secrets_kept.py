@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Event
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -15,11 +18,13 @@ from click.testing import CliRunner
 from statecomp.cli.app import app
 from statecomp.config.places import open_store
 from statecomp.dashboard import answers
+from statecomp.history.history import History
 from statecomp.ledger.writing import TITLE
+from statecomp.proxy.settings import Limits
 from statecomp.proxy.tenants import secrets_among
-from statecomp.testing.words import BULK, chat_of, step
+from statecomp.testing.words import BULK, OneLiner, WordScorer, chat_of, step
 from statecomp.traces.secrets import PART
-from tests.proxy.small_upstream import running
+from tests.proxy.small_upstream import EAGER, Running, running
 from tests.traces.kinds import KINDS, Kind
 
 STEPS = "p" + "r" * 9
@@ -154,3 +159,83 @@ def test_a_text_with_the_beginning_or_the_end_of_a_secret_tells_it() -> None:
         assert not told(f"echo {secret[: PART // 2]}")
     assert not told("echo nothing of them")
     assert not secrets_among(["password=hunter2-and-more"])("hunter2-and is a word")
+
+
+PASSWORD = "Zx81kqPw22Lm"
+PATIENCE_S = 30.0
+
+
+@pytest.fixture
+def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy proxy: what it knew of a session is forgotten when a few others came."""
+    monkeypatch.setattr("statecomp.ledger.pages.REMEMBERED_SESSIONS", 2)
+
+
+def used_and_given_away() -> list[dict[str, Any]]:
+    """A password in the task and in the first output, which only the last output gives away."""
+    messages = chat_of("prrk")
+    messages[0]["content"] = f"log in with {PASSWORD}"
+    messages[2]["content"] = f"{BULK}\nthe reply was {PASSWORD} and no more\n{BULK}"
+    messages[6]["content"] = f"password: {PASSWORD}\n{BULK}"
+    return messages
+
+
+def others(proxy: Running, names: str) -> None:
+    for name in names:
+        assert proxy.chat([{"role": "user", "content": f"task {name}"}]).status_code == 200
+
+
+def recorded(proxy: Running, sessions: int) -> bool:
+    ends = monotonic() + PATIENCE_S
+    while len(proxy.ledger.sessions()) < sessions and monotonic() < ends:
+        sleep(0.02)
+    return len(proxy.ledger.sessions()) >= sessions
+
+
+@pytest.mark.usefixtures("forgetful")
+def test_a_request_that_comes_again_tells_no_secret_that_was_forgotten_meanwhile(
+    tmp_path: Path,
+) -> None:
+    """Its messages are stored already, and what they gave away was known no more."""
+    ledger = open_store(str(tmp_path / "ledger.sqlite"), {})
+    with running(ledger=ledger) as proxy:
+        for names in ("abcd", "efgh"):
+            assert proxy.chat(used_and_given_away()).status_code == 200
+            others(proxy, names)
+            proxy.drain()
+        assert len(ledger.sessions()) == 9
+    ledger.close()
+    assert PASSWORD not in "\n".join(stored(tmp_path / "ledger.sqlite"))
+
+
+@dataclass
+class Late(WordScorer):
+    """Says nothing until it may."""
+
+    go: Event
+    asked: Event
+
+    def score(self, history: History) -> Mapping[str, float]:
+        self.asked.set()
+        assert self.go.wait(PATIENCE_S)
+        return super().score(history)
+
+
+@pytest.mark.usefixtures("forgetful")
+def test_a_decision_that_comes_late_tells_no_secret_that_was_forgotten_meanwhile(
+    tmp_path: Path,
+) -> None:
+    ledger = open_store(str(tmp_path / "ledger.sqlite"), {})
+    go, asked = Event(), Event()
+    method = replace(EAGER, scorer=lambda: Late(go, asked), summarizer=lambda _: OneLiner())
+    limits = Limits(records=12)  # of which half may wait for a decision
+    with running(method=method, ledger=ledger, commit="background", limits=limits) as proxy:
+        assert proxy.chat(used_and_given_away()).status_code == 200
+        assert asked.wait(PATIENCE_S)
+        others(proxy, "abcdefghij")
+        assert recorded(proxy, 5)
+        go.set()
+        proxy.drain()
+        assert [e for s in ledger.sessions() for e in ledger.entries(s.id)]
+    ledger.close()
+    assert PASSWORD not in "\n".join(stored(tmp_path / "ledger.sqlite"))

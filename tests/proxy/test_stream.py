@@ -240,6 +240,29 @@ def test_a_long_answer_that_does_not_speak_of_one_usage_tells_none(usages: list[
     assert reader.finish() == Usage()
 
 
+def test_very_many_lines_cost_no_more_than_one_that_is_as_long() -> None:
+    """An answer of ends of lines held everybody up: 66 KB, packed, for eighteen seconds."""
+
+    def read(letter: bytes) -> None:
+        reader = UsageReader("text/event-stream")
+        reader.feed(letter * 1_000_000)
+        reader.feed(b"\n" + MESSAGES[0])
+        assert reader.finish() == Usage(50, 40, 7, 1)
+
+    assert growth(read, b" ", b"\n", 1, enough=20) < 20
+
+
+def test_of_very_many_lines_that_tell_of_usage_a_few_are_looked_at() -> None:
+    line = b'data: {"usage": {"input_tokens": 5}}\n'
+
+    def read(count: int) -> None:
+        reader = UsageReader("text/event-stream")
+        reader.feed(line * count)
+        assert reader.finish() == Usage(5)
+
+    assert growth(read, 6_000, 96_000, 16, enough=0.5) < 0.5
+
+
 @pytest.mark.parametrize("absurd", ABSURD)
 def test_a_number_no_request_can_have_is_no_usage(absurd: Any) -> None:
     reader = UsageReader("application/json")

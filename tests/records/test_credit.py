@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from statecomp.compressor import StateComp
+from statecomp.controller.spans import Gates
 from statecomp.history.interaction import Interaction, Observation
 from statecomp.history.situation import Situation
 from statecomp.llm.chat import ChatFailed, ChatUsage, Completion, QuestionFailed
@@ -25,6 +27,7 @@ from statecomp.records.writing.credit import (
 )
 from statecomp.records.writing.writer import ModelWriter
 from statecomp.testing.chat import Asked, Reply, ScriptedChat
+from statecomp.testing.words import WordScorer, chat_of, shape
 from statecomp.writers import ModelRecords
 
 GOOD = json.dumps({"facts": ["the parts were looked at, all of them fine"]})
@@ -215,6 +218,17 @@ def test_an_answer_that_is_no_text_is_refused_like_any_other_and_silences_nobody
     assert len(chat.asked) == 2
     assert not remarks(account)
     assert (credit.purses[0].spent, credit.purses[0].refused) == (2.0, 1.0)
+
+
+def test_where_the_extract_does_not_pass_either_the_span_stays() -> None:
+    made, chat, account = writer(PROSE, credit=Credit())
+    gates = Gates(longer_than=0, min_source_tokens=1)
+    engine = StateComp(WordScorer(), rule=gates, summarizer=made)
+    view = engine.checkpoint(chat_of("prk", bulk="fine")).view
+    assert view is not None
+    assert (shape(view.history), len(chat.asked)) == ("prk", 1)
+    assert "an extract, because the summary is not JSON" in remarks(account)
+    assert "tokens would replace" in view.refusals[0].reason
 
 
 @pytest.mark.parametrize("retryable", [True, False])

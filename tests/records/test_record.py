@@ -68,7 +68,7 @@ def test_no_text_of_a_conversation_ends_a_record(where: str, end: str) -> None:
     assert not framelike("\n".join(inner))
     mark = re.search(r", mark ([0-9a-f]{8}),", first)
     assert mark
-    assert last == f"[End of record of steps 1-4, mark {mark[1]}]"
+    assert last == f"[End of record, mark {mark[1]}]"
 
 
 def test_the_mark_is_the_same_for_good_and_another_in_each_conversation() -> None:

@@ -21,6 +21,7 @@ from statecomp.history.situation import Situation
 from statecomp.llm.chat import ChatFailed, ChatUsage, Completion
 from statecomp.llm.transcript import cut, transcript, without_media
 from statecomp.records.record import Record
+from statecomp.records.verify import verify
 from statecomp.records.writing.answer import RECORDS, parse_record
 from statecomp.records.writing.summarize import ChatSummarizer
 from statecomp.strategy import Summarizer
@@ -109,6 +110,12 @@ def test_a_limit_on_characters_reaches_the_transcript() -> None:
     assert len(chat.asked[0].prompt) <= 1200
 
 
+def test_no_question_is_longer_than_the_windows_of_most_models_whoever_asks() -> None:
+    chat = ScriptedChat([json.dumps(GOOD)])
+    ChatSummarizer(chat).summarize((*SPAN, step(6, seen="a line of it\n" * 90_000)), Situation())
+    assert len(chat.asked[0].prompt) <= 400_000
+
+
 def test_older_records_are_named_where_there_is_no_room_for_them() -> None:
     old = [Summary(f"s{n}", (), 0, f"record {n} " * 150, (), n, n + 1) for n in range(1, 21, 2)]
     chat = ScriptedChat([json.dumps(GOOD)])
@@ -118,6 +125,19 @@ def test_older_records_are_named_where_there_is_no_room_for_them() -> None:
     assert shown == old[-len(shown) :]
     named = ", ".join(f"{record.first}-{record.last}" for record in old[: -len(shown)])
     assert f"older records that stand too, of steps]\n{named}\n" in asked
+
+
+def test_what_the_staying_steps_did_is_told_the_newest_where_there_is_no_room_for_all() -> None:
+    stays = [step(n, call=f"cat rules_{n}.md {'-v ' * 60}", seen="a rule") for n in range(10, 60)]
+    chat = ScriptedChat([json.dumps(GOOD)])
+    ChatSummarizer(chat).summarize(SPAN, Situation(after=tuple(stays)))
+    asked = chat.asked[0].prompt
+    assert "steps that stay word for word]\n10-59\n" in asked
+    told = [
+        number for number in range(10, 57) if f"\n{number}. shell cat rules_{number}.md" in asked
+    ]
+    assert told == [*range(told[0], 57)]
+    assert 10 < told[0] < 40
 
 
 def test_of_many_words_of_the_user_the_task_and_the_newest_are_told_and_nothing_twice() -> None:
@@ -166,6 +186,23 @@ def test_an_order_to_the_reader_costs_its_entry_and_what_is_about_orders_stays(
 ) -> None:
     record = parse_record(json.dumps({"facts": ["the parts were fine", entry]}))
     assert (entry in record.facts) == stays
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ("3. read rules.md again (its text is not repeated here)", ("3. read rules.md again",)),
+        ("The waivers stand in an earlier record and are not repeated in these steps.", ()),
+        ("the columns are not listed again in this record", ()),
+        ("the failure was not repeated", ("the failure was not repeated",)),
+        ("here rows are not repeated", ("here rows are not repeated",)),
+    ],
+)
+def test_a_record_never_says_that_something_is_not_repeated_in_it(
+    entry: str, told: tuple[str, ...]
+) -> None:
+    record = parse_record(json.dumps({"facts": ["the parts were fine", entry]}))
+    assert record.facts == ("the parts were fine", *told)
 
 
 def test_entries_are_single_lines_that_can_be_encoded() -> None:
@@ -228,6 +265,22 @@ def test_every_billed_call_is_charged_once() -> None:
     assert charges(Completion(invented, used), mends) == [("summary", used), ("mend", used)]
     assert charges(ChatFailed("refused", usage=used)) == [("summary", used)]
     assert charges(ChatFailed("nobody there")) == []
+
+
+def test_a_writer_is_told_once_what_it_made_up_and_may_mend_it() -> None:
+    said = {"facts": ["src/lexxer.py holds advance(self)", "it ran on 2026-11-30", "all was seen"]}
+    mends = [
+        {"number": 1, "text": "src/lexer.py holds advance(self)"},
+        {"number": 2, "text": "it ran on 2026-12-01"},
+    ]
+    chat = ScriptedChat([json.dumps(said), json.dumps({"entries": mends})])
+    record = ChatSummarizer(chat).summarize(SPAN, Situation())
+    (_, told) = chat.asked
+    assert "Not found: src/lexxer.py\nNearest lines:\n  | " in told.prompt
+    assert "def advance(self):" in told.prompt
+    assert "all was seen" not in told.prompt
+    # What it made up again costs its entry; nobody is asked a third time.
+    assert verify(record, SPAN, Situation()).facts[:2] == (mends[0]["text"], "all was seen")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
@@ -10,6 +11,7 @@ from statecomp.errors import SummaryFailed
 from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Call, Interaction, Observation, Pinned, Summary
 from statecomp.history.situation import Situation
+from statecomp.records.extract import ExtractiveSummarizer
 from statecomp.records.record import Record
 from statecomp.records.verify import inventions, owed, verify
 
@@ -29,6 +31,26 @@ def test_what_only_the_agent_knew_is_added_to_the_locations() -> None:
     assert record.locations == (
         "1, the agent's own words: I put the token into /srv/app/secret.env",
     )
+
+
+def listed(*names: str, number: int = 1) -> Interaction:
+    return step(number, arguments='{"command": "ls /srv/app"}', seen="\n".join(names))
+
+
+def test_files_that_were_listed_and_never_read_are_added_where_no_writer_says_so() -> None:
+    span = [listed("main.py", "cli.py", "util.py"), step(2, arguments='{"path": "cli.py"}')]
+    there = Situation(
+        after=(step(3, arguments='{"path": "/srv/app/util.py"}', seen="def f(): ..."),)
+    )
+    record = verify(Record(facts=("1. listed /srv/app", "2. read cli.py")), span, there)
+    assert record.locations == ("1: listed, not read: main.py",)
+    told = Record(facts=("1. listed /srv/app", "2. read cli.py; main.py was not read"))
+    assert verify(told, span, there) == told
+
+
+def test_names_that_stand_in_no_line_of_the_agent_are_not_listed_bare() -> None:
+    span = [step(said="It prints <html><body>the sum</body></html>.", arguments='{"n": 1}')]
+    assert verify(Record(facts=("1. run",)), span, Situation(NOTHING)) == Record(facts=("1. run",))
 
 
 def test_what_is_carried_or_held_elsewhere_is_not_added_again() -> None:
@@ -234,3 +256,24 @@ def test_hostile_words_of_the_agent_take_linear_time(text: str) -> None:
     start = time.thread_time()
     owed([step(said=text)], NOTHING)
     assert time.thread_time() - start < 10
+
+
+def test_how_many_more_were_listed_is_no_name_that_was_made_up() -> None:
+    days = [f"2023-{n // 28 + 1:03}-{n % 28 + 1:02}T04:00:00.000Z" for n in range(500)]
+    span = [step(seen=json.dumps([{"Date": day, "Low": "-"} for day in days]))]
+    record = verify(ExtractiveSummarizer().summarize(span, Situation()), span, Situation())
+    assert record.facts[0].startswith("1. run {} -> 500 listed: ")
+
+
+def test_half_of_a_long_word_before_dots_is_no_name_that_was_made_up() -> None:
+    flag = "8830257787332468" * 12
+    span = [step(arguments=f"flag{{{flag}}}")]
+    fact = f"1. run flag{{{flag[:90]} ... -> no output"
+    assert verify(Record(facts=(fact,)), span, Situation(NOTHING)).facts[0] == fact
+
+
+def test_a_line_that_names_what_nothing_contains_costs_no_more_than_itself() -> None:
+    span = [step(seen="wheel.c\nstone.c\n")]
+    first = "1. run {} -> 2 lines; its output:"
+    record = Record(facts=(f"{first}\n  /srv/oven.c\n  wheel.c",))
+    assert verify(record, span, Situation(NOTHING)).facts == (f"{first}\n  ...\n  wheel.c",)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,8 +21,16 @@ from statecomp.cli.terminal import progress, show
 from statecomp.config import Settings
 from statecomp.config.exam import EXTRACT, exam_title, exam_writers
 from statecomp.errors import BadInput, needing
-from statecomp.exam.answers import UNMATCHED, Graded, graded, read_answers, sheets_out
+from statecomp.exam.answers import (
+    UNMATCHED,
+    Graded,
+    graded,
+    read_answers,
+    read_questions,
+    sheets_out,
+)
 from statecomp.exam.lines import ReaderOutcome
+from statecomp.exam.questions import PosedQuestion
 from statecomp.exam.sitting import Paper, sit
 from statecomp.exam.spans import Ready, by_labels, by_scores
 from statecomp.exam.tally import ALL, ExamTally, tallies
@@ -38,6 +46,7 @@ class ExamJob:
 
     specs: tuple[str, ...]
     labels: Labels
+    posed: Mapping[str, Sequence[PosedQuestion]]
 
     def __call__(self, run: Trajectory | BadInput) -> list[Paper] | BadInput:
         if isinstance(run, BadInput):
@@ -46,9 +55,9 @@ class ExamJob:
         writers = exam_writers(self.specs, Settings(count, os.environ))
         try:
             reading = Reading.of(run)
+            return list(sit(reading, self._ready(run), writers, count, self.posed))
         except BadInput as problem:
             return problem
-        return list(sit(reading, self._ready(run), writers, count))
 
     def _ready(self, run: Trajectory) -> Ready:
         if run.id in self.labels:
@@ -81,6 +90,12 @@ class ExamJob:
 )
 @click.option("--spans", type=OUT_FILE, help="Write the spans, for another writer.")
 @click.option(
+    "--questions",
+    "question_file",
+    type=PATH,
+    help="Ask these, too, that a model made of --spans: span, question, answer, wrong ones.",
+)
+@click.option(
     "--answers",
     "answer_file",
     type=PATH,
@@ -95,6 +110,7 @@ def exam(
     json_file: Path | None,
     export: Path | None,
     spans: Path | None,
+    question_file: Path | None,
     answer_file: Path | None,
     limit: int | None,
     domain: str | None,
@@ -108,7 +124,7 @@ def exam(
     object, key-value pairs, where things are, the numbers of rules, edits, whether a step
     succeeded, and identifiers that later steps took over.  A mechanical reader then looks in the
     record: the answer is right, missing, or misleading, because a wrong one stands in its place.
-    Nothing is asked that still stands elsewhere in sight.
+    Nothing is asked that still stands elsewhere in sight.  A model may ask more (--questions).
 
     `used` are questions whose answer a later step of the run says, `plain` are others.  Tasks are
     split into two halves by a hash of their name: tune on the one, believe the other.
@@ -134,6 +150,8 @@ def exam(
     Examples:
       statecomp exam samples/*.jsonl
       statecomp exam runs.jsonl --labels labels.jsonl --records extract --records cut
+      statecomp exam runs.jsonl --spans spans.jsonl
+      statecomp exam runs.jsonl --questions made.jsonl --records extract
       statecomp exam runs.jsonl --export questions.jsonl
       statecomp exam runs.jsonl --answers answers.jsonl
     """
@@ -141,7 +159,11 @@ def exam(
     exam_writers(chosen, Settings(counter_for(""), os.environ))
     labels = labels_in(label_file) if label_file else {}
     answers = read_answers(answer_file) if answer_file else {}
-    papers = _sat(ChosenRuns(runs, limit, domain), ExamJob(chosen, labels), engine, skip_bad)
+    posed = read_questions(question_file) if question_file else {}
+    papers = _sat(ChosenRuns(runs, limit, domain), ExamJob(chosen, labels, posed), engine, skip_bad)
+    if posed and not any(paper.name in posed for paper in papers):
+        problem = "asks about no span of this exam; names must be those of --spans"
+        raise BadInput(problem, file=str(question_file))
     results = tallies(papers, chosen)
     if json_file:
         document = {name: tally.as_json() for name, tally in results.items()}
@@ -195,11 +217,16 @@ def _closing(tally: ExamTally) -> str:
     if not tally.spans:
         return f"not one of {tally.refused} spans has a record"
     whole, failed = tally.integrity[ALL], tally.false_failed[ALL]
+    labels = (
+        f"of {whole.labelled.whole:,} carried values {whole.labelled.value:.1%} "
+        f"stand with a label, {whole.owned.value:.1%} with what they belong to"
+        if whole.labelled.whole
+        else "no labelled value is carried"
+    )
     return (
         f"{tally.spans} spans ({tally.refused} refused), {tally.kept:.3f} of "
         f"{tally.source_tokens:,} tokens kept; {tally.misled} with something misleading\n"
-        f"label integrity: of {whole.labelled.whole:,} carried values {whole.labelled.value:.1%} "
-        f"stand with a label, {whole.owned.value:.1%} with what they belong to\n"
+        f"label integrity: {labels}\n"
         f'false "failed": {failed.part} of {failed.whole:,} steps that succeeded'
     )
 

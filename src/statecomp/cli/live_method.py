@@ -11,7 +11,7 @@ import click
 
 from statecomp.cli.options import together
 from statecomp.cli.terminal import warn
-from statecomp.config.learned import following, must_suit, scored_by
+from statecomp.config.learned import following, must_suit, scored_by, worse
 from statecomp.config.methods import OPTIONS, method_of
 from statecomp.controller.prices import PriceBook
 from statecomp.errors import BadInput
@@ -111,6 +111,10 @@ def given_for(
     if mode == "observe" and method.get("records") not in (None, "extract"):
         warn("--mode observe asks no model for --records: extracts stand for what it would write")
         method = {**method, "records": None, "records_model": None}
+    in_use = () if routers is None or method.get("scorer") else (routers.in_use,)
+    for name in chosen or in_use:
+        if worse(name, routers):
+            warn(f"router {name!r} was not better than the shipped one on held-out sessions")
     return [scored_by(method, name, routers) for name in chosen or (None,)]
 
 

@@ -23,8 +23,9 @@ from statecomp.proxy.settings import ProxySettings
 
 # Deciding threads give way to the thread that carries bytes after this long.
 SWITCH_S = 0.0002
-COLLECT = (5_000, 80, 200)
-"""The garbage collector stops everybody while it looks through all histories in memory."""
+COLLECT = (2_000, 10, 4_000)
+"""The garbage collector stops everybody while it looks: a little at a time, and seldom through all
+histories in memory.  What a middle look takes in grows with both of the first two numbers."""
 KEEP_ALIVE_S = 75
 BACKLOG = 2048
 

@@ -41,6 +41,17 @@ def scored_by(given: Given, router: str | None, routers: Any) -> dict[str, str |
     return {**given, "scorer": f"router:{router}"}
 
 
+def worse(router: str, routers: Any) -> bool:
+    """Whether it lost to the shipped router; one that nobody compared with it did not."""
+    if routers is None or router == SHIPPED:
+        return False
+    folder = routers.folder / router if router in routers.names() else Path(router)
+    try:
+        return not replace(routers, folder=folder.parent).about(folder.name).better
+    except BadInput:
+        return False
+
+
 def must_suit(chosen: Sequence[str], mode: str) -> None:
     """Refuses two routers unless they are only compared: one alone can decide what is sent."""
     if len(chosen) > 2:

@@ -71,7 +71,9 @@ class Gates(Rule):
             raise BadInput(problem, field="min_source_tokens")
 
     def required(self, history: History, now: Circumstances) -> Mapping[str, float]:
-        return dict.fromkeys((i.id for i in history.interactions), self.threshold)
+        cautious = 1.0 - (1.0 - self.threshold) / now.caution
+        needed = max(self.threshold, cautious)  # the threshold itself, to the last digit
+        return dict.fromkeys((i.id for i in history.interactions), needed)
 
     def too_small(self, members: Sequence[Interaction]) -> str:
         tokens = sum(member.tokens for member in members)

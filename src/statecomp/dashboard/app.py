@@ -7,7 +7,9 @@ but its own files.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -27,6 +29,9 @@ from statecomp.proxy.security import VIEWER
 from statecomp.writers import ModelRecords
 
 Endpoint: TypeAlias = Callable[[Request], Response]
+AT_ONCE = 2
+_READERS = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="statecomp-page")
+"""Few: each takes the interpreter, and a connection to the store, from requests of agents."""
 
 
 def routes(
@@ -35,7 +40,7 @@ def routes(
     rivals: Callable[[], Mapping[str, Any]] | None = None,
     records: ModelRecords | None = None,
 ) -> list[Route]:
-    """Pages and their data over one ledger; each call reads the ledger in a worker thread.
+    """Pages and their data over one ledger, which is read in threads of their own.
 
     `routers` are those that can be switched between while serving (`learning.routers.Routers`);
     `rivals` tells what two routers would do that are only observed.  `records` by a model
@@ -115,15 +120,18 @@ class Dashboard:
         return self.commit(request)
 
 
-def _answering(endpoint: Endpoint) -> Endpoint:
+def _answering(endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
     """The ledger may be away for a while: that is an answer too, and the page asks again."""
 
-    def answered(request: Request) -> Response:
+    def read(request: Request) -> Response:
         try:
             return endpoint(request)
         except LedgerFailed as error:
             # Where it lies is its owner's business.
             told = "." if request.scope.get(VIEWER) else f": {error}"
             return answer(request, {"error": f"The ledger does not answer{told}"}, status=503)
+
+    async def answered(request: Request) -> Response:
+        return await asyncio.get_running_loop().run_in_executor(_READERS, read, request)
 
     return answered

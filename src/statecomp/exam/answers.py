@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from statecomp.annotation.labels import parsing
 from statecomp.errors import BadInput
 from statecomp.exam.facts import FactKind
 from statecomp.exam.lines import ReaderOutcome
-from statecomp.exam.questions import FAILED, SUCCEEDED, ExamQuestion
+from statecomp.exam.questions import FAILED, SUCCEEDED, ExamQuestion, PosedQuestion
 from statecomp.exam.sitting import Paper
 from statecomp.exam.text import folded, places
 
+Found = TypeVar("Found")
 UNMATCHED = "unmatched"
 """An answer that is neither the right one nor a known wrong one: somebody must read it."""
 ASKED = (
@@ -55,22 +56,37 @@ def name_of(question: ExamQuestion, writer: str) -> str:
 
 def read_given(path: Path) -> dict[str, str]:
     """Records by the name of their span: lines with `span` and `record`."""
-    return dict(_read(path, "span", "record"))
+    return dict(_read(path, "record", lambda line: (str(line["span"]), str(line["record"]))))
 
 
 def read_answers(path: Path) -> dict[str, str]:
     """Answers by the id of their question: lines with `id` and `answer`."""
-    return dict(_read(path, "id", "answer"))
+    return dict(_read(path, "answer", lambda line: (str(line["id"]), str(line["answer"]))))
 
 
-def _read(path: Path, name: str, value: str) -> Iterator[tuple[str, str]]:
+def read_questions(path: Path) -> dict[str, list[PosedQuestion]]:
+    """Questions by the name of their span: lines with `span`, `question`, `answer` and `wrong`."""
+    posed: dict[str, list[PosedQuestion]] = {}
+    for span, question in _read(path, "question", _posed):
+        posed.setdefault(span, []).append(question)
+    return posed
+
+
+def _posed(line: Mapping[str, Any]) -> tuple[str, PosedQuestion]:
+    wrong = line.get("wrong", [])
+    if not isinstance(wrong, list):
+        raise ValueError("wrong answers are a list")
+    question = PosedQuestion(str(line["question"]), str(line["answer"]), tuple(map(str, wrong)))
+    return str(line["span"]), question
+
+
+def _read(path: Path, what: str, parse: Callable[[Mapping[str, Any]], Found]) -> Iterator[Found]:
     try:
         with path.open(encoding="utf-8") as file:
             for line, text in enumerate(file, start=1):
                 if text.strip():
-                    with parsing(value, str(path), line):
-                        record: Mapping[str, Any] = json.loads(text)
-                        yield str(record[name]), str(record[value])
+                    with parsing(what, str(path), line):
+                        yield parse(json.loads(text))
     except UnicodeDecodeError as error:
         raise BadInput("is no text; it should hold a JSON object a line", file=str(path)) from error
     except OSError as error:

@@ -2,7 +2,8 @@
 
 A verdict is what the entries of a step say in the record's own words, behind the arrow or under
 "Failure causes", or a status line; a word quoted from the step is none.  Where no verdict is given,
-an outcome that is shown without a word of failure came about, and one with such a word failed.
+an outcome that is shown without a word of failure came about, and one with such a word failed.  An
+outcome stands behind an arrow, or as a writer tells it: "4. listed the tables: 20", "5. read it".
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ _STATUS_GOOD = re.compile(
 )
 _VIEW = re.compile(r"(?:- )?(?:the )?agents? (?:own )?(?:view|words)")
 _ARROW = re.compile(r" (?:->|→|=>) (?P<outcome>.*)\Z")
+_DID = r"(?:\w+ed|began|did|found|gave|got|made|put|ran|read|saw|sent|took|wrote)\b"
+_TOLD = re.compile(rf"(?:steps? )?\d[\d, –-]*[.:)] (?={_DID}|[^:]+: )(?P<outcome>.+)\Z")
 
 
 def read_verdict(question: ExamQuestion, record: RecordText) -> ReaderFinding:
@@ -54,8 +57,10 @@ def _shown(question: ExamQuestion, lines: Sequence[Line]) -> ReaderFinding:
     Shown without a word of failure it came about, with one it failed; but a quotation that looks
     otherwise says nothing false.
     """
-    outcomes = [found["outcome"] for line in lines if (found := _ARROW.search(line.text))]
-    told = next((text for text in outcomes if text), "")
+    written = [line for line in lines if line.opens and not line.heading.startswith("unresolved")]
+    shown = [*map(_ARROW.search, (line.text for line in lines))]
+    shown += [*map(_TOLD.match, (line.text for line in written))]
+    told = next((found["outcome"] for found in shown if found and found["outcome"]), "")
     looks = FAILED if _FAILING.search(told) else SUCCEEDED
     right = bool(told) and looks == question.answer
     return ReaderFinding(ReaderOutcome.RIGHT if right else ReaderOutcome.MISSING, told)

@@ -21,6 +21,7 @@ class FactKind(StrEnum):
     EDIT = "edit"
     VERDICT = "verdict"
     MENTION = "mention"
+    ASKED = "asked"
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from statecomp.errors import BadInput
 from statecomp.exam.clozes import ClozeRule, Mention, mentions_of, rules_of
 from statecomp.exam.edits import Change, changes_of
 from statecomp.exam.facts import FactGroup, FactKind, FactRow
@@ -63,8 +64,26 @@ class ExamQuestion:
     quoted: str = ""
 
 
-def questions_of(exam: Exam) -> list[ExamQuestion]:
-    """At most a few of each kind and stratum, chosen by a hash so that the choice stays."""
+@dataclass(frozen=True)
+class PosedQuestion:
+    """What somebody who read a span asks about it, a model say, and answers that would be wrong."""
+
+    text: str
+    answer: str
+    wrong: tuple[str, ...] = ()
+
+
+def questions_of(exam: Exam, posed: Sequence[PosedQuestion] = ()) -> list[ExamQuestion]:
+    """At most a few of each kind and stratum, chosen by a hash so that the choice stays.
+
+    Behind them those that somebody else posed, whose answer nothing else in sight tells.
+    """
+    scene = _Scene(exam)
+    others = [question for one in posed if (question := _about_posed(one, scene))]
+    return [*_chosen(exam), *others]
+
+
+def _chosen(exam: Exam) -> list[ExamQuestion]:
     found = sorted(_candidates(exam), key=lambda question: question.id)
     taken: dict[tuple[str, str], int] = {}
     chosen = []
@@ -202,6 +221,29 @@ def _quoted(line: str, entity: str, value: str) -> str:
     start, other = line.find(entity), line.find(value)
     first, last = min(start, other), max(start + len(entity), other + len(value))
     return line[first:last] if last - first <= 240 else ""
+
+
+def _about_posed(posed: PosedQuestion, scene: _Scene) -> ExamQuestion | None:
+    answer = folded(posed.answer)
+    span = scene.exam.span
+    shown = (member.number for member in span if stands(answer, folded(member.text)))
+    step = next(shown, None)
+    if step is None:
+        problem = f"no step of {scene.exam.name} shows the answer {posed.answer!r}"
+        raise BadInput(problem, field=posed.text)
+    if scene.elsewhere("", answer):
+        return None
+    return ExamQuestion(
+        id=scene.id_of(FactKind.ASKED, posed.text, answer),
+        kind=FactKind.ASKED,
+        stratum=scene.stratum("", answer),
+        step=step,
+        text=posed.text,
+        shown=posed.answer,
+        answer=answer,
+        wrong=tuple(map(folded, posed.wrong)),
+        field=folded(posed.text),
+    )
 
 
 def _about_rule(rule: ClozeRule, scene: _Scene) -> ExamQuestion:

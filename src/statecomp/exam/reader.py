@@ -18,6 +18,8 @@ another stands where it would be looked for.  Missing: neither.
 - Of an edit: the new line is right.  The old one alone misleads, unless it is marked as old or the
   record says that the step edited that file.
 - Of a verdict: see `claims`.
+- Of what somebody else asked: the answer, if it can hardly stand there by chance, or is in an entry
+  about its step or beside some words of the question.  A wrong one beside such words misleads.
 """
 
 from __future__ import annotations
@@ -54,8 +56,8 @@ def _of_value(question: ExamQuestion, record: RecordText) -> ReaderFinding:
     best = MISSING
     for place, line in enumerate(record.lines):
         for at in places(question.entity, line.text):
-            behind = line.text[at + len(question.entity) :]
-            if not _is_named(question, behind):
+            stop = at + len(question.entity)
+            if not _is_named(question, line.text[stop:]) or _is_part(question, line.text, at, stop):
                 continue
             finding = _beside(question, line.text, at)
             if finding.outcome is ReaderOutcome.MISSING and not finding.evidence:
@@ -73,6 +75,14 @@ def _is_named(question: ExamQuestion, behind: str) -> bool:
         return bool(_KEY_END.match(behind))
     return not behind.startswith("/") and (
         telling(question.entity) or bool(_NAME_END.match(behind))
+    )
+
+
+def _is_part(question: ExamQuestion, line: str, start: int, stop: int) -> bool:
+    """Whether the words stand there as a part of another owner's name."""
+    longer = (rival for rival in question.rivals if question.entity in rival and rival in line)
+    return any(
+        at <= start and stop <= at + len(rival) for rival in longer for at in places(rival, line)
     )
 
 
@@ -203,6 +213,19 @@ def _of_mention(question: ExamQuestion, record: RecordText) -> ReaderFinding:
     return best
 
 
+def _of_asked(question: ExamQuestion, record: RecordText) -> ReaderFinding:
+    words = words_of(question.field)
+    best = MISSING
+    for line in record.lines:
+        near = len(words & words_of(line.text)) >= NEAR * max(1, len(words))
+        known = near or line.of_step(question.step) or telling(question.answer)
+        if known and stands(question.answer, line.text):
+            return ReaderFinding(ReaderOutcome.RIGHT, line.text)
+        if near and any(stands(wrong, line.text) for wrong in question.wrong):
+            best = ReaderFinding(ReaderOutcome.MISLEADING, line.text)
+    return best
+
+
 def _in_its_place(question: ExamQuestion, line: str) -> str:
     """Another number between the same two words as the one asked for."""
     before, _, after = question.field.partition("____")
@@ -242,4 +265,5 @@ _READERS: Mapping[FactKind, Callable[[ExamQuestion, RecordText], ReaderFinding]]
     FactKind.EDIT: _of_edit,
     FactKind.VERDICT: read_verdict,
     FactKind.MENTION: _of_mention,
+    FactKind.ASKED: _of_asked,
 }

@@ -9,7 +9,13 @@ from statecomp.annotation.records import Reading
 from statecomp.errors import SummaryFailed
 from statecomp.exam.lines import ReaderFinding, RecordText
 from statecomp.exam.measures import NONE, WHOLE, Integrity, LabelledValues, Share, false_failures
-from statecomp.exam.questions import ExamQuestion, groups_of, questions_of, verdict_questions
+from statecomp.exam.questions import (
+    ExamQuestion,
+    PosedQuestion,
+    groups_of,
+    questions_of,
+    verdict_questions,
+)
 from statecomp.exam.reader import find
 from statecomp.exam.spans import Exam, Ready, exams
 from statecomp.exam.writers import ExamWriter
@@ -17,6 +23,7 @@ from statecomp.llm.transcript import transcript
 
 SMALLEST = 200
 """Tokens; a shorter span is replaced by nobody."""
+NOBODY_ASKS: Mapping[str, Sequence[PosedQuestion]] = {}
 
 
 @dataclass(frozen=True)
@@ -52,14 +59,18 @@ def sit(
     ready: Ready,
     writers: Mapping[str, ExamWriter],
     count: Callable[[str], int],
+    posed: Mapping[str, Sequence[PosedQuestion]] = NOBODY_ASKS,
 ) -> Iterator[Paper]:
-    """A paper for every span of the run that is worth a record."""
+    """A paper for every span of the run that is worth a record.
+
+    `posed` are questions that somebody else made, by the name of their span.
+    """
     for exam in exams(reading, ready):
         source = "\n".join(member.text for member in exam.span)
         tokens = count(source)
         if tokens < SMALLEST:
             continue
-        asked = tuple(questions_of(exam))
+        asked = tuple(questions_of(exam, posed.get(exam.name, ())))
         labelled = LabelledValues.of(list(groups_of(exam)), source)
         verdicts = verdict_questions(exam)
         sheets: dict[str, ExamSheet] = {}

@@ -57,7 +57,7 @@ def _habit(client: str, lived: Sequence[Lived]) -> ClientHabit:
     return ClientHabit(
         client=client,
         lengths=tuple(sorted(one.session.totals.requests for one in lived)),
-        replaced=sum(fate != "open" for fate in fates),
+        replaced=len(fates),
         returns=fates.count("returned"),
         price=RefetchPrice.of(again),
     )

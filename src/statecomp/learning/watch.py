@@ -3,7 +3,7 @@
 Of the steps that were replaced, and of which it is settled whether anybody came back, so many
 should have been come back for as their scores say.  What comes back more often, beyond chance,
 means that the router is too sure of itself with this client: its gates become stricter until it is
-not.
+not.  The scores are those of the router that decides now: another one has to answer for its own.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from math import sqrt
+from time import time
 from typing import Any, Final
 
 from statecomp.errors import StateCompError
 from statecomp.history.interaction import Interaction
 from statecomp.history.kinds import kind_of
-from statecomp.learning.outcomes import SessionAccount, StepOutcome, outcomes
+from statecomp.learning.outcomes import QUIET, SessionAccount, StepOutcome, outcomes
 from statecomp.learning.refetch import RefetchPrice, Reread, reread_in
 from statecomp.ledger.audit import Entry, Session
 from statecomp.ledger.own import Account
@@ -25,6 +26,8 @@ from statecomp.wire.assemble import parse
 from statecomp.wire.providers import wire_named
 
 SESSIONS: Final = 200
+OVER_S: Final = 3600.0
+"""A session nobody has heard of for so long is taken to have ended."""
 EDGES: Final = (0.0, 0.8, 0.9, 0.95, 0.98, 0.99, 1.0)
 FEWEST: Final = 10
 """Settled steps of a client before its scores are judged; the interval says the rest."""
@@ -72,7 +75,8 @@ class WantedShare:
 
 @dataclass(frozen=True)
 class Watched:
-    """By client, by client and kind of step, and by score; `prices` of a return by client."""
+    """By client, by client and kind of step, and by client and score, of the router that decides;
+    by router, of all; `prices` of a return by client."""
 
     clients: Mapping[str, WantedShare] = field(default_factory=dict)
     kinds: tuple[WantedShare, ...] = ()
@@ -104,26 +108,25 @@ def watched(ledger: Account, sessions: Sequence[Session] | None = None) -> Watch
     again: dict[str, list[Reread]] = {}
     for client, _, found in looked:
         again.setdefault(client, []).extend(found)
-    seen = summed([one for _, settled, _ in looked for one in settled])
+    seen = summed([one for _, settled, _ in looked for one in reversed(settled)])
     prices = {client: RefetchPrice.of(found) for client, found in again.items() if found}
     return replace(seen, prices=prices)
 
 
 def summed(found: Sequence[Settled]) -> Watched:
+    """The newest come first."""
+    decides = [one for one in found if one.router == found[0].router]
     return Watched(
-        {share.name: share for share in _shares(found, lambda one: one.client)},
-        tuple(_shares(found, lambda one: f"{one.client} · {one.kind}")),
-        tuple(
-            share_of(f"{low:g} to {high:g}", inside)
-            for low, high in pairwise(EDGES)
-            if (inside := [one for one in found if _between(one.score, low, high)])
-        ),
+        {share.name: share for share in _shares(decides, lambda one: one.client)},
+        tuple(_shares(decides, lambda one: f"{one.client} · {one.kind}")),
+        tuple(_shares(decides, lambda one: f"{one.client} · {_between(one.score)}")),
         tuple(_shares([one for one in found if one.router], lambda one: one.router)),
     )
 
 
-def _between(score: float, low: float, high: float) -> bool:
-    return low <= score < high or score == high == EDGES[-1]
+def _between(score: float) -> str:
+    low, high = next(pair for pair in pairwise(EDGES) if score < pair[1] or pair[1] == EDGES[-1])
+    return f"{low:g} to {high:g}"
 
 
 def _shares(found: Sequence[Settled], key: Any) -> Iterator[WantedShare]:
@@ -146,15 +149,21 @@ def interval(wanted: int, steps: int) -> tuple[float, float]:
 
 
 def looked_at(ledger: Account, session: Session) -> tuple[list[Settled], list[Reread]]:
-    """The settled steps of a session, and those read again; what was only observed says nothing."""
+    """The settled steps of a session, and those read again; what was only observed says nothing.
+
+    A step is settled when the session is over or went on long enough: to count who came back at
+    once, and not yet who has not, would find the returns alone.
+    """
     if not session.totals.commits and not session.totals.regrets:
         return [], []
     told = SessionAccount.of(ledger, session.id)
-    steps, client = steps_of(told.entries, session.protocol), product(session.client)
+    done = replace(told, entries=[entry for entry in told.entries if entry.state != "observed"])
+    steps, client = steps_of(done.entries, session.protocol), product(session.client)
+    over = session.last_s < time() - OVER_S
     found = [
         _settled(one, client, steps)
-        for one in outcomes(told, steps)
-        if one.fate != "open" and one.score is not None
+        for one in outcomes(done, steps)
+        if one.score is not None and (over or told.last - one.since >= QUIET)
     ]
     whole = _all_steps(ledger, session) if told.regrets else {}
     return found, [*reread_in(told, whole)]

@@ -169,10 +169,15 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One request with all that belongs to it; `messages` is the raw history."""
+    """One request with all that belongs to it.
+
+    `messages` is the raw history, which says what is secret in all of it, also where it is `stored`
+    already.
+    """
 
     session: Session
     request: Request
     entries: Sequence[Entry] = ()
     regrets: Sequence[Regret] = ()
     messages: Sequence[JsonObject] = ()
+    stored: bool = False

@@ -77,11 +77,12 @@ class Ledger:
         rows, news = list[writing.RequestRows](), dict[str, Known]()
         for one in told:
             name = one.session.id
-            before = len(self._pages.known(name))
-            history = self._pages.of_history(name, one.messages) if one.messages else ()
-            rows.append(writing.recorded(self._pages, one, history))
-            if len(known := self._pages.known(name)) > before:
-                news[name] = known
+            before = seen = self._pages.seen(name)
+            if one.messages:
+                seen = self._pages.of_history(name, one.messages)
+            rows.append(writing.recorded(self._pages, one, seen))
+            if len(seen.secrets) > len(before.secrets):
+                news[name] = seen.secrets
 
         def work(connection: Connection) -> None:
             writing.write(connection, rows)
@@ -118,9 +119,9 @@ class Ledger:
     def totals(self, *, tenant: str = "") -> Totals:
         return self._database.read(lambda c: reading.totals(c, tenant))
 
-    def record_dollars(self, since_s: float, *, tenant: str = "") -> float:
+    def record_dollars(self, since_s: float, *, tenant: str = "", session: str = "") -> float:
         """What models that write records have cost since then."""
-        return self._database.read(lambda c: reading.record_dollars(c, since_s, tenant))
+        return self._database.read(lambda c: reading.record_dollars(c, since_s, tenant, session))
 
     def messages(self, session: str) -> Sequence[JsonObject]:
         """The last raw history of a session, secrets masked."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from statecomp.history.identity import digest
@@ -29,6 +29,8 @@ SHORT, FEW = 4000, 32
 """Characters of a text, and secrets, that it is remembered with."""
 UNPACKED = 8
 """How many times its stored bytes a message takes in memory, about."""
+SECRET_BYTES = 300
+"""What a secret takes in memory beside its letters, about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,41 +41,55 @@ class StoredMessage:
     body: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class SeenHistory:
+    """A history as its session last told it: its messages, stored, and all they give away.
+
+    The three are remembered and forgotten together: pages without the secrets would let the next
+    message tell them.
+    """
+
+    messages: tuple[JsonObject, ...] = ()
+    pages: tuple[StoredMessage, ...] = ()
+    secrets: Known = field(default_factory=dict)
+
+    @property
+    def bytes(self) -> int:
+        texts = sum(1000 + UNPACKED * len(page.body) for page in self.pages)
+        return texts + sum(SECRET_BYTES + len(secret) for secret in self.secrets)
+
+
+NOTHING_SEEN = SeenHistory()
+
+
 class Pages:
     """Makes pages, each message of a growing history once.  Safe to share between threads."""
 
     def __init__(self, mask: Mask) -> None:
         self._mask = mask
-        self._last: Weighed[str, tuple[tuple[JsonObject, ...], tuple[StoredMessage, ...]]] = (
-            Weighed(
-                REMEMBERED_SESSIONS,
-                lambda entry: sum(1000 + UNPACKED * len(p.body) for p in entry[1]),
-            )
+        self._last: Weighed[str, SeenHistory] = Weighed(
+            REMEMBERED_SESSIONS, lambda seen: seen.bytes
         )
-        self._secrets: LruCache[str, Known] = LruCache(REMEMBERED_SESSIONS)
         self._texts: LruCache[tuple[str, tuple[tuple[str, str], ...]], str] = LruCache(
             REMEMBERED_SESSIONS
         )
 
-    def of_history(self, session: str, messages: Sequence[JsonObject]) -> tuple[StoredMessage, ...]:
-        last, pages = self._last.get(session) or ((), ())
-        before = self.known(session)
-        secrets = dict(before)
+    def seen(self, session: str) -> SeenHistory:
+        """What is remembered of this session."""
+        return self._last.get(session) or NOTHING_SEEN
+
+    def of_history(self, session: str, messages: Sequence[JsonObject]) -> SeenHistory:
+        last = self.seen(session)
+        secrets = dict(last.secrets)
         made = tuple(
-            pages[place]
-            if place < len(last) and last[place] == message
+            last.pages[place]
+            if place < len(last.messages) and last.messages[place] == message
             else self.page(message, secrets)
             for place, message in enumerate(messages)
         )
-        if len(secrets) > len(before):
+        if len(secrets) > len(last.secrets):
             made = tuple(self.page(message, secrets) for message in messages)
-        self._last.put(session, (tuple(messages), made))
-        self._secrets.put(session, secrets)
-        return made
-
-    def known(self, session: str) -> Known:
-        """What the messages of this session have given away, as far as this process saw them."""
-        return self._secrets.get(session) or {}
+        return self._last.put(session, SeenHistory(tuple(messages), made, secrets))
 
     def page(self, message: JsonObject, known: Known) -> StoredMessage:
         text = written(self._masked(message, known))

@@ -95,10 +95,14 @@ def totals(connection: Connection, tenant: str = "") -> Totals:
     return _totals(row)
 
 
-def record_dollars(connection: Connection, since_s: float, tenant: str = "") -> float:
-    mine = " AND session IN (SELECT id FROM sessions WHERE tenant = ?)" if tenant else ""
+def record_dollars(
+    connection: Connection, since_s: float, tenant: str = "", session: str = ""
+) -> float:
+    ours = " AND session IN (SELECT id FROM sessions WHERE tenant = ?)" if tenant else ""
+    its = " AND session = ?" if session else ""
     sum_of = "SELECT coalesce(sum(records), 0) FROM requests WHERE when_s >= ?"
-    (row,) = connection.execute(sum_of + mine, (since_s, tenant) if tenant else (since_s,))
+    given = (since_s, *filter(None, (tenant, session)))
+    (row,) = connection.execute(sum_of + ours + its, given)
     return float(row[0])
 
 

@@ -12,7 +12,14 @@ from statecomp.history.identity import digest
 from statecomp.ledger.audit import Entry, LedgerFailed, Regret, Request, Told
 from statecomp.ledger.database import Connection, Row, marks
 from statecomp.ledger.log import body_of, commit_of
-from statecomp.ledger.pages import Known, Pages, StoredMessage, message_in, written
+from statecomp.ledger.pages import (
+    Known,
+    Pages,
+    SeenHistory,
+    StoredMessage,
+    message_in,
+    written,
+)
 
 OF_HISTORY = ""
 """The owner of pages that are a session's history; a commit owns its originals."""
@@ -36,11 +43,10 @@ class RequestRows:
     history: tuple[StoredMessage, ...]
 
 
-def recorded(pages: Pages, told: Told, history: tuple[StoredMessage, ...]) -> RequestRows:
-    session, request = told.session, told.request
+def recorded(pages: Pages, told: Told, seen: SeenHistory) -> RequestRows:
+    session, request, known = told.session, told.request, seen.secrets
     if session.id != request.session:
         raise LedgerFailed(f"the request is of session {request.session}, not {session.id}")
-    known = pages.known(session.id)
     model, client = pages.text(session.model, known), pages.text(session.client, known)
     about = {"client": client, "title": pages.text(session.title, known)[:TITLE]}
     about |= {"protocol": session.protocol, "model": model}
@@ -53,7 +59,7 @@ def recorded(pages: Pages, told: Told, history: tuple[StoredMessage, ...]) -> Re
             for e in told.entries
         ),
         tuple(replace(regret, detail=pages.text(regret.detail, known)) for regret in told.regrets),
-        history,
+        seen.pages if told.messages and not told.stored else (),
     )
 
 
@@ -128,6 +134,14 @@ def mask_again(connection: Connection, pages: Pages, session: str, known: Known)
                 (again, len(again), session, commit),
             )
     drop_pages(connection, told)
+    regrets = connection.execute("SELECT name, detail FROM regrets WHERE session = ?", (session,))
+    for name, detail in regrets:
+        again = json.dumps(pages.text(json.loads(detail), known))
+        if again != detail:
+            connection.execute(
+                "UPDATE regrets SET detail = ? WHERE session = ? AND name = ?",
+                (again, session, name),
+            )
 
 
 def drop_pages(connection: Connection, names: Sequence[str]) -> None:

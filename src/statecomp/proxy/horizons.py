@@ -9,16 +9,14 @@ from threading import Lock, Thread
 from time import monotonic, time
 
 from statecomp.controller.horizon import Horizon
+from statecomp.learning.watch import OVER_S, Watched, product, watched
 from statecomp.learning.watch import SESSIONS as WATCHED
-from statecomp.learning.watch import Watched, product, watched
 from statecomp.ledger.audit import Session
 from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.own import account_of
 
 LOG = logging.getLogger("statecomp.proxy")
 SESSIONS = 400
-OVER_S = 3600.0
-"""A session nobody has heard of for so long is taken to have ended."""
 FRESH_S = 600.0
 
 

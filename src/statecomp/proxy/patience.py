@@ -16,6 +16,8 @@ HEADERS_S = 20.0
 """From the first byte of a request, or of a connection, to the end of the headers."""
 LONGEST_HEAD = 256 * 1024
 """Bytes that bring nothing of a body, in a row; what comes in one piece may be one piece more."""
+LONGEST_ADDRESS = 32 * 1024
+"""It is taken apart in one go, before a token is asked for, to find what stands in it."""
 MOST_HEADERS = 1024
 MOST_AHEAD = 64
 """Requests behind the one that is being answered; hardly any client sends one."""
@@ -67,6 +69,11 @@ class PatientProtocol(HttpToolsProtocol):
             raise _CannotBeRead
         self._wait()
 
+    def on_url(self, url: bytes) -> None:
+        super().on_url(url)
+        if len(self.url) > LONGEST_ADDRESS:
+            raise _CannotBeRead
+
     def on_header(self, name: bytes, value: bytes) -> None:
         """What stands behind a body is none: who looked at the headers did not see it."""
         if self._in_head:
@@ -91,7 +98,8 @@ class PatientProtocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """For whatever cannot be read; what there is too much of is told from it."""
-        if len(self.headers or ()) > MOST_HEADERS or len(self.pipeline) >= MOST_AHEAD:
+        many = len(self.headers or ()) > MOST_HEADERS or len(self.pipeline) >= MOST_AHEAD
+        if many or len(self.url) > LONGEST_ADDRESS:
             self._refuse()
         else:
             super().send_400_response(msg)

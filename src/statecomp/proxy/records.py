@@ -18,7 +18,7 @@ from statecomp.ledger.ledger import Ledger
 from statecomp.llm.chat import Chat
 from statecomp.llm.side import SideAccount
 from statecomp.recent import LruCache
-from statecomp.records.writing.credit import Breaker, Credit, DayPurse
+from statecomp.records.writing.credit import Breaker, Credit, DayPurse, Purse
 from statecomp.records.writing.writer import ModelWriter, Secret
 from statecomp.wire.providers import provider_named
 from statecomp.writers import ModelRecords
@@ -84,12 +84,13 @@ class Writers:
     """A writer for each decision: its conversation's credit, its tenant's breaker, the day's purse.
 
     What is remembered between decisions is counts and pauses, never a credential.  What was spent
-    today stands in the `ledger`, also what other workers spent.
+    today, and by each conversation, stands in the `ledger`, also what other workers spent.
     """
 
     def __init__(self, records: ModelRecords, ledger: Ledger, *, trust_env: bool = True) -> None:
         self.records = records
-        self.day = DayPurse(records.day_dollars, written_down=partial(_written_down, ledger))
+        self._ledger = ledger
+        self.day = DayPurse(records.day_dollars, partial(_written_down, ledger, ""))
         self._trust_env = trust_env
         self._credits: LruCache[str, Credit] = LruCache(4096)
         self._breakers: LruCache[tuple[str, str, str], Breaker] = LruCache(1024)
@@ -117,15 +118,17 @@ class Writers:
             breaker = self._breakers.get((tenant, where, asked)) or self._breakers.put(
                 (tenant, where, asked), Breaker()
             )
-            credit = self._credits.get(session) or self._credits.put(
-                session, self.records.credit(self.day)
-            )
+            credit = self._credits.get(session) or self._credits.put(session, self._credit(session))
         # A conversation that goes on with another model keeps its purse, not its breaker.
         return self.records.writer(account, chat, replace(credit, breaker=breaker), secret)
 
+    def _credit(self, session: str) -> Credit:
+        known = partial(_written_down, self._ledger, session)
+        return Credit((Purse(self.records.session_dollars, known), self.day))
 
-def _written_down(ledger: Ledger, since_s: float) -> float:
+
+def _written_down(ledger: Ledger, session: str, since_s: float) -> float:
     try:
-        return ledger.record_dollars(since_s)
+        return ledger.record_dollars(since_s, session=session)
     except LedgerFailed:
         return 0.0  # what this process spent itself it knows

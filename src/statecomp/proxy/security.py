@@ -16,13 +16,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from statecomp.proxy.faults import Fault
 from statecomp.proxy.sessions import has_credential, tenant_of, view_token, viewer_of
-from statecomp.proxy.settings import ProxySettings, is_loopback
+from statecomp.proxy.settings import MEGABYTE, ProxySettings, is_loopback
+from statecomp.proxy.stream import ClientGone
 from statecomp.proxy.upstream import COOKIE, keys_in, route_of
 
 OPEN_PATHS = ("/healthz",)
 PAGES = "/statecomp"
 OWN_PAGE = PAGES + "/own"
 """Tells whoever sends a key where the pages of that key's tenant are."""
+MOST_WHOLE = 64 * MEGABYTE
+TOO_LONG = "the answer is too long for a client of HTTP/1.0; use HTTP/1.1"
 VIEWER = "statecomp.viewer"
 """In the scope of a request: the tenant whose account may be shown; empty for all."""
 
@@ -165,6 +168,7 @@ class _Whole:
         self._send = send
         self._start: Message = {}
         self._parts: list[bytes] = []
+        self._left = MOST_WHOLE
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -177,6 +181,11 @@ class _Whole:
             await self._send(message)
             return
         self._parts.append(message.get("body", b""))
+        self._left -= len(self._parts[-1])
+        if self._left < 0:
+            self._parts.clear()
+            await answer(self._send, Fault(502, TOO_LONG), "")
+            raise ClientGone
         if not message.get("more_body", False):
             body = b"".join(self._parts)
             length = (b"content-length", str(len(body)).encode())

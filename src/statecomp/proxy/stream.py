@@ -28,7 +28,10 @@ from statecomp.wire.providers import usage_in
 LONGEST = 4 << 20
 QUICK = 256 * 1024
 """Bytes that are read in ten or twenty milliseconds, whatever stands in them."""
+MUCH = 2 * QUICK
+"""Bytes of lines that tell of usage, in one piece of an answer; an honest one has a few hundred."""
 _USAGE = re.compile(rb'"usage"[ \t\r\n]*:[ \t\r\n]*')
+_TELLS = re.compile(rb'"usage"[ \t]*:[ \t]*\{')
 MOST_UNPACKED = 64 << 20
 """No answer that tells its usage is longer; reading on would only cost time."""
 
@@ -193,10 +196,12 @@ class UsageReader:
     def _plain(self, chunk: bytes) -> bytes:
         """What a chunk says unpacked; a gzip answer may have several members."""
         parts: list[bytes] = []
+        left = LONGEST
         try:
-            while chunk and self._members:
+            while chunk and self._members and left:
                 assert self._unzip is not None
-                parts.append(self._unzip.decompress(chunk, LONGEST))
+                parts.append(self._unzip.decompress(chunk, left))
+                left -= len(parts[-1])
                 chunk = self._unzip.unused_data
                 if self._unzip.eof:
                     self._unzip = zlib.decompressobj(wbits=47)
@@ -207,23 +212,30 @@ class UsageReader:
         self._room -= sum(map(len, parts))
         # A bomb is not worth its usage.
         bomb = bool(self._unzip and self._unzip.unconsumed_tail) or self._room < 0
-        self._blind = bomb or (not self._members and bool(chunk))
+        self._blind = bomb or bool(chunk)
         return b"" if self._blind else b"".join(parts)
 
     def _feed_lines(self, chunk: bytes) -> None:
-        """One line at a time; of a line too long to keep, nothing is kept."""
-        *whole, rest = chunk.split(b"\n")
-        for line in whole:
-            if self._skipping:
-                self._skipping = False
-            elif b'"usage"' in (full := bytes(self._rest) + line if self._rest else line):
-                self._look(full.removeprefix(b"data:"))
+        """The lines that are whole now; of a line too long to keep, nothing is kept."""
+        behind = chunk.rfind(b"\n") + 1
+        if behind:
+            start = chunk.find(b"\n") if self._skipping else 0
+            self._look_through(bytes(self._rest) + chunk[start:behind])
             self._rest.clear()
-        if self._skipping or len(self._rest) + len(rest) > LONGEST:
+            self._skipping = False
+        if self._skipping or len(self._rest) + len(chunk) - behind > LONGEST:
             self._skipping = True
             self._rest.clear()
         else:
-            self._rest += rest
+            self._rest += chunk[behind:]
+
+    def _look_through(self, lines: bytes) -> None:
+        """At those that tell of usage, as many as are read in a moment."""
+        place, left = 0, MUCH
+        while left > 0 and (found := _TELLS.search(lines, place)):
+            start, place = lines.rfind(b"\n", 0, found.start()) + 1, lines.index(b"\n", found.end())
+            self._look(lines[start:place].removeprefix(b"data:"))
+            left -= 100 + min(place - start, QUICK)
 
     def _look(self, text: bytes) -> None:
         try:

@@ -16,9 +16,12 @@ from statecomp.history.situation import Situation
 from statecomp.history.text import COMMON, Kind, identifiers
 from statecomp.records.extracting.arguments import RUN_KEYS, acted
 from statecomp.records.extracting.ending import ending_of
+from statecomp.records.extracting.gaps import GAP
+from statecomp.records.extracting.lengthy import COUNTED
 from statecomp.records.extracting.pieces import FENCED
 from statecomp.records.extracting.reading.noise import guesses, intends, without_shown
 from statecomp.records.extracting.units import of_step
+from statecomp.records.extracting.unread import unread
 from statecomp.records.record import Record
 from statecomp.records.record import entry as quoting
 from statecomp.records.source import SaidText, SourceText
@@ -44,7 +47,9 @@ _ENTRY_NUMBER = re.compile(
     r"\bitem \d+(?=[;:\n]|\Z)|\(\d+ more not shown\)|\b\d+ (?:[\w ]{1,40} )?listed\b|"
     r"\b\d+ x (?=\S)|"
     r"(?:-> |\(|-> ok, |file of )[\d,]+ (?:lines?|characters|fields?|things?)(?=[);\n]|\Z)|"
-    r"(?:-> |\(|: )lines \d+-\d+(?: of \d+)?(?=[);\n]|\Z)"
+    r"(?:-> |\(|: )lines \d+-\d+(?: of \d+)?(?=[);\n]|\Z)|\band \d+ more\b|"
+    # Half of a long word, which dots end.
+    r"\S{60,} \.\.\."
 )
 _ARGUMENTS = re.compile(r"(?<=\w)\(\d[\d,]{1,60}\)")
 """Numbers handed to a function: `pow(17,128,3329)` names no number of millions."""
@@ -65,7 +70,7 @@ def verify(record: Record, span: Sequence[Interaction], situation: Situation) ->
     made_up = inventions(record, span, situation)
     if not made_up:
         return completed(record, span, situation)
-    left = record.changed(dict.fromkeys(made_up, ""))
+    left = record.changed({entry: _without(names, entry) for entry, names in made_up.items()})
     if not left:
         names = ", ".join(repr(name) for names in made_up.values() for name in names[:3])
         raise SummaryFailed(f"the summary names {names}, which its source does not contain")
@@ -93,6 +98,14 @@ def inventions(
     return found
 
 
+def _without(names: Sequence[str], entry: str) -> str:
+    """The entry without its lines that name these; nothing where its first does."""
+    head, *lines = entry.split("\n")
+    kept = [line if _claims(line).keys().isdisjoint(names) else f"  {GAP}" for line in lines]
+    left = "\n".join((head, *kept))
+    return left if _claims(left).keys().isdisjoint(names) else ""
+
+
 def owed(span: Sequence[Interaction], rest: FactIndex) -> Mapping[str, Kind]:
     """Identifiers the agent wrote in the span and that would be gone with it.
 
@@ -108,11 +121,14 @@ def owed(span: Sequence[Interaction], rest: FactIndex) -> Mapping[str, Kind]:
 
 
 def completed(record: Record, span: Sequence[Interaction], situation: Situation) -> Record:
-    """The record with what it owes and does not say: each in the agent's own words, with its step.
+    """The record with what it owes and does not say, each with its step: files listed and not read,
+    and the agent's own names in its own words.
 
     A bare list of names told no reader anything: a name stands with its words or, where it says
     what it is of by itself, as a path does, alone.
     """
+    left = unread(span, situation, record.body)
+    record = replace(record, locations=(*record.locations, *left))
     body = SaidText(record.body)
     missing = {
         name: kind
@@ -179,8 +195,6 @@ def _quoted(
         if pieces:
             head = OWN_WORDS if fine else f"{OWN_WORDS}{FAILED}"
             yield quoting(f"{member.number}, {head}:", pieces), named, placed
-    if alone := [name for name, kind in left.items() if leads(name, kind)]:
-        yield f"also named by the agent: {', '.join(alone)}", alone, False
 
 
 class _Line(NamedTuple):
@@ -317,4 +331,4 @@ def _arguments(call: Call) -> Iterator[tuple[str, str]]:
 def _claims(entry: str) -> Mapping[str, Kind]:
     """The identifiers of an entry, leaving aside the step numbers that we wrote ourselves."""
     apart = _ARGUMENTS.sub(lambda found: found[0].replace(",", ", "), entry)
-    return identifiers(_JOINT.sub("\n", _ENTRY_NUMBER.sub(" ", apart)))
+    return identifiers(_JOINT.sub("\n", _ENTRY_NUMBER.sub(" ", COUNTED.sub(" ", apart))))

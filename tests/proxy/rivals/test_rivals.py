@@ -19,6 +19,7 @@ from statecomp.controller.spans import Gates
 from statecomp.dashboard.app import routes
 from statecomp.errors import ScoringFailed
 from statecomp.history.history import History
+from statecomp.learning.watch import interval
 from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.open import open_ledger
 from statecomp.method import Method
@@ -120,18 +121,22 @@ def test_what_a_later_step_wanted_counts_against_whoever_had_replaced_it() -> No
         told = proxy.rivals.as_json()
     soon, late = told["sides"]
     assert (soon["wanted"], soon["alone_wanted"]) == (1, 1)
+    assert (soon["low"], soon["high"]) == interval(1, soon["replaced"])
+    assert soon["replaced"] > 1
     assert (late["wanted"], late["replaced"]) == (0, 0)
 
 
-def test_what_nobody_wanted_for_twenty_steps_is_settled() -> None:
+def test_what_nobody_wanted_for_twenty_steps_is_quiet() -> None:
     with observed() as proxy:
         for messages in growing(26):
             if len(messages) > 8:
                 proxy.send(messages)
-        soon, late = proxy.rivals.as_json()["sides"]
-    assert soon["settled"] >= 2
-    assert (soon["wanted"], late["settled"]) == (0, 0)
+        soon, _ = proxy.rivals.as_json()["sides"]
+        metrics = httpx.get(f"{proxy.url}/metrics").text
+    assert soon["wanted"] == 0
     assert 0.0 < soon["high"] < 1.0
+    assert 'statecomp_rival_steps_total{router="soon",fate="quiet"} ' in metrics
+    assert 'router="late",fate="quiet"' not in metrics
 
 
 def test_a_router_that_fails_stops_no_request() -> None:

@@ -13,9 +13,9 @@ from statecomp.records.extracting.code import blocks
 from statecomp.records.extracting.cut import cut
 from statecomp.records.extracting.decode import decoded, parted, spelled
 from statecomp.records.extracting.listing.outlines import outlined
-from statecomp.records.extracting.nesting import Nest
 from statecomp.records.extracting.objects import pieces_of
 from statecomp.records.extracting.pieces import Form, Piece
+from statecomp.records.extracting.reading.nesting import Nest
 from statecomp.records.extracting.showing.lines import lines_of
 from statecomp.records.extracting.showing.totals import UnitTotals
 from statecomp.records.extracting.units import Place, units_of

@@ -7,14 +7,14 @@ const ROWS = [
   ["dollars by the price book", (side) => `${money(side.dollars)} (${percent(side.dollars_saved, 1)})`],
   ["steps it would have replaced", (side) => whole.format(side.replaced)],
   ["of those, the other would not", (side) => `${whole.format(side.alone)}, ${whole.format(side.alone_wanted)} of them wanted later`],
-  ["wanted later, of the settled ones", (side) => `${whole.format(side.wanted)} of ${whole.format(side.settled)}${side.settled ? ` (${percent(side.low, 1)} to ${percent(side.high, 1)})` : ""}`],
-  ["its scores say", (side) => percent(side.expected, 1)],
+  ["wanted later, so far", (side) => `${whole.format(side.wanted)} of ${whole.format(side.replaced)}${side.replaced ? ` (${percent(side.low, 1)} to ${percent(side.high, 1)})` : ""}`],
+  ["in the end, by its scores", (side) => percent(side.expected, 1)],
 ];
 
 export function rivalsPart({ requests, steps, both, agreement, sides }) {
   return el("div", { class: "rivals" },
     el("h3", {}, "Two routers, observed"),
-    el("p", { class: "note" }, `${counted(requests, "request")} with ${counted(steps, "step")} since the start, sent as they came. Both would have replaced ${counted(both, "step")}, ${percent(agreement, 0)} of those that either would have. A step is settled when a later one wanted it, or none did for 20 steps.`),
+    el("p", { class: "note" }, `${counted(requests, "request")} with ${counted(steps, "step")} since the start, sent as they came. Both would have replaced ${counted(both, "step")}, ${percent(agreement, 0)} of those that either would have.`),
     el("div", { class: "scroll" }, el("table", { class: "watch" },
       el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "left" }, ""), sides.map((side) => el("th", { scope: "col" }, visible(side.name))))),
       el("tbody", {}, ROWS.map(([name, cell]) => el("tr", {}, el("th", { class: "left" }, name), sides.map((side) => el("td", {}, cell(side)))))))));

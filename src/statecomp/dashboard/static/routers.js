@@ -58,7 +58,7 @@ function held({ clients, kinds, curve, routers, prices }, opened, choose) {
       ? loud.map((client) => `With ${visible(client.name)} more comes back than the scores say, beyond chance: its gates are ${client.caution} times stricter until that ends.`).join(" ")
       : "With no client more comes back than chance allows for the scores it was given; one with fewer than ten settled steps is not judged yet."),
     el("details", { open: opened ?? loud.length > 0 ? "" : null }, el("summary", { onclick: (click) => choose(!click.currentTarget.parentNode.open) }, "What came back, by score and by kind of step"),
-      el("div", { class: "scroll" }, table("score", curve), table("client · kind of step", kinds), routers.length > 1 ? table("router", routers) : null)),
+      el("div", { class: "scroll" }, table("client · score", curve), table("client · kind of step", kinds), routers.length > 1 ? table("router", routers) : null)),
     prices.length ? el("p", { class: "note" }, prices.map(priced).join(" ")) : null);
 }
 

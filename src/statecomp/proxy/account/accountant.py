@@ -217,7 +217,7 @@ class Accountant:
             grid=grid_of(raw, _shown(exchange, raw), view.scores),
             note=note_of(exchange, view, ""),
         )
-        return Told(told.session, request, entries)
+        return Told(told.session, request, entries, messages=raw.messages, stored=True)
 
     def _count(self, exchange: Exchange, view: View | None, entries: Sequence[Entry]) -> None:
         self._metrics.add("statecomp_decisions_total", outcome=outcome_of(exchange, view))
@@ -243,10 +243,9 @@ class Accountant:
         for regret in regrets:
             self._metrics.add("statecomp_regrets_total", mode=_mode(exchange), kind=regret.kind)
         self._told(request, entries)
-        news = [] if run.stored == run.cached.raw else raw.messages
-        run.stored = run.cached.raw
+        stored, run.stored = run.stored == run.cached.raw, run.cached.raw
         row = session_row(exchange, title=run.title, parent=run.parent, started_s=run.started_s)
-        return Told(row, request, entries, regrets, news)
+        return Told(row, request, entries, regrets, raw.messages, stored)
 
     def _resumed(self, exchange: Exchange) -> _Run:
         """A session of an earlier process goes on counting where it stood."""

@@ -93,7 +93,7 @@ class ProxyEndpoint:
         body = await read_body(receive, declared, self.settings.limits)
         async with while_connected(receive):
             prepared = await self._prepare(arrived, body, progress)
-            going = self.sender.first(prepared)
+            going = await self.sender.first(prepared)
             response = await self._send(prepared, going, progress)
             await self._relay(response, send, progress)
 

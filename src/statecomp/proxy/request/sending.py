@@ -53,12 +53,18 @@ class Sender:
         if self._client is not None:
             await self._client.close()
 
-    def first(self, prepared: Prepared) -> Outgoing:
+    async def first(self, prepared: Prepared) -> Outgoing:
         """What goes out first: the view, or what came in."""
         going = prepared.view or prepared.as_it_came
         if prepared.request is not None and self._stale.get(prepared.request.session):
-            return asking(going, prepared.arrived.route.protocol) or going
+            return await self._asking(going, prepared.arrived.route.protocol) or going
         return going
+
+    async def _asking(self, going: Outgoing, protocol: str) -> Outgoing | None:
+        """A long request is read beside the thread that serves everybody."""
+        if len(going.content) <= self.settings.limits.quick_bytes:
+            return asking(going, protocol)
+        return await asyncio.to_thread(asking, going, protocol)
 
     async def answered(
         self,
@@ -92,7 +98,7 @@ class Sender:
             return response
         try:
             response, text = await read_refusal(response)
-            again = asking(going, protocol) if blames_thinking(text) else None
+            again = await self._asking(going, protocol) if blames_thinking(text) else None
             if again is None:
                 return response
             second = await self.client.send("POST", url, again.headers, again.content)

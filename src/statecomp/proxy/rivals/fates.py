@@ -72,8 +72,9 @@ class RivalTable:
             fates[pair[place]] += count
             if pair[other] == "kept":
                 alone[pair[place]] += count
-        replaced, settled = self.replaced(place), fates["wanted"] + fates["quiet"]
-        low, high = interval(fates["wanted"], settled) if settled else (0.0, 1.0)
+        replaced = self.replaced(place)
+        # Of all of them, as `expected` is: a return is seen at once, that nobody returns is not.
+        low, high = interval(fates["wanted"], replaced) if replaced else (0.0, 1.0)
         return {
             "name": sums.name,
             "saved": 1.0 - sums.sent_tokens / max(1, sums.raw_tokens),
@@ -83,7 +84,6 @@ class RivalTable:
             if sums.raw_dollars
             else 0.0,
             "replaced": replaced,
-            "settled": settled,
             "wanted": fates["wanted"],
             "low": low,
             "high": high,

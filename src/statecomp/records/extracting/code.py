@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from statecomp.records.extracting.nesting import BRACKETS, CLOSES, Nest, inside, margin_of
+from statecomp.records.extracting.lengthy import briefly
 from statecomp.records.extracting.pieces import (
     Data,
     Form,
@@ -17,6 +17,7 @@ from statecomp.records.extracting.pieces import (
     shortened,
     wordless,
 )
+from statecomp.records.extracting.reading.nesting import BRACKETS, CLOSES, Nest, inside, margin_of
 
 BLOCK, WHOLE = (8, 420), (12, 560)
 """Lines and characters up to which what stands side by side is kept together, and a thing without
@@ -177,7 +178,7 @@ class _Blocks:
         if not places:
             return
         lines = [self._nest.lines[place] for place in places]
-        text = "\n".join(clipped(line[self._base :], WIDEST) for line in lines)
+        text = "\n".join(clipped(briefly(line[self._base :], WIDEST), WIDEST) for line in lines)
         if not wordless(text):
             owner = self._owner(self._nest.parent[places[0]])
             yield Piece(text, Form.CODE, owner if owner.label else None)
@@ -212,7 +213,7 @@ def hunks(lines: Sequence[str]) -> Iterator[Piece]:
             if line.startswith("+++ ") or not owner.label:
                 owner = Owner(line.removeprefix("+++ ").strip())
         elif not begins:
-            held.append(clipped(line.rstrip(), WIDEST))
+            held.append(clipped(briefly(line.rstrip(), WIDEST), WIDEST))
     yield from _hunk(held, owner)
 
 

@@ -23,7 +23,6 @@ from statecomp.records.extracting.listing.blocks import (
 )
 from statecomp.records.extracting.listing.cards import cards, cards_end
 from statecomp.records.extracting.listing.tables import is_row, rows, table_end
-from statecomp.records.extracting.nesting import brackets_end, margin_of
 from statecomp.records.extracting.pieces import (
     LONGEST,
     Data,
@@ -49,6 +48,7 @@ from statecomp.records.extracting.reading.layout import (
     wide,
     width_of,
 )
+from statecomp.records.extracting.reading.nesting import brackets_end, margin_of
 
 _HEADING = re.compile(
     r"\s{0,3}#{1,6}\s+\S|\s*(?:={2,} .* ={2,}\s*\Z|\*\*[^*]{2,80}\*\*:?\s*\Z|</?h\d|\$ \S)"
@@ -60,26 +60,33 @@ _FENCE = re.compile(r"\s*(?:```\w*|</?[a-zA-Z_]+>|[-=*_#~.\s]+)\s*\Z")
 _ENDS = re.compile(r"[.!?:;|>\]})\"。！？：；]\s*\Z")
 _DOCUMENT = re.compile(r"^\s{0,3}#{1,6} \S", re.MULTILINE)
 TITLE_WORDS = 4
+WIDEST, WIDEST_MARKED = 100, 150
+"""Characters of a line that may be a title, and of one that is marked as such on both sides."""
 WRAPPED, WRAPPED_PLAIN = 55, 72
 """A line this long that does not end a sentence goes on in the next: in a document, elsewhere."""
 
 
-def pieces_of(lines: Sequence[str], data: Data) -> Iterator[Piece]:
+def pieces_of(lines: Sequence[str], data: Data, *, wrapped: bool = True) -> Iterator[Piece]:
     """The lines by what they are: rows of tables, list items, blocks of `key: value`, sentences.
 
-    They come in the order they stood in, though blocks of one kind are first seen together.
+    They come in the order they stood in, though blocks of one kind are first seen together.  Where
+    they are not `wrapped`, no line goes on in the next.
     """
     document = any(_DOCUMENT.match(line) for line in lines)
+    width = (WRAPPED if document else WRAPPED_PLAIN) if wrapped else 0
     fields: list[Block] = []
-    told = [*_read(lines, data, document, fields), *counted_blocks(fields)]
+    told = [*_read(lines, data, document, width, fields), *counted_blocks(fields)]
     told += tabled(fields, data)
     return chain.from_iterable(pieces for _, pieces in sorted(told, key=itemgetter(0)))
 
 
 def _read(
-    lines: Sequence[str], data: Data, document: bool, fields: list[Block]
+    lines: Sequence[str], data: Data, document: bool, width: int, fields: list[Block]
 ) -> Iterator[Placed]:
-    """All that is told line by line, each with its place; `fields` takes blocks of them."""
+    """All that is told line by line, each with its place; `fields` takes blocks of them.
+
+    A line of that `width` may go on in the next; none does where it is nothing.
+    """
     owner: Owner | None = None
     scopes: list[Scope] = []
     high = capitals(lines)
@@ -121,7 +128,7 @@ def _read(
             fields += _placed(things_in((first, *lines[place + 1 : stop])), place, owner)
             place = stop
         else:
-            stop = _item_end(lines, place, WRAPPED if document else WRAPPED_PLAIN)
+            stop = _item_end(lines, place, width) if width else place + 1
             yield place, _told(lines[place:stop], owner, document)
             if _has_items(lines, place, stop):
                 owner, held = _above(scopes, lines, place, owner)
@@ -203,7 +210,7 @@ TOP = 1
 
 def _is_heading(lines: Sequence[str], place: int) -> bool:
     line = lines[place]
-    if len(line) > 100:
+    if len(line) > (WIDEST_MARKED if line.startswith("== ") else WIDEST):
         return False
     following = lines[place + 1] if place + 1 < len(lines) else ""
     if _HEADING.match(line):

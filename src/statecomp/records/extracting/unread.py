@@ -26,17 +26,22 @@ _LISTING = re.compile(
 _FILE = re.compile(r"[\w@+~./-]{1,120}\.[A-Za-z]\w{0,7}\Z")
 
 
-def unread(span: Sequence[Interaction], situation: Situation) -> tuple[str, ...]:
-    """One entry for each listing of the span with files left, those the user names first."""
+def unread(span: Sequence[Interaction], situation: Situation, said: str = "") -> tuple[str, ...]:
+    """One entry for each listing of the span with files left, those the user names first.
+
+    None of a listing of which a file that is left was `said` already.
+    """
+    listings = [(member, files) for member in span if (files := _listed(member))]
+    if not listings:
+        return ()
     steps = (*span, *situation.interactions)
     opened = {_base(name) for member in steps for name in facts_of(member).own if "." in name}
     asked = "\n".join(situation.asked)
     entries = []
     told: set[str] = set()
-    for member in span:
-        files = _listed(member)
+    for member, files in listings:
         left = [name for name in files if _base(name) not in opened and name not in told]
-        if left and len(files) <= LISTED:
+        if left and len(files) <= LISTED and not any(_base(name) in said for name in left):
             told.update(left)
             left.sort(key=lambda name: _base(name) not in asked)
             more = f" and {len(left) - SHOWN} more" if len(left) > SHOWN else ""

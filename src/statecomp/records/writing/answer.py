@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import filterfalse
@@ -19,6 +20,14 @@ KEEP_CHANCE = 20
 Of 25 steps that were replaced too early, by labels, a large language model gave 15 such a chance,
 and of 145 that could go 12 (docs/lab-log.md, 2026-11-17).
 """
+
+_ELSEWHERE = (
+    r"not (?:repeated|restated|(?:listed|quoted|shown|told) again) "
+    r"(?:here|in (?:this|these) (?:record|summary|steps?))\b"
+)
+_ASIDE = re.compile(rf"\s*\([^()]*\b{_ELSEWHERE}[^()]*\)")
+_REMARK = re.compile(rf"\b{_ELSEWHERE}")
+"""What stands elsewhere stands there; that it is not said here tells a reader nothing."""
 
 _LISTS: dict[str, Any] = {name: {"type": "array", "items": {"type": "string"}} for name in HEADINGS}
 
@@ -161,7 +170,8 @@ def _orders(entry: str) -> bool:
 def _entries(name: str, value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
         raise SummaryFailed(f"the summary's {name!r} is not a list of strings")
-    return tuple(line for line in map(_line, value) if line)
+    lines = (_ASIDE.sub("", _line(entry)) for entry in value)
+    return tuple(line for line in lines if line and not _REMARK.search(line))
 
 
 def _line(entry: str) -> str:

@@ -36,10 +36,12 @@ class Purse:
     """Dollars for one conversation; what was spent on refused records is told apart.
 
     What is being asked for is `held`, at the most that it may cost, so that two who ask at the same
-    time cannot spend the same dollars.
+    time cannot spend the same dollars.  `written_down` tells what was spent since a moment, also by
+    other processes and before this one began.
     """
 
     limit_dollars: float
+    written_down: Callable[[float], float] = lambda since_s: 0.0
     spent: float = 0.0
     held: float = 0.0
     refused: float = 0.0
@@ -48,7 +50,9 @@ class Purse:
 
     def take(self, dollars: float) -> str:
         """Hold so much, or why it is too much."""
+        known = self.written_down(self._since_s)
         with self._lock:
+            self.spent = max(self.spent, known)
             if why := self._denies(dollars):
                 return why
             self.held += dollars
@@ -67,6 +71,10 @@ class Purse:
         with self._lock:
             self.refused += dollars
             self.refusals += 1
+
+    @property
+    def _since_s(self) -> float:
+        return 0.0
 
     def _denies(self, dollars: float) -> str:
         return self._overdrawn(dollars) or self._wasted()
@@ -88,30 +96,31 @@ class Purse:
 class DayPurse(Purse):
     """Dollars for one day, then for the next, that all conversations share.
 
-    What was refused to one of them is not held against the others.  `written_down` tells what was
-    spent since a moment, also by other processes and before this one began.
+    What was refused to one of them is not held against the others.
     """
 
     today: Callable[[], date] = today
-    written_down: Callable[[float], float] = lambda since_s: 0.0
-    _day: date | None = None
+    _day: date = date.min
+
+    def take(self, dollars: float) -> str:
+        self._turn_over()
+        return super().take(dollars)
 
     def pay(self, dollars: float) -> None:
         self._turn_over()
         super().pay(dollars)
 
+    @property
+    def _since_s(self) -> float:
+        return midnight_s(self._day)
+
     def _denies(self, dollars: float) -> str:
         return self._overdrawn(dollars)
 
-    def take(self, dollars: float) -> str:
-        self._turn_over(self.written_down(midnight_s(self.today())))
-        return super().take(dollars)
-
-    def _turn_over(self, known: float = 0.0) -> None:
+    def _turn_over(self) -> None:
         with self._lock:
             if (today := self.today()) != self._day:
                 self._day, self.spent = today, 0.0
-            self.spent = max(self.spent, known)
 
 
 @dataclass

@@ -7,12 +7,16 @@ from collections.abc import Iterator, Sequence
 from statecomp.history.interaction import Interaction, Summary
 from statecomp.history.situation import LATEST, Situation
 from statecomp.llm.transcript import TranscriptPart, cut, delimited, parts_of
+from statecomp.records.extracting.pieces import one_line, shortened
+from statecomp.records.extracting.reading.actions import action_of
 
 ASKED_CHARS, WORDS_CHARS = 6_000, 24_000
 """Of each message of the user, as some paste whole files, and of all: the task and the newest."""
 PLAN_CHARS = 3_000
 RECORD_CHARS, RECORDS_CHARS = 2_000, 8_000
 """Of each record that stands already, and of all: the newest tell most."""
+ACTION_CHARS, ACTIONS_CHARS = 160, 4_000
+"""Of what each step did that stays, and of all: a seventh of what spans show stands there too."""
 STEP_CHARS, PAYLOAD_CHARS = 1_500, 700
 """Of what the agent says in the last steps, and of what it hands to tools and reads there."""
 
@@ -38,13 +42,25 @@ def _situation(situation: Situation) -> Iterator[TranscriptPart]:
     going = {step.id for span in situation.going for step in span}
     staying = [step for step in situation.interactions if step.id not in going]
     if staying:
-        numbers = _ranges([step.number for step in staying])
-        yield TranscriptPart("situation: steps that stay word for word", numbers)
+        yield TranscriptPart("situation: steps that stay word for word", _told(staying))
     for step in staying[-LATEST:]:
         for part in parts_of(step):
             label = f"situation: the last of those that stay, {part.label}"
             most = PAYLOAD_CHARS if part.is_payload else STEP_CHARS
             yield TranscriptPart(label, cut(part.text, most))
+
+
+def _told(staying: Sequence[Interaction]) -> str:
+    """Their numbers, and what each did that is not shown below, the newest as far as there is room.
+
+    Who knows what was done in them knows what need not be recorded again.
+    """
+    done = [
+        TranscriptPart("", f"{step.number}. {shortened(one_line(action_of(step)), ACTION_CHARS)}")
+        for step in staying[:-LATEST]
+    ]
+    lines = (part.text for part in _newest(done, ACTIONS_CHARS))
+    return "\n".join((_ranges([step.number for step in staying]), *lines))
 
 
 def _ranges(numbers: Sequence[int]) -> str:

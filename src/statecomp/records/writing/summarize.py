@@ -36,6 +36,8 @@ from statecomp.tokens import ESTIMATE
 Span: TypeAlias = Sequence[Interaction]
 BATCH_CHARS, BATCH_SPANS = 120_000, 4
 """What is asked for in one question: instructions and situation are read once for all of it."""
+LIMIT_CHARS = 400_000
+"""Of a question: so much fits into the window of most models."""
 AT_ONCE = 4
 """Questions that are asked at the same time, where the spans of a rewrite take several."""
 MOST_TOKENS, MEND_TOKENS = 8192, 2048
@@ -67,7 +69,7 @@ class ChatSummarizer:
         max_tokens: int = MOST_TOKENS,
         deadline_s: float = 30.0,
         count: Callable[[str], int] = ESTIMATE,
-        limit_chars: int | None = None,
+        limit_chars: int = LIMIT_CHARS,
         on_side_call: Callable[[str, ChatUsage], None] | None = None,
     ) -> None:
         self._chat = chat

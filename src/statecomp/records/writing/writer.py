@@ -17,6 +17,7 @@ from statecomp.records.verify import verify
 from statecomp.records.writing.credit import Credit
 from statecomp.records.writing.question import question
 from statecomp.records.writing.summarize import (
+    LIMIT_CHARS,
     MEND_TOKENS,
     MOST_TOKENS,
     ChatSummarizer,
@@ -52,7 +53,6 @@ class ModelWriter:
         credit: Credit | None = None,
         objects: bool = True,
         deadline_s: float = RECORD_DEADLINE_S,
-        limit_chars: int = 400_000,
         secret: Secret = lambda text: False,
         count: TokenCounter = ESTIMATE,
     ) -> None:
@@ -61,14 +61,12 @@ class ModelWriter:
         self._price = price
         self._credit = credit or Credit()
         self._count = count
-        self._limit_chars = limit_chars
         self._secret = secret
         self._asking = ChatSummarizer(
             chat,
             objects=objects,
             deadline_s=deadline_s,
             count=count,
-            limit_chars=limit_chars,
             on_side_call=self._charge,
         )
 
@@ -151,7 +149,7 @@ class ModelWriter:
 
     def _most(self, spans: Sequence[Span], situation: Situation) -> float:
         """What a question may cost at most: its longest answer, and a mend of it."""
-        asked = question(spans, situation, limit_chars=self._limit_chars)
+        asked = question(spans, situation, limit_chars=LIMIT_CHARS)
         tokens = self._count(prompt("summarize")) + self._count(asked)
         return self._price(ChatUsage(tokens + MEND_TOKENS, MOST_TOKENS + MEND_TOKENS))
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from statecomp.records.extracting.listing.columns import EACH, Path, cells_of, kind_of, table_of
-from statecomp.records.extracting.nesting import margin_of
 from statecomp.records.extracting.pieces import Data, Form, Owner, Piece, one_line, shortened
 from statecomp.records.extracting.reading.layout import opens
 from statecomp.records.extracting.reading.naming import CALLED, LONGEST_NAME, listed
+from statecomp.records.extracting.reading.nesting import margin_of
 
 EMPTY_KEY = re.compile(r"\s*[\w\"'][\w .\"'-]{0,40}:\s*(?:null|\"\"|''|None|\[\]|\{\}|n/a)?,?\s*\Z")
 KEY_VALUE = re.compile(

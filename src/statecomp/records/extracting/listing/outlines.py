@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from statecomp.records.extracting.decode import Json, decoded
-from statecomp.records.extracting.nesting import margin_of
+from statecomp.records.extracting.reading.nesting import margin_of
 
 FEWEST = 4
 """Lines that make an outline."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from statecomp.records.extracting.code import blocks, is_code
-from statecomp.records.extracting.nesting import margin_of
 from statecomp.records.extracting.pieces import Form, Owner, Piece, wordless
+from statecomp.records.extracting.reading.nesting import margin_of
 
 WIDEST = 100
 """Characters of a line that may be the title of others."""

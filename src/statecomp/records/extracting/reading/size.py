@@ -16,6 +16,7 @@ WORDS, LINES = 200, 3
 WIDE = 200
 """Characters of a line on average, from which on lines say little of the length."""
 
+NOTHING = "no output"
 COUNTS, COUNTED = 8, 40
 """Lines of an answer that is counts alone, and characters of each: they are what it came to."""
 CUT, ENDS = "cut by the tool", 400
@@ -39,8 +40,14 @@ def words_of_answer(payload: Payload) -> str:
         return payload.note
     if any(map(framelike, lines)):
         return ""
-    told = unprompted(one_line("; ".join(map(one_line, lines))))
-    return told if len(told) <= WORDS else ""
+    told = unprompted("; ".join(_without_marks(one_line(line)) for line in lines))
+    told = f"{payload.note}: {told}" if payload.page and payload.note else told
+    return told if len(told) <= WORDS else payload.note if payload.page else ""
+
+
+def _without_marks(line: str) -> str:
+    """A title without the marks on both sides of it."""
+    return line[3:-3] if line.startswith("== ") and line.endswith(" ==") else line
 
 
 def _counts(line: str) -> bool:
@@ -58,7 +65,7 @@ def size_of(payloads: Sequence[Payload]) -> str:
     sizes = [_size(payload) for payload in payloads]
     told = [size for size in sizes if size]
     if not told:
-        return "no output" if payloads else ""
+        return NOTHING if payloads else ""
     if len(told) > 1:
         texts = [payload.text for payload in payloads if payload.text]
         return _counted(sum(map(_lines, texts)), "line") if len(texts) == len(told) else ""

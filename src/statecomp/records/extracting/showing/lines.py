@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from statecomp.records.extracting.gaps import GAP, begins_late, parted, spoken
-from statecomp.records.extracting.nesting import heads_in
 from statecomp.records.extracting.pieces import Form, Owner
+from statecomp.records.extracting.reading.nesting import heads_in
 from statecomp.records.extracting.showing.totals import UnitTotals, is_shared, name_in
 from statecomp.records.extracting.units import Place, Unit, alone
 
