@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -16,7 +18,7 @@ from hypothesis import strategies as st
 from statecomp.compressor import StateComp
 from statecomp.controller.spans import Gates
 from statecomp.history.history import History
-from statecomp.ledger import schema
+from statecomp.ledger import claims, schema
 from statecomp.ledger.commits import Commit, CommitLog, MemoryLog
 from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.open import open_ledger
@@ -122,6 +124,27 @@ def test_the_store_itself_refuses_a_source_twice(ledger: Ledger) -> None:
 
     with pytest.raises(Exception, match=r"(?i)unique|duplicate"):
         ledger._database.write(again)
+
+
+def test_of_two_writers_that_both_saw_nothing_only_one_takes_a_source(cluster: Cluster) -> None:
+    """Whatever kept them apart before: two machines, one of which took no lock."""
+    ledger = open_ledger(cluster.database(), mask=masked)
+    dialect = ledger._database.dialect
+    chain = ["i2", "i3", "i6", "i7"]
+    connections = [dialect.open() for _ in range(2)]
+    for connection in connections:
+        connection.execute(dialect.begin_write)
+    first, second = connections
+    assert claims.claim(first, "t", "i6", [over("i6", "i2", "i3")], chain[:3])
+    with ThreadPoolExecutor(1) as beside:
+        late = beside.submit(claims.claim, second, "t", "i7", [over("i7", "i3")], chain)
+        assert not wait([late], 0.3).done  # it waits for what the first will do
+        first.execute("COMMIT")
+        with pytest.raises(psycopg.errors.UniqueViolation):
+            late.result()
+    for connection in connections:
+        connection.close()
+    ledger.close()
 
 
 def test_an_older_store_keeps_what_it_holds_and_gets_the_rule(

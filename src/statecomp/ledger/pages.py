@@ -83,7 +83,9 @@ class Pages:
     def of_history(
         self, session: str, messages: Sequence[JsonObject], outside: tuple[str, ...] = ()
     ) -> SeenHistory:
-        last = self.seen(session)
+        last, told = self.seen(session), tuple(messages)
+        if told == last.messages and outside == last.outside:
+            return last
         secrets = dict(last.secrets)
         for text in outside if outside != last.outside else ():
             self._masked({"text": text}, secrets)
@@ -91,14 +93,14 @@ class Pages:
             last.pages[place]
             if place < len(last.messages) and last.messages[place] == message
             else self.page(message, secrets)
-            for place, message in enumerate(messages)
+            for place, message in enumerate(told)
         )
         if new := secrets.keys() - last.secrets.keys():
             made = tuple(
                 self.page(message, secrets) if holds_any(message, new) else page
-                for message, page in zip(messages, made, strict=True)
+                for message, page in zip(told, made, strict=True)
             )
-        return self._last.put(session, SeenHistory(tuple(messages), made, secrets, outside))
+        return self._last.put(session, SeenHistory(told, made, secrets, outside))
 
     def page(self, message: JsonObject, known: Known) -> StoredMessage:
         text = written(self._masked(message, known))
