@@ -346,9 +346,9 @@ def test_the_ledger_takes_what_a_page_says_and_nothing_it_does_not() -> None:
 
 
 def test_the_end_of_an_element_is_no_place_that_the_agent_named() -> None:
-    said = "The form ends with <script>held()</script></body>; I wrote it to /srv/mill/a.md."
+    said = "I wrote the form to /srv/mill/a.html:\n<body>\n<script>held()\n</script>\n</body>"
     told = verify(Record(facts=("1. run -> ok",)), [step(1, said=said)], Situation(FactIndex(())))
-    assert "/srv/mill/a.md" in told.body
+    assert "/srv/mill/a.html" in told.body
     assert "also named" not in told.body
 
 
