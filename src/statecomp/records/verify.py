@@ -57,8 +57,6 @@ _CALLED = re.compile(r"\s*(?:\[\{|\{['\"])")
 _SENTENCE = re.compile(r"(?:\S+ ){3,}\S+[.!?]\Z")
 """A quotation that is a sentence of the agent names nothing."""
 _MARKUP = re.compile(r"</?[a-z_]{1,20}>")
-_ENDS = re.compile(r"</[A-Za-z][\w:.-]{0,40}>")
-"""The end of an element: `</body>` names no place."""
 # Quotation marks on two sides of a joint belong to two quotations.
 _JOINT = re.compile(r"; | -> | \.\.\. ")
 
@@ -268,7 +266,7 @@ def own_identifiers(member: Interaction) -> Mapping[str, Kind]:
     for name, kind in _named_in(commands).items():
         if kind in _OF_COMMANDS:
             found.setdefault(name, kind)
-    for name, kind in identifiers(_ENDS.sub(" ", "\n".join(bodies))).items():
+    for name, kind in identifiers("\n".join(bodies)).items():
         if kind is Kind.PATH and name.startswith(("/", "~", "./")) and leads(name, kind):
             found.setdefault(name, kind)
     return found
@@ -280,8 +278,7 @@ _OF_COMMANDS = frozenset({Kind.PATH, Kind.URL, Kind.ID, Kind.NUMBER})
 
 def _named_in(texts: Sequence[str]) -> dict[str, Kind]:
     lines = (line for text in texts for line in text.split("\n"))
-    said = "\n".join(line for line in lines if not _CALLED.match(line))
-    names = identifiers(_ENDS.sub(" ", said))
+    names = identifiers("\n".join(line for line in lines if not _CALLED.match(line)))
     return {n: kind for n, kind in names.items() if kind is not Kind.PATH or leads(n, kind)}
 
 

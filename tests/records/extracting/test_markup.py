@@ -345,12 +345,5 @@ def test_the_ledger_takes_what_a_page_says_and_nothing_it_does_not() -> None:
             verify(Record(facts=(fact,)), span, here)
 
 
-def test_the_end_of_an_element_is_no_place_that_the_agent_named() -> None:
-    said = "I wrote the form to /srv/mill/a.html:\n<body>\n<script>held()\n</script>\n</body>"
-    told = verify(Record(facts=("1. run -> ok",)), [step(1, said=said)], Situation(FactIndex(())))
-    assert "/srv/mill/a.html" in told.body
-    assert "also named" not in told.body
-
-
 def test_a_record_of_pages_passes_the_ledger() -> None:
     assert "Three are left." in summary(step(1, FETCH, PAGE), step(2, seen=PADDING)).body
