@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from statecomp.history.interaction import JsonObject
 from statecomp.ledger import ledger as module
 from statecomp.ledger import schema
 from statecomp.ledger.audit import LedgerFailed, Regret, Sums, Told, Totals
@@ -17,10 +20,11 @@ from statecomp.ledger.database import Connection, Rows
 from statecomp.ledger.ledger import Ledger
 from statecomp.ledger.log import body_of
 from statecomp.ledger.open import open_ledger
-from statecomp.ledger.pages import SECRET_BYTES, Pages
+from statecomp.ledger.pages import SECRET_BYTES, Pages, message_in
 from statecomp.ledger.retention import RetentionLimits
 from statecomp.recent import MEMORY
 from statecomp.tokens.usage import Usage
+from tests.growth import growth
 from tests.ledger.conftest import Opener
 from tests.ledger.samples import SECRET, chat, commit, entry, masked, request, session, transaction
 
@@ -217,6 +221,36 @@ def test_a_secret_that_is_given_away_later_is_masked_in_what_was_regretted(ledge
     ledger.record(session(), request(number=2), messages=told)
     assert "login [masked:password:" in repr(ledger.regrets("run"))
     assert password not in repr(ledger.regrets("run"))
+
+
+def test_a_new_secret_in_each_step_costs_no_more_than_the_step() -> None:
+    """All of the conversation was masked anew with each, which takes the square of its length."""
+
+    def told(steps: int) -> None:
+        pages, messages = Pages(masked), list[JsonObject]()
+        for number in range(steps):
+            output = f"password: Zx81kq{number}Pw22Lm\n" + "a line of text and more\n" * 40
+            messages.append({"role": "tool", "content": output})
+            seen = pages.of_history("run", messages)
+        assert len(seen.secrets) == steps
+
+    assert growth(told, 15, 120, 8, enough=3) < 3
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=8))
+def test_whatever_order_secrets_come_to_light_in_all_of_them_are_masked(
+    steps: list[tuple[int, bool]],
+) -> None:
+    """Only what may hold one that is new is masked anew; it must be the same as all of it."""
+    passwords = [f"Zx81kq{number}Pw22Lm" for number in range(4)]
+    messages: list[JsonObject] = []
+    pages, known = Pages(masked), dict[str, str]()
+    for number, gives_away in steps:
+        said = f"password: {passwords[number]}" if gives_away else f"try {passwords[number]} now"
+        messages.append({"role": "tool", "content": said})
+        masked(messages[-1], known)
+        made = pages.of_history("run", messages).pages
+        assert [message_in(page.body) for page in made] == [masked(m, known) for m in messages]
 
 
 def test_the_secrets_of_a_conversation_count_in_the_budget_of_memory() -> None:

@@ -192,6 +192,42 @@ def recorded(proxy: Running, sessions: int) -> bool:
     return len(proxy.ledger.sessions()) >= sessions
 
 
+CLAUDE = [
+    {"role": "user", "content": "Log in."},
+    {
+        "role": "assistant",
+        "content": [{"type": "tool_use", "id": "t", "name": "login", "input": {"with": PASSWORD}}],
+    },
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "ok"}]},
+]
+CODEX = [
+    {"type": "function_call", "call_id": "t", "name": "login", "arguments": f'["{PASSWORD}"]'},
+    {"type": "function_call_output", "call_id": "t", "output": "ok"},
+]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/messages", {"system": f"password: {PASSWORD}", "messages": CLAUDE}),
+        ("/v1/responses", {"instructions": f"password: {PASSWORD}", "input": CODEX}),
+    ],
+)
+def test_what_a_system_prompt_gives_away_is_a_secret_in_its_conversation(
+    path: str, body: dict[str, Any], tmp_path: Path
+) -> None:
+    """It stands outside the messages, and is not stored."""
+    ledger = open_store(str(tmp_path / "ledger.sqlite"), {})
+    with running(ledger=ledger) as proxy:
+        assert proxy.client.post(path, json={"model": "m", **body}).status_code == 200
+        proxy.drain()
+        assert ledger.totals().requests == 1
+    ledger.close()
+    kept = "\n".join(stored(tmp_path / "ledger.sqlite"))
+    assert "login" in kept
+    assert PASSWORD not in kept
+
+
 @pytest.mark.usefixtures("forgetful")
 def test_a_request_that_comes_again_tells_no_secret_that_was_forgotten_meanwhile(
     tmp_path: Path,

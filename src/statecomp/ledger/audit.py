@@ -172,7 +172,7 @@ class Told:
     """One request with all that belongs to it.
 
     `messages` is the raw history, which says what is secret in all of it, also where it is `stored`
-    already.
+    already; so do texts `outside` of it, such as a system prompt, which are not stored.
     """
 
     session: Session
@@ -181,3 +181,4 @@ class Told:
     regrets: Sequence[Regret] = ()
     messages: Sequence[JsonObject] = ()
     stored: bool = False
+    outside: tuple[str, ...] = ()

@@ -74,20 +74,20 @@ class Ledger:
             self.sweep()
 
     def _record(self, told: Sequence[Told]) -> None:
-        rows, news = list[writing.RequestRows](), dict[str, Known]()
+        rows, news = list[writing.RequestRows](), dict[str, tuple[Known, Known]]()
         for one in told:
             name = one.session.id
             before = seen = self._pages.seen(name)
             if one.messages:
-                seen = self._pages.of_history(name, one.messages)
+                seen = self._pages.of_history(name, one.messages, one.outside)
             rows.append(writing.recorded(self._pages, one, seen))
             if len(seen.secrets) > len(before.secrets):
-                news[name] = seen.secrets
+                news[name] = news.get(name, (before.secrets,))[0], seen.secrets
 
         def work(connection: Connection) -> None:
             writing.write(connection, rows)
-            for name, known in news.items():
-                writing.mask_again(connection, self._pages, name, known)
+            for name, (old, known) in news.items():
+                writing.mask_again(connection, self._pages, name, known, known.keys() - old.keys())
 
         self._database.write(work)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -45,17 +45,19 @@ class StoredMessage:
 class SeenHistory:
     """A history as its session last told it: its messages, stored, and all they give away.
 
-    The three are remembered and forgotten together: pages without the secrets would let the next
-    message tell them.
+    All are remembered and forgotten together: pages without the secrets would let the next message
+    tell them.  What is said `outside` of the messages gives away more, and has no page.
     """
 
     messages: tuple[JsonObject, ...] = ()
     pages: tuple[StoredMessage, ...] = ()
     secrets: Known = field(default_factory=dict)
+    outside: tuple[str, ...] = ()
 
     @property
     def bytes(self) -> int:
         texts = sum(1000 + UNPACKED * len(page.body) for page in self.pages)
+        texts += sum(map(len, self.outside))
         return texts + sum(SECRET_BYTES + len(secret) for secret in self.secrets)
 
 
@@ -78,18 +80,25 @@ class Pages:
         """What is remembered of this session."""
         return self._last.get(session) or NOTHING_SEEN
 
-    def of_history(self, session: str, messages: Sequence[JsonObject]) -> SeenHistory:
+    def of_history(
+        self, session: str, messages: Sequence[JsonObject], outside: tuple[str, ...] = ()
+    ) -> SeenHistory:
         last = self.seen(session)
         secrets = dict(last.secrets)
+        for text in outside if outside != last.outside else ():
+            self._masked({"text": text}, secrets)
         made = tuple(
             last.pages[place]
             if place < len(last.messages) and last.messages[place] == message
             else self.page(message, secrets)
             for place, message in enumerate(messages)
         )
-        if len(secrets) > len(last.secrets):
-            made = tuple(self.page(message, secrets) for message in messages)
-        return self._last.put(session, SeenHistory(tuple(messages), made, secrets))
+        if new := secrets.keys() - last.secrets.keys():
+            made = tuple(
+                self.page(message, secrets) if holds_any(message, new) else page
+                for message, page in zip(messages, made, strict=True)
+            )
+        return self._last.put(session, SeenHistory(tuple(messages), made, secrets, outside))
 
     def page(self, message: JsonObject, known: Known) -> StoredMessage:
         text = written(self._masked(message, known))
@@ -117,6 +126,16 @@ class Pages:
             return self._mask(message, known)
         except RecursionError as error:
             raise LedgerFailed("a message is nested too deeply to be stored") from error
+
+
+def holds_any(value: Any, words: Collection[str]) -> bool:
+    """Whether one of these words may stand in a JSON value; very many are not looked for."""
+    if len(words) > FEW:
+        return True
+    if isinstance(value, str):
+        return any(word in value for word in words)
+    inside = value.values() if isinstance(value, Mapping) else value
+    return isinstance(value, Mapping | list | tuple) and any(holds_any(v, words) for v in inside)
 
 
 def written(value: Any) -> str:

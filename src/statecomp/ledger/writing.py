@@ -17,6 +17,7 @@ from statecomp.ledger.pages import (
     Pages,
     SeenHistory,
     StoredMessage,
+    holds_any,
     message_in,
     written,
 )
@@ -100,8 +101,10 @@ def _write_regrets(connection: Connection, record: RequestRows, name: str, numbe
     )
 
 
-def mask_again(connection: Connection, pages: Pages, session: str, known: Known) -> None:
-    """What this session's commits were stored with before its secrets were known.
+def mask_again(
+    connection: Connection, pages: Pages, session: str, known: Known, new: Collection[str]
+) -> None:
+    """What this session's commits were stored with before the `new` ones of its secrets were known.
 
     The pages that held them are deleted now, unless some other session has the very same.
     """
@@ -112,8 +115,9 @@ def mask_again(connection: Connection, pages: Pages, session: str, known: Known)
     )
     told: list[str] = []
     for owner, place, name, body in rows:
-        page = pages.page(message_in(body), known)
-        if page.name != name:
+        message = message_in(body)
+        page = pages.page(message, known) if holds_any(message, new) else None
+        if page is not None and page.name != name:
             told.append(name)
             _add_pages(connection, [page])
             connection.execute(
@@ -126,8 +130,8 @@ def mask_again(connection: Connection, pages: Pages, session: str, known: Known)
     for commit, body in entries:
         at, told_of, *rest = json.loads(body)
         stored = commit_of((at, commit, told_of))
-        masked = replace(stored, text=pages.text(stored.text, known))
-        if masked != stored:
+        if holds_any(stored.text, new):
+            masked = replace(stored, text=pages.text(stored.text, known))
             again = written((at, body_of(masked), *rest))
             connection.execute(
                 "UPDATE entries SET body = ?, size = ? WHERE session = ? AND commit_id = ?",

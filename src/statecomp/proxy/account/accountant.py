@@ -21,7 +21,14 @@ from statecomp.proxy.account.exchange import Exchange
 from statecomp.proxy.account.families import Families
 from statecomp.proxy.account.notes import NOT_YET, note_of
 from statecomp.proxy.account.regret import RegretMeter
-from statecomp.proxy.account.rows import decided, entries_of, grid_of, outcome_of, session_row
+from statecomp.proxy.account.rows import (
+    decided,
+    entries_of,
+    grid_of,
+    outcome_of,
+    outside_of,
+    session_row,
+)
 from statecomp.proxy.account.undecided import Undecided
 from statecomp.proxy.metrics import Metrics
 from statecomp.proxy.sessions import title_of
@@ -217,7 +224,7 @@ class Accountant:
             grid=grid_of(raw, _shown(exchange, raw), view.scores),
             note=note_of(exchange, view, ""),
         )
-        return Told(told.session, request, entries, messages=raw.messages, stored=True)
+        return replace(told, request=request, entries=entries, regrets=(), stored=True)
 
     def _count(self, exchange: Exchange, view: View | None, entries: Sequence[Entry]) -> None:
         self._metrics.add("statecomp_decisions_total", outcome=outcome_of(exchange, view))
@@ -245,7 +252,7 @@ class Accountant:
         self._told(request, entries)
         stored, run.stored = run.stored == run.cached.raw, run.cached.raw
         row = session_row(exchange, title=run.title, parent=run.parent, started_s=run.started_s)
-        return Told(row, request, entries, regrets, raw.messages, stored)
+        return Told(row, request, entries, regrets, raw.messages, stored, outside_of(raw))
 
     def _resumed(self, exchange: Exchange) -> _Run:
         """A session of an earlier process goes on counting where it stood."""

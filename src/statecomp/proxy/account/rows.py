@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import takewhile
 from typing import Any
 
 from statecomp.history.history import History
@@ -70,6 +71,11 @@ def entries_of(exchange: Exchange, view: View, raw: History) -> list[Entry]:
 
 def _whole(commit: Commit, by_id: Mapping[str, Interaction]) -> bool:
     return all(source in by_id for source in commit.sources)
+
+
+def outside_of(raw: History) -> tuple[str, ...]:
+    """What stands outside the messages: a system prompt, where the protocol has it so."""
+    return tuple(segment.text for segment in takewhile(lambda s: not s.messages, raw.segments))
 
 
 def grid_of(raw: History, shown: History, scores: Mapping[str, float]) -> tuple[Cell, ...]:

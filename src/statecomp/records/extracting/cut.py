@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, groupby
 
 from statecomp.records.extracting import code, objects, prose
-from statecomp.records.extracting.decode import Json, decoded, lines_of_data, parted
+from statecomp.records.extracting.decode import Json, decoded, lines_of_data, parted, spelled
+from statecomp.records.extracting.listing.outlines import outlined
 from statecomp.records.extracting.listing.trees import pathed
 from statecomp.records.extracting.markup.hypertext import PageText
 from statecomp.records.extracting.markup.things import in_values
@@ -52,7 +53,12 @@ def _text(text: str, depth: int, read: bool) -> Iterator[Piece]:
             return
     # Data is read first: its escapes are its own.
     plain = text if isinstance(text, PageText) else unescaped(text)
-    yield from _plain(plain) if plain is text else _text(plain, depth, read)
+    if plain is not text:
+        yield from _text(plain, depth, read)
+    elif depth >= 0 and not isinstance(text, PageText) and (data := outlined(text.split("\n"))):
+        yield from _data(data, depth, read)
+    else:
+        yield from _plain(text)
 
 
 def _after(text: str, before: Json, depth: int, read: bool) -> Iterator[Piece]:
@@ -85,7 +91,7 @@ def _plain(text: str) -> Iterator[Piece]:
     elif code.is_diff(lines):
         yield from code.hunks(lines)
     elif code.is_code(lines):
-        yield from code.blocks(lines)
+        yield from code.blocks(lines, data=_value)
     else:
         yield from prose.pieces_of(lines, _value)
 
@@ -124,7 +130,7 @@ def _without_scraps(pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 def _value(key: str, text: str) -> list[Piece]:
     """The fields of a value that is data itself, under its name: `Row 2: {...}`."""
-    data = decoded(text)
+    data = spelled(text) if "\n" in text else decoded(text)
     if data is None:
         return []
     return list(objects.pieces_of(data, lambda inner: cut(inner, 0), key))

@@ -110,12 +110,16 @@ class _ObjectReader:
         if value and all(isinstance(v, dict) and _is_schema(v) for v in value.values()):
             yield from self._read_values(list(value), path, owner)
             return
-        if not owner.label:
+        section = name_of(path) if path and path[-1].lower() not in HOLLOW else ""
+        if not owner.label and section and not own_name(value):
+            # Of settings in sections none says what the others are of.
+            owner, path = Owner(section), ()
+        elif not owner.label:
             owner = Owner(identity(value))
         elif not path and _ORDINAL.fullmatch(owner.label) and (own := identity(value)):
             owner = Owner(f"{owner.label}; {own}")
         patched = is_patched(value)
-        nameless = not path and not own_name(value)
+        nameless = not path and not section and not own_name(value)
         for key, inner in value.items():
             if is_silent(str(key), inner) or (patched and key == "sha"):
                 continue

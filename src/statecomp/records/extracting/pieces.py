@@ -8,9 +8,10 @@ label is shown wherever one of them is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeAlias
 
 from statecomp.records.extracting.lengthy import briefly
 
@@ -44,6 +45,14 @@ class Piece:
     text: str
     form: Form
     owner: Owner | None = None
+
+
+Data: TypeAlias = Callable[[str, str], Sequence[Piece]]
+"""The pieces of a text that is data, under the name it has; none where it is no data."""
+
+
+def no_data(name: str, text: str) -> Sequence[Piece]:
+    return ()
 
 
 # Not possessive: Python 3.11 before 3.11.5 matches possessive groups wrongly (gh-106052).
