@@ -17,7 +17,7 @@ from statecomp.records.extracting.cut import cut
 from statecomp.records.extracting.ending import ending_of
 from statecomp.records.extracting.markup.hypertext import page_of
 from statecomp.records.extracting.markup.tags import KNOWN, undressed
-from statecomp.records.extracting.units import parts_of
+from statecomp.records.extracting.units import parts_of, units_of
 from statecomp.records.extracting.unwrap import WORDLESS, Payload, unwrapped
 from statecomp.records.record import Record
 from statecomp.records.verify import verify
@@ -216,6 +216,9 @@ def test_no_line_of_a_page_goes_on_in_the_next() -> None:
         ('{"path": "site/index.html"}', False),
         ('{"command": "cat index.html"}', False),
         ('{"command": "sed -n 1,40p templates/mill.jinja"}', False),
+        ('{"command": "cat site/mill"}', False),
+        ('{"filename": "mill"}', False),
+        ('{"code": "print(requests.get(base + \'/index.html\').text)"}', True),
     ],
 )
 def test_what_was_fetched_is_read_and_a_file_stays_its_source(arguments: str, read: bool) -> None:
@@ -327,6 +330,13 @@ def test_tags_in_a_value_are_no_part_of_what_it_says() -> None:
     assert "Daily." in texts
     assert "price_html: $645.99" in texts
     assert "code: a<b>c" in texts
+
+
+def test_values_of_a_file_that_was_read_keep_their_tags() -> None:
+    held = json.dumps({"name": "Upper mill", "about": "It grinds <b>rye</b>."})
+    for arguments, about in (('{"path": "a.json"}', "<b>rye</b>"), ('{"id": 7}', "rye")):
+        texts = [unit.text for unit in units_of([step(1, arguments, held)])]
+        assert f"about: It grinds {about}." in texts
 
 
 # --- what may be said of it ---

@@ -196,7 +196,10 @@ def _read(member: Interaction) -> Parts:
     groups = (
         (Place.SAID, list(_spoken(said))),
         (Place.CALL, [*written, *(p for c in member.calls for p in _sent(c))]),
-        *((Place.OBSERVED, list(_once(cut(payload.body, read=True)))) for payload in payloads),
+        *(
+            (Place.OBSERVED, list(_once(cut(payload.body, read=not payload.source))))
+            for payload in payloads
+        ),
     )
     named = (
         (place, tuple(NamedPiece(piece, identifiers(piece.text)) for piece in pieces))

@@ -37,7 +37,7 @@ class Payload:
     `ended` is what the exit status or the protocol says of it: well, badly, or nothing at all;
     `late` that a deadline ended it.  `window` says which lines of a file it lists, `file` which
     file, and `note` what the tool said beside such a listing.  A `page` is what markup says, below
-    the title that its `note` tells.
+    the title that its `note` tells; a `source` is a file whose markup stays.
     """
 
     body: Json
@@ -47,6 +47,7 @@ class Payload:
     file: str = ""
     note: str = ""
     page: bool = False
+    source: bool = False
 
     @property
     def text(self) -> str:
@@ -59,7 +60,9 @@ def unwrapped(
     """The answer inside an observation; markup as what it says, but where it is the source."""
     payload = _opened(Payload(observation.text), DEEPEST)
     place = begins(payload.text)
-    if place >= 0 and not is_source(payload.text):
+    if (place >= 0 or "</" in payload.text) and is_source(payload.text):
+        payload = replace(payload, source=True)
+    elif place >= 0:
         payload = _read(payload, place)
     return replace(payload, ended=False) if observation.is_error else payload
 

@@ -29,7 +29,14 @@ _DATA = re.compile(
     re.I | re.M,
 )
 _SERVED = re.compile(r"\s*HTTP/\d")
-_FETCHES = re.compile(r"""\b(?:(?:curl|wget)\s|(?:url|uri|href|link)["']?\s*[:=])""", re.IGNORECASE)
+_FETCHES = re.compile(
+    r"""\b(?:(?:curl|wget)\s|requests\.\w|urlopen\b|fetch\(|(?:url|uri|href|link)["']?\s*[:=])""",
+    re.IGNORECASE,
+)
+_READS = re.compile(
+    r"""\b(?:cat|head|tail|sed|nl|less)\s|["'](?:path|file|file_?name|file_?path)["']\s*:""",
+    re.IGNORECASE,
+)
 
 
 def begins(text: str) -> int:
@@ -74,7 +81,7 @@ def is_source(member: Interaction, call: Call | None, text: str) -> bool:
     if not sent or _FETCHES.search(sent[0]):
         return False
     kinds = {*identifiers(argument_text(sent[0])).values()}
-    return Kind.PATH in kinds and Kind.URL not in kinds
+    return Kind.URL not in kinds and (Kind.PATH in kinds or _READS.search(sent[0]) is not None)
 
 
 def _tagged(text: str) -> tuple[float, int]:
