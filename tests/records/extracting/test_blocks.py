@@ -78,6 +78,12 @@ def test_a_bracket_alone_is_no_piece() -> None:
     assert not [p for p in blocks(torn.split("\n")) if "]" in p.text or "}" in p.text]
 
 
+def test_what_a_diff_leaves_as_it_is_is_no_change() -> None:
+    same = "".join(f" line {n} of the mill\n" for n in range(40))
+    pieces = cut(f"--- a/mill.py\n+++ b/mill.py\n@@ -1,41 +1,41 @@\n{same}-old\n+new\n")
+    assert [piece.text for piece in pieces] == ["-old\n+new"]
+
+
 # --- programs ---
 
 PROGRAM = """\
@@ -137,7 +143,7 @@ def test_what_a_shell_repeats_of_its_input_is_of_the_command() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["It was too coarse for bread.", "0x00401a2b  c3  ret", "# ground"]
+    "line", ["It was too coarse for bread.", "0x00401a2b  c3  ret", "# ground", "--"]
 )
 def test_not_below_every_line_stands_what_is_of_it(line: str) -> None:
     assert list(Nest.of([line, "    deeper"]).parent) == [-1, -1]

@@ -40,7 +40,7 @@ _CODE = re.compile(
     r"switch|raise|throw|yield|async|await|export|print|echo|#include|#define)\b|@\w|//|/\*|\*/|"
     r"#!|(?:SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|WHERE|GROUP BY|ORDER BY|JOIN|LEFT|INNER|"
     r"WHEN|END|CASE|FROM|WITH|UNION|LIMIT|ELSE|AND|OR|VALUES|HAVING|SET|ON|--)\b|[}\])]+[;,]?\s*\Z)|"
-    r"(?:\t|  )* \*\s(?! )|"  # the stars of a comment, not of a list
+    r"(?:\t|  )* \*\s|"  # the stars of a comment, not of a list
     # One instruction of a disassembly means little without its neighbours.
     r"\s*(?:\.\w{1,12}:)?(?:0x)?[0-9a-f]{5,16}:?(?:\s+<\+\d+>:)?\s+[0-9a-f]{2}|"
     r"(?:=>)?\s*0x[0-9a-f]{4,16}(?: <[^>]{1,80}>)?:\s+[a-z]{2,8}\b|"
@@ -219,7 +219,6 @@ def hunks(lines: Sequence[str]) -> Iterator[Piece]:
 
 def _hunk(held: Sequence[str], owner: Owner) -> Iterator[Piece]:
     """The changed lines; what stands around them unchanged is in the file."""
-    changed = [line for line in held if line[:1] in "+-"]
-    kept = changed if changed else list(held)
-    if kept and not wordless("".join(kept)):
-        yield Piece("\n".join(kept), Form.DIFF, owner if owner.label else None)
+    changed = [line for line in held if line[:1] in ("+", "-")]
+    if not wordless("".join(changed)):
+        yield Piece("\n".join(changed), Form.DIFF, owner if owner.label else None)

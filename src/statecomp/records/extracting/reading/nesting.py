@@ -29,9 +29,10 @@ _IDENTIFIES = re.compile(
 _NAMELESS = re.compile(r"\W*(?:else|try|finally|do|begin|then)?\W*\Z")
 """What names nothing as the head of others."""
 _HEADS_NOTHING = re.compile(
-    r"(?!.*:\Z)\W*(?:0x)?(?=\w*\d)[0-9a-f]{4,16}(?!\w)|.*[a-z][.!?]\Z|\s*(?:#\s|//|/?\*)"
+    r"(?!.*:\Z)\W*(?:0x)?(?=\w*\d)[0-9a-f]{4,16}(?!\w)|.*[a-z][.!?]\Z|\s*(?:#\s|//|/?\*)|"
+    r"[^\w\[({<]*\Z"
 )
-"""An address, a sentence, a comment: what stands deeper below is not of it."""
+"""An address, a sentence, a comment, a rule: what stands deeper below is not of it."""
 
 
 @dataclass(frozen=True, slots=True)
