@@ -127,3 +127,10 @@ def test_an_answer_without_its_request_is_not_called_the_output() -> None:
     asked = "Please provide a valid access token for your account to go on."
     seen = f"[Reply]\n    {asked}\n\n[Leaving the loop]\n\n[Answer of send]\n    {asked}\n"
     assert "; its output:" not in written(step(1, seen=seen), step(2, seen=PADDING)).body
+
+
+def test_a_list_of_things_that_breaks_off_is_not_called_by_its_first() -> None:
+    # The quotation marks in its third field are not escaped, so no JSON goes on behind them.
+    lamps = [{"id": n, "name": f"Lamp {n}", "price": '<b class="x">5</b>'} for n in range(40)]
+    seen = json.dumps(lamps, indent=2).replace('\\"', '"')[:2000]
+    assert not outcome(seen).startswith("Lamp 0")

@@ -47,9 +47,11 @@ def _text(text: str, depth: int, read: bool) -> Iterator[Piece]:
             return
         before, data, after = parted(text)
         if data is not None:
-            yield from chain(
-                _plain(before), _data(data, depth, read), _after(after, data, depth, read)
-            )
+            inside = _data(data, depth, read)
+            if after.strip() and after[0] not in "\r\n":
+                # Data that breaks off in the middle of a line does not say what it all lists.
+                inside = (piece for piece in inside if piece.form is not Form.LIST)
+            yield from chain(_plain(before), inside, _after(after, data, depth, read))
             return
     # Data is read first: its escapes are its own.
     plain = text if isinstance(text, PageText) else unescaped(text)
