@@ -163,6 +163,14 @@ def test_a_refused_span_is_remembered_as_that_very_span(place: Place) -> None:
     assert not any(map(second.refused, (["a"], ["b", "a"], ["ab"], ["a", "b", "c"], [])))
 
 
+def test_why_a_span_was_refused_is_not_written_down(ledger: Ledger) -> None:
+    """It quotes what a model wrote, perhaps a secret with a letter changed."""
+    ledger.commits("t").refuse(["a"], "the summary names 'Zx81kqPw22LM'")
+    rows = ledger._database.look(lambda c: c.execute("SELECT * FROM refused"))
+    assert len(rows) == 1
+    assert "Zx81" not in repr(rows)
+
+
 def test_thousands_of_states_are_looked_up_at_once(place: Place) -> None:
     first, second = place.fresh()
     ids = [f"{number:032x}" for number in range(3000)]
