@@ -23,7 +23,8 @@ MERGED = "[result merged with the first call of this turn]"
 def counted(number: int, table: str, seconds: float, rows: int = 360) -> Interaction:
     """A query that many tables answer in the same words."""
     asked = json.dumps({"query": f"SELECT COUNT(*) AS count FROM mills.{table}"})
-    seen = f"Query done.\nTotal rows: 1\nExecution time: {seconds}s\n\nFirst rows:\nRow 1: {rows}"
+    done = f"Query done.\nTotal rows: 1, returned: 1\nExecution time: {seconds}s"
+    seen = f"{done}\nThe table was read in parts, each once.\n\nFirst rows:\nRow 1: {rows}"
     return step(number, asked, seen, name="run_query")
 
 

@@ -173,9 +173,11 @@ class Draft:
 
     def tell(self, places: Sequence[int], room: int, count: Callable[[str], int]) -> None:
         """Take these units where they fit, also those that are shown of another step."""
+        left = room - self.tokens(count) if places else 0.0
         for place in places:
-            if self._fitting(place, room - self.tokens(count)) <= room - self.tokens(count):
+            if (cost := self._fitting(place, left)) <= left:
                 self._take(place)
+                left -= cost
 
     def shorten(self, room: int, count: Callable[[str], int]) -> None:
         """Give up the last names, and then the last units, where labels made it too long."""

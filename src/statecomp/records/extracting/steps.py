@@ -278,11 +278,12 @@ def _result(step: KnownStep, room: int) -> _Result:
     if step.ending.failed:
         return _Result("failed")
     told = _told(step, room)
-    if step.again:
-        short = told.text.rstrip(":") if len(told.text) <= SHORT else ""
-        return _Result(", ".join(filter(None, (short, f"as at step {step.again}"))))
     whole = len(told.text) * WHOLE > step.length or told.text.endswith(step.size)
-    return told._replace(whole=told.whole or whole)
+    told = told._replace(whole=told.whole or whole)
+    short = told.text.rstrip(":") if len(told.text) <= SHORT else ""
+    if not step.again or (short and told.whole):
+        return told
+    return _Result(", ".join(filter(None, (short, f"as at step {step.again}"))))
 
 
 def _told(step: KnownStep, room: int) -> _Result:
@@ -297,6 +298,8 @@ def _told(step: KnownStep, room: int) -> _Result:
         news = _unsent(text, step.action)
         if news and len(news) <= max(room * 3 // 2, SHORTEST_LINE):
             return _Result(news, whole=text == step.whole)
+    if step.whole and not _unsent(step.whole, step.action):
+        return _Result(sized(step.ending, "as sent"))
     return _Result("", whole=False)
 
 

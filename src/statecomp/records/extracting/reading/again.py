@@ -9,8 +9,9 @@ from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
 from statecomp.records.extracting.units import of_step, parts_of
 
-BRIEF = 40
-"""Characters of an answer that is said in its own words however often it came."""
+BRIEF, SHORT = 40, 400
+"""Characters of an answer that is said in its own words however often it came, and of one that is
+where the other step stands outside the record: who can look it up there seldom does for a line."""
 NEAR = 24
 """How many characters two answers may differ by that may be equal but for how long they took."""
 _TOOK = re.compile(
@@ -25,12 +26,12 @@ def answered_again(span: Sequence[Interaction], situation: Situation) -> Mapping
     That is one that stays as it is, or else the first of the span.  What is replaced together with
     the span is none: each of the two would send its reader to the other.
     """
-    lengths = {place: len(member.observed) for place, member in enumerate(span)}
+    lengths = [size for member in span if (size := len(member.observed)) > SHORT]
     going = {step.id for steps in situation.going for step in steps}
     known: dict[int, int] = {}
     for member in situation.interactions:
         length = len(member.observed)
-        near = any(abs(length - other) <= NEAR for other in lengths.values())
+        near = any(abs(length - other) <= NEAR for other in lengths)
         if near and member.id not in going and (answer := _answer(member)):
             known.setdefault(answer, member.number)
     again: dict[int, int] = {}
