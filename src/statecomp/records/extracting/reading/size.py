@@ -22,11 +22,19 @@ COUNTS, COUNTED = 8, 40
 CUT, ENDS = "cut by the tool", 400
 """What is said of an answer that its tool cut, and where in it that tool tells so."""
 _CUT = re.compile(
-    r"too long to be displayed|truncated version|\[?output (?:was |has been )?truncated|"
+    r"too long to be displayed|is too (?:long|large)\b|truncated version|"
+    r"\[?output (?:was |has been )?truncated|"
     r"\boutput exceeded|\b(?:characters|lines|bytes|tokens) (?:were )?(?:omitted|truncated)\b|"
     r"\[truncated\]|<truncated>",
     re.IGNORECASE,
 )
+_SAVED = re.compile(
+    r"(?:full|whole|complete|entire) (?:output|result|response|content)[^\n]{0,30}? "
+    r"(?:saved|written|stored)[^\n]{0,20}? ?(?:to|at|in)(?: the)?(?: file)?:? "
+    r"[\"'`]?((?:~|\.{0,2})/[^\s\"'`)<]+)",
+    re.IGNORECASE,
+)
+"""Where a tool put all of what it cut."""
 
 
 def words_of_answer(payload: Payload) -> str:
@@ -88,6 +96,8 @@ def _size(payload: Payload) -> str:
     size = _counted(lines, "line") if characters < WIDE * lines else f"{characters:,} characters"
     # One who counts what is left of a file must not take it for the file.
     ends = f"{payload.body[:ENDS]}\n{payload.body[-ENDS:]}"
+    if saved := _SAVED.search(ends):
+        return f"{size}; {CUT}, all of it in {saved[1].rstrip('.')}"
     return f"{size}; {CUT}" if _CUT.search(ends) else size
 
 
