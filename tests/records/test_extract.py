@@ -60,8 +60,9 @@ def test_every_step_says_what_was_done_and_how_it_ended() -> None:
 def test_a_failure_keeps_its_cause_and_whether_a_retry_worked() -> None:
     trace = "Traceback (most recent call last):\n  File \"a.py\", line 3\nKeyError: 'cells'"
     record = summary(step(1, seen=PADDING), step(2, seen=trace), step(3, seen=PADDING + "\nfine"))
-    assert record.failures[0] == "2: KeyError: 'cells' (the same call went through at 3)"
-    assert record.facts[1] == "2. run {} -> failed"
+    assert record.facts[1] == (
+        "2. run {} -> failed at line 3 of a.py: KeyError: 'cells'; the same call went through at 3"
+    )
     assert not record.unresolved
 
 
@@ -89,13 +90,13 @@ def test_a_value_under_a_label_in_the_users_words_comes_first() -> None:
 
 def test_nobody_knows_whether_a_failure_without_a_later_success_still_matters() -> None:
     record = summary(step(1, seen=PADDING), step(2, seen="bash: javac: command not found"))
-    assert record.failures == ("2: bash: javac: command not found",)
+    assert record.facts[1] == "2. run {} -> failed: bash: javac: command not found"
     assert record.unresolved == ()
 
 
 def test_an_observation_marked_as_error_is_a_failure_whatever_it_says() -> None:
     record = summary(step(1, seen="quota used up", is_error=True), step(2, seen=PADDING, name="x"))
-    assert record.failures == ("1: quota used up",)
+    assert record.facts[0] == "1. run {} -> failed: quota used up"
 
 
 def test_identifiers_come_with_their_keys() -> None:

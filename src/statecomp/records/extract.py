@@ -19,6 +19,7 @@ from statecomp.records.extracting.order.foremost import (
     kin_across,
 )
 from statecomp.records.extracting.order.ranking import Setting, likelihood
+from statecomp.records.extracting.order.unsaid import unsaid
 from statecomp.records.extracting.order.valued import later_values, outdated
 from statecomp.records.extracting.pieces import Form, Owner
 from statecomp.records.extracting.reading.again import answered_again
@@ -27,7 +28,7 @@ from statecomp.records.extracting.reading.lasting import lasting, overwritten
 from statecomp.records.extracting.reading.misleading import binding, misleads
 from statecomp.records.extracting.reading.short import whole_answers
 from statecomp.records.extracting.showing.totals import UnitTotals
-from statecomp.records.extracting.steps import KnownStep, Outline, outline, steps_of
+from statecomp.records.extracting.steps import KnownStep, outline, steps_of
 from statecomp.records.extracting.units import Place, Unit, parts_of, units_of
 from statecomp.records.extracting.unread import unread
 from statecomp.records.inventory import Name, inventory, worth
@@ -41,8 +42,6 @@ STEP_TOKENS = 15
 """What one more step adds to the least a summary may have."""
 LINE_TOKENS = 45
 """What one step's own line may take whatever the room: it is what readers find their way by."""
-CERTAIN = 16
-"""Characters of a value without blanks that is the same wherever it stands."""
 LIKE = 4.0
 """So many things of a kind in one answer are as likely as they look; of a list of fifty the
 fortieth is seldom the one."""
@@ -128,7 +127,7 @@ class ExtractiveSummarizer:
         told = replace(told, locations=unread(span, situation))
         # What was left out because it says nothing, or too much, was there all the same.
         totals = UnitTotals.of(seen, [step.length for step in steps], whole_answers(span))
-        fresh = _unsaid(chances, units, told, steps)
+        fresh = unsaid(chances, units, told, steps)
         across = kin_across(units, fresh, [words_of_call(member) for member in span])
         fresh, chances = levelled(fresh, across), levelled(chances, across)
         numbers = [step.number for step in steps]
@@ -219,19 +218,6 @@ class ExtractiveSummarizer:
         return min(self.count(missing), room // 4)
 
 
-def _unsaid(
-    chances: Sequence[float], units: Sequence[Unit], told: Outline, steps: Sequence[KnownStep]
-) -> list[float]:
-    """The chances of what the lines of the steps do not say already."""
-    shown = {
-        place: f"{line} {steps[place].ending.cause} " for place, line in told.lines if place >= 0
-    }
-    return [
-        0.0 if said_by(shown.get(unit.step, ""), unit) else chance
-        for unit, chance in zip(units, chances, strict=True)
-    ]
-
-
 def likeliest(
     units: Sequence[Unit], chances: Sequence[float], answers: Container[tuple[int, int]]
 ) -> list[int]:
@@ -247,9 +233,10 @@ def likeliest(
 
 
 def _came_to_nothing(unit: Unit, steps: Sequence[KnownStep]) -> bool:
-    """Whether it is a part of a program that failed."""
-    written = unit.place is Place.CALL and unit.form is Form.CODE
-    return written and steps[unit.step].ending.failed
+    """Whether it is of a program that failed, or of a text that was sent in vain."""
+    written = unit.place is Place.CALL and unit.form is not Form.FIELD
+    step = steps[unit.step]
+    return written and step.ending.failed and not step.below  # of several calls some went well
 
 
 def _worth_listing(names: Sequence[Name], steps: Sequence[KnownStep]) -> list[Name]:
@@ -259,23 +246,6 @@ def _worth_listing(names: Sequence[Name], steps: Sequence[KnownStep]) -> list[Na
         for name in names
         if worth(name) * NAMED >= CARRIED and not steps[name.step].ending.failed
     ]
-
-
-def said_by(line: str, unit: Unit) -> bool:
-    """Whether a step's own line says it already: its result, or the value of an argument."""
-    text = unit.text
-    key, _, value = text.partition(": ")
-    if unit.place is Place.CALL:
-        line += line.replace("; ", " ")  # commands stand apart in it
-    if unit.form is Form.FIELD and value and f'"{key}": "{value}"' in line:
-        return True
-    if unit.place is Place.CALL and unit.form is Form.FIELD:
-        text = value
-    elif unit.form is Form.FIELD and len(value) >= CERTAIN and " " not in value and value in line:
-        return True  # what was asked for by its id or its path is told by the call
-    return any(f" {text}{end}" in line for end in (" ", ", ", "; ", "\n")) or (
-        f'"{text}"' in line or f": {text}}}" in line
-    )
 
 
 def with_rows(chances: Sequence[float], units: Sequence[Unit], steps: int) -> list[float]:

@@ -48,6 +48,8 @@ _ENTRY_NUMBER = re.compile(
     r"\b\d+ x (?=\S)|"
     r"(?:-> |\(|-> ok, |file of )[\d,]+ (?:lines?|characters|fields?|things?)(?=[);\n]|\Z)|"
     r"(?:-> |\(|: )lines \d+-\d+(?: of \d+)?(?=[);\n]|\Z)|\band \d+ more\b|"
+    # How long a program is.
+    r"\b\d+ lines(?=, \"|, with |, beginning \"|\])|"
     # Half of a long word, which dots end.
     r"\S{60,} \.\.\."
 )

@@ -85,7 +85,7 @@ def test_what_a_deadline_ended_did_not_go_through() -> None:
     late = json.dumps({"stdout": None, "stderr": None, "returncode": None, "timed_out": True})
     record = written(command(6, "./x", refused), command(8, "./x", late), step(9, seen=PADDING))
     assert heads(record)[1].endswith("-> timed out")
-    assert record.failures == ("6: sh: x: Permission denied",)
+    assert heads(record)[0].endswith("-> failed: sh: x: Permission denied")
 
 
 def test_an_empty_screen_of_a_terminal_is_no_output() -> None:
@@ -140,7 +140,7 @@ def test_the_cause_of_a_refused_edit_is_its_error_and_no_order() -> None:
         "carefully and then retry editing the file.\n\nERRORS:\n- E999 SyntaxError: invalid syntax"
     )
     record = written(step(14, '{"edit": 1}', seen, name="edit"), step(15, seen=PADDING))
-    assert record.failures == ("14: E999 SyntaxError: invalid syntax",)
+    assert "-> failed: E999 SyntaxError: invalid syntax" in heads(record)[0]
 
 
 def test_names_that_only_a_refused_call_showed_are_not_listed() -> None:

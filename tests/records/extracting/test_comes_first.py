@@ -86,14 +86,13 @@ def counting(number: int, name: str, valid: int) -> Interaction:
     return step(number, json.dumps({"code": program}), seen, name="python")
 
 
-def test_a_step_much_like_the_one_before_says_what_differs_and_what_it_came_to() -> None:
+def test_a_program_much_like_the_one_before_says_whose_it_is_and_what_it_came_to() -> None:
     span = [counting(107, "Juhl", 33), counting(108, "Hollis", 19), counting(109, "Quist", 41)]
     asked = user("Survey the offices.")
     record = written(
         *span, before=[asked, Summary("s", (), 0, "- 105. count of Quist: 44 valid", (), 0, 0)]
     )
     (entry,) = [fact for fact in record.facts if fact.startswith("109.")]
-    assert "much like step 108, but" in entry
     assert "recount Quist" in entry
     assert "count of Quist: 41 valid" in entry
 
@@ -105,8 +104,8 @@ def test_a_long_line_that_changed_is_told_by_its_changed_words() -> None:
         for n, limit in ((1, "30"), (2, "45"))
     )
     line = written(first, second).facts[1].split("\n")[0]
-    assert "much like step 1, but" in line
-    assert "--limit 45" in line
+    assert "as at step 1, but without: ... --limit 30 --" in line
+    assert "with: ... --limit 45 --" in line
 
 
 # --- corrections ---

@@ -43,7 +43,7 @@ def test_another_command_of_the_same_tool_is_no_recovery() -> None:
         command(2, "file mail.pdf", "mail.pdf: PDF document, version 1.7"),
         command(3, "ls", PADDING),
     )
-    assert record.failures == ("1: bash: line 1: pdftotext: command not found",)
+    assert heads(record)[0].endswith("-> failed: bash: line 1: pdftotext: command not found")
     assert record.unresolved == ()
 
 
@@ -100,7 +100,7 @@ def test_each_of_several_calls_has_its_own_outcome() -> None:
 def test_the_cause_of_a_failure_is_its_error_line() -> None:
     seen = "Reading package lists...\nBuilding dependency tree...\nE: Package 'x' has no candidate"
     record = written(step(1, seen=seen, is_error=True), step(2, seen=PADDING))
-    assert record.failures[0].startswith("1: E: Package 'x' has no candidate")
+    assert "-> failed: E: Package 'x' has no candidate" in heads(record)[0]
 
 
 # --- the agent's own words ---

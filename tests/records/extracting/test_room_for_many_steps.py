@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from statecomp.history.interaction import Call
-from statecomp.records.extract import STEPS, said_by, waning
+from statecomp.records.extract import STEPS, waning
 from statecomp.records.extracting.arguments import thoughts_of
+from statecomp.records.extracting.order.unsaid import said_by
 from statecomp.records.extracting.reading.misleading import misleads
 from statecomp.records.extracting.reading.page import place_of
 from statecomp.records.extracting.units import Place, units_of

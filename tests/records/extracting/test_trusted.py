@@ -245,7 +245,7 @@ def test_the_cause_of_a_refusal_is_what_was_wrong_and_no_order_to_the_reader() -
     }
     seen = json.dumps({"execution_result": {**error, "status_code": 422}})
     record = written(step(1, seen=seen), step(2, seen=PADDING))
-    assert record.failures[0].startswith("1: Grain refused; No rye since July")
+    assert "-> failed: Grain refused; No rye since July" in record.facts[0]
 
 
 def test_an_underlined_title_ends_the_section_before_it() -> None:

@@ -160,7 +160,7 @@ def test_a_program_sent_again_with_others_between_says_what_changed() -> None:
     again = json.dumps({"code": "\n".join([*lines[:15], "stop(wheel)", *lines[15:]])})
     others = [command(n, f"ls /srv/{n}", f"mill_{n}") for n in (2, 3)]
     record = written(step(1, sent, "A"), *others, step(4, again, "B"))
-    assert "much like step 1, but stop(wheel)" in entry(4, record)
+    assert "as at step 1, but with: stop(wheel)" in entry(4, record)
 
 
 def test_of_a_long_message_whole_sentences_stand_from_its_beginning() -> None:

@@ -41,9 +41,8 @@ def lines_with(text: str, record: Record) -> list[str]:
 )
 def test_a_read_that_succeeded_is_not_called_failed(seen: str) -> None:
     record = written(step(1, '{"path": "docs/errors.md"}', seen, name="read_file"))
-    assert not record.failures
     assert not record.unresolved
-    assert "failed" not in record.facts[0].replace("A failed payment", "")
+    assert "-> failed" not in record.facts[0].replace("A failed payment", "")
 
 
 def test_a_status_stands_above_the_words_of_the_output() -> None:
@@ -51,7 +50,7 @@ def test_a_status_stands_above_the_words_of_the_output() -> None:
     ill = '{"stdout": "all fine", "stderr": "", "returncode": 3}'
     span = (step(1, seen=well), step(2, seen=ill, name="other"), step(3, seen=PADDING))
     record = written(*span)
-    assert [line[:2] for line in record.failures] == ["2:"]
+    assert ["-> failed" in fact for fact in record.facts] == [False, True, False]
 
 
 @pytest.mark.parametrize(
@@ -68,8 +67,7 @@ def test_a_status_that_answers_a_question_is_no_failure(
 ) -> None:
     answer = json.dumps({"stdout": seen, "stderr": "", "returncode": 1})
     record = written(step(1, json.dumps({"command": command}), answer), step(2, seen=PADDING))
-    assert bool(record.failures) == failed
-    assert ("failed" in record.facts[0]) == failed
+    assert ("-> failed" in record.facts[0]) == failed
 
 
 def test_a_test_run_keeps_its_verdict() -> None:
@@ -80,14 +78,18 @@ def test_a_test_run_keeps_its_verdict() -> None:
 
 def test_a_failure_that_the_same_call_overcame_says_so() -> None:
     failing = step(1, seen=f"Error: no such table: orders\n{PADDING}")
-    assert written(failing).failures == ("1: Error: no such table: orders",)
-    (told,) = written(failing, after=[step(2, seen="3 rows")]).failures
-    assert told.endswith("(the same call went through at 2)")
+    assert "-> failed: Error: no such table: orders; from its output:" in written(failing).facts[0]
+    (told,) = written(failing, after=[step(2, seen="3 rows")]).facts
+    assert "orders; the same call went through at 2; from its output:" in told
 
 
 def test_a_cause_that_several_steps_met_is_told_once() -> None:
-    failing = [step(n, seen=f"Error: quota used up\n{PADDING}", name=f"t{n}") for n in (1, 2, 3)]
-    assert written(*failing).failures == ("1: Error: quota used up (again at 2, 3)",)
+    failing = [
+        step(n, seen=f"Error: the quota is used up\n{PADDING}", name=f"t{n}") for n in (1, 2, 3)
+    ]
+    first, *others = [fact.partition(" -> ")[2] for fact in written(*failing).facts]
+    assert first.startswith("failed: Error: the quota is used up")
+    assert all(other.startswith("failed as at step 1") for other in others)
 
 
 def test_a_step_that_says_it_went_well_is_shown_so() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from statecomp.history.given import NotGiven, given
 from statecomp.history.interaction import Call
 from statecomp.records.extracting.decode import Json, decoded
-from statecomp.records.extracting.pieces import FENCED, in_a_row, one_line
+from statecomp.records.extracting.pieces import FENCED, one_line
 
 
 def arguments_of(call: Call) -> dict[str, object]:
@@ -62,11 +62,17 @@ def target_of(arguments: Mapping[str, object]) -> str:
 
 
 def pairs_of(call: Call) -> dict[str, str]:
-    """The arguments as names and values, those inside others by the names on the way."""
+    """The arguments as names and values, those inside others by the names on the way.
+
+    Texts keep their lines.
+    """
     given = arguments_of(call)
     if acts := acts_of(call):
         return acts  # what else such a call says is what the agent thought of it
-    pairs = dict(pairs_in(given, ""))
+    pairs: dict[str, str] = {}
+    for name, value in pairs_in(given, ""):
+        # Two that are called alike, in two places, are both told.
+        pairs[name] = f"{pairs[name]}, {value}" if pairs.get(name, value) != value else value
     if "content" in pairs and "sha" in pairs:
         # What is written over is named by its old hash.
         first = {"path": pairs["path"]} if "path" in pairs else {}
@@ -84,7 +90,7 @@ def pairs_in(value: object, name: str) -> Iterator[tuple[str, str]]:
     elif isinstance(value, list) and not any(isinstance(inner, dict | list) for inner in value):
         yield name, one_line(", ".join(map(str, value)))
     elif isinstance(value, str):
-        yield name, in_a_row(value) if name in RUN_KEYS else one_line(value)
+        yield name, value
     else:
         yield name, json.dumps(value, ensure_ascii=False)
 

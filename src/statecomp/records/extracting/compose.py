@@ -79,7 +79,6 @@ def composed(
         constraints=entries.get("constraints", ()),
         locations=(*outline.locations, *entries.get("locations", ())),
         conclusions=entries.get("conclusions", ()),
-        failures=outline.failures,
         unresolved=entries.get("unresolved", ()),
     )
 

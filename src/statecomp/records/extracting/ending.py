@@ -10,8 +10,10 @@ from statecomp.history.interaction import Interaction
 from statecomp.history.text import argument_text
 from statecomp.records.extracting.code import is_code
 from statecomp.records.extracting.decode import Json, decoded
-from statecomp.records.extracting.pieces import one_line
+from statecomp.records.extracting.pieces import cut_off, one_line, shortened
+from statecomp.records.extracting.reading.faults import ProgramFault, fault_in, pointed_at
 from statecomp.records.extracting.reading.noise import orders, telling, unprompted
+from statecomp.records.extracting.reading.programs import program_of
 from statecomp.records.extracting.units import of_step, parts_of
 from statecomp.records.extracting.unwrap import Payload
 
@@ -71,7 +73,8 @@ class Ending:
     """How a call ended; `cause` where it failed, `verdict` where a test or a build gave one.
 
     `well` means that its status or its flag says so; `said` are its words where it has neither and
-    they are those of an error.
+    they are those of an error; `printed` is what a program had printed that failed, if it is short,
+    and `shortly` its cause without the line it failed at.
     """
 
     failed: bool = False
@@ -79,6 +82,18 @@ class Ending:
     cause: str = ""
     verdict: str = ""
     said: str = ""
+    printed: str = ""
+
+    shortly: str = ""
+
+    def told(self, room: int = CAUSE_CHARS) -> str:
+        """That it failed, and where and why."""
+        cause = (
+            self.cause if len(self.cause) <= room else shortened(self.shortly or self.cause, room)
+        )
+        beside = f"; it printed: {self.printed}" if self.printed else ""
+        at = "" if cause.startswith("at line ") else ":"
+        return f"failed{at} {cause}{beside}" if cause else "failed"
 
 
 _COMPARES = re.compile(r"(?:\A|[;&|\n]|: )\s*(?:diff|cmp|[ef]?grep|rg)\s[^;&|\n]*\s*\Z")
@@ -89,9 +104,10 @@ _TROUBLE = re.compile(r"^(?:diff|cmp|[ef]?grep|rg): ", re.MULTILINE)
 def endings_of(member: Interaction) -> Sequence[Ending]:
     """The ending of each answer of a step."""
     payloads = parts_of(member).payloads
+    program = program_of(member)
     if len(payloads) == 1 and _answers_by_status(member, payloads[0]):
-        return [_ending(replace(payloads[0], ended=None))]
-    return [_ending(payload) for payload in payloads]
+        return [_ending(replace(payloads[0], ended=None), program)]
+    return [_ending(payload, program) for payload in payloads]
 
 
 def _answers_by_status(member: Interaction, payload: Payload) -> bool:
@@ -107,7 +123,7 @@ def ending_of(member: Interaction) -> Ending:
     each = endings_of(member)
     verdict = next((one.verdict for one in reversed(each) if one.verdict), "")
     if bad := [one for one in each if one.failed]:
-        return Ending(failed=True, cause=bad[-1].cause or verdict, verdict=verdict)
+        return replace(bad[-1], cause=bad[-1].cause or verdict, verdict=verdict)
     said = next((one.said for one in reversed(each) if one.said), "")
     return Ending(well=any(one.well for one in each), verdict=verdict, said=said)
 
@@ -115,12 +131,20 @@ def ending_of(member: Interaction) -> Ending:
 LATE = "timed out"
 
 
-def _ending(payload: Payload) -> Ending:
+def _ending(payload: Payload, program: str) -> Ending:
     verdict = _verdict(payload)
     if payload.late:
         return Ending(verdict=LATE, said=LATE)
-    if _failed(payload):
-        return Ending(failed=True, cause=_cause(payload) or verdict, verdict=verdict)
+    fault = fault_in(payload.text, program)
+    if _failed(payload) or (fault and fault.ended and payload.ended is None):
+        fault = fault or ProgramFault(_cause(payload) or verdict)
+        return Ending(
+            failed=True,
+            cause=fault.why,
+            verdict=verdict,
+            printed=fault.printed,
+            shortly=fault.shortly,
+        )
     if payload.ended:
         # A pipe ends well whatever its first command says.
         lost = [line for line in payload.text.split("\n")[:3] if _ANYWHERE.search(line)]
@@ -128,7 +152,9 @@ def _ending(payload: Payload) -> Ending:
             # A delivery that went well may bring an error: its own words are shown, not "ok".
             lost = [next(line for line in _ends(payload.text) if _LOST.match(line))]
         return Ending(
-            well=not lost, verdict=verdict, said=_bounded(one_line(lost[0])) if lost else ""
+            well=not lost,
+            verdict=verdict,
+            said=cut_off(one_line(lost[0]), CAUSE_CHARS) if lost else "",
         )
     return Ending(verdict=verdict, said="" if verdict else _said(payload.text))
 
@@ -147,7 +173,7 @@ def _said(text: str) -> str:
     """The words of a short output that tell of an error: what was raised, and the last of them."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     if lines and _ACTION.match(lines[0]):
-        return _bounded(one_line(lines[0]))  # of a page, which stands below it
+        return cut_off(one_line(lines[0]), CAUSE_CHARS)  # of a page, which stands below it
     if not lines or is_code(lines):
         return ""
     # In a longer one the words mean little, but for its last.
@@ -162,7 +188,7 @@ def _said(text: str) -> str:
         and not orders(line[:400])
     ]
     raised = [line for line in told if _RAISED.match(line)]
-    return _bounded("; ".join(dict.fromkeys((*raised[-1:], *told[-1:]))))
+    return cut_off("; ".join(dict.fromkeys((*raised[-1:], *told[-1:]))), CAUSE_CHARS)
 
 
 def _failed(payload: Payload) -> bool:
@@ -208,8 +234,9 @@ def _cause(payload: Payload) -> str:
         # What was wrong stands below.
         below = lines[lines.index(found[-1]) + 1 :][:1]
         found = [*found[:-1], " ".join((found[-1], *below))]
-    cause = "; ".join(one_line(line).lstrip("-* ").rstrip(";") for line in found)
-    return _bounded(unprompted(cause) or cause)
+    pointed = [f"at `{line}`" for line in pointed_at(text.split("\n"), found[-1])] if found else ()
+    cause = "; ".join(one_line(line).lstrip("-* ").rstrip(";") for line in (*found, *pointed))
+    return cut_off(unprompted(cause) or cause, CAUSE_CHARS)
 
 
 def _closing(text: str) -> list[str]:
@@ -239,12 +266,6 @@ def _messages(body: Json, depth: int) -> Iterator[str]:
             if key in ("message", "error", "detail", "reason") and isinstance(value, str):
                 yield value
             yield from _messages(value, depth - 1)
-
-
-def _bounded(text: str) -> str:
-    if len(text) <= CAUSE_CHARS:
-        return text
-    return f"{text[:CAUSE_CHARS].rpartition(' ')[0] or text[:CAUSE_CHARS]} ..."
 
 
 def _verdict(payload: Payload) -> str:

@@ -168,7 +168,14 @@ def begun(text: str, limit: int) -> str:
         if len(whole) + len(sentence) >= limit:
             break
         whole = f"{whole} {sentence}".lstrip()
-    return f"{whole or text[:limit].rpartition(' ')[0] or text[:limit]} ..."
+    return f"{whole} ..." if whole else cut_off(text, limit)
+
+
+def cut_off(text: str, limit: int) -> str:
+    """The text, or its first words and dots: half a name is another name."""
+    if len(text) <= limit:
+        return text
+    return f"{(text[:limit].rpartition(' ')[0] or text[:limit]).rstrip(' ,;')} ..."
 
 
 def shortened(text: str, limit: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from types import MappingProxyType
 from typing import NamedTuple
@@ -18,10 +18,12 @@ from statecomp.records.extracting.reading.actions import (
     LONGEST_LINE,
     MESSAGE,
     SHORTEST_LINE,
+    Action,
     CallLine,
     action_of,
     actions_of,
     calls_of,
+    fitting,
     sized,
 )
 from statecomp.records.extracting.reading.calls import same
@@ -37,13 +39,16 @@ from statecomp.records.extracting.reading.size import (
 from statecomp.records.extracting.units import Place, Unit, of_step, parts_of
 from statecomp.records.record import Record
 
-_DIGITS = re.compile(r"\d+")
+_LINE, _DIGITS = re.compile(r"\bline \d+"), re.compile(r"\d+")
+AS_AT = 30
+"""Characters of a failure that is told again rather than by its first step."""
 SHORT = 60
 """Characters of a result that is said at every step that came to it."""
 WHOLE = 1.4
 """How many times longer than what is said of it an answer may be that counts as said."""
-SHARE = 0.75
-"""How much of the room the steps' own lines may take; the rest is for units."""
+SHARE, MOST = 0.75, 0.95
+"""How much of the room the steps' own lines may take, and with why some of them failed; the rest is
+for units."""
 SPELLED, FEW, SAMPLE = 12, 4, 24
 """Characters of a line that nobody writes twice by chance; so many lines are asked for, and no
 more than a sample of many."""
@@ -55,16 +60,15 @@ RETRIES = 6
 class KnownStep:
     """What is known of one interaction before any line is written.
 
-    `below` tells the calls of one step apart; `head` is what the step and those after it share;
-    `went_through_at` is the later step that sent the same call and did not fail.  `size` says how
-    much was answered, `length` in characters; `words` are those of a short answer, and of `results`
-    the `whole` is all of it.  `again` is the step that was answered the same; `guessed` quotes
-    where its amounts were made up.
+    `below` tells the calls of one step apart; `went_through_at` is the later step that sent the
+    same call and did not fail.  `size` says how much was answered, `length` in characters; `words`
+    are those of a short answer, and of `results` the `whole` is all of it.  `again` is the step
+    that was answered the same; `guessed` quotes where its amounts were made up.
     """
 
     number: int
     kind: str
-    action: str
+    action: Action
     ending: Ending
     size: str
     length: int = 0
@@ -72,7 +76,6 @@ class KnownStep:
     results: tuple[str, ...] = ()
     whole: str = ""
     below: tuple[CallLine, ...] = ()
-    head: str = ""
     again: int = 0
     guessed: Guess = NO_GUESS
     went_through_at: int = 0
@@ -88,16 +91,11 @@ class Outline:
 
     lines: tuple[tuple[int, str], ...]
     bare: frozenset[tuple[int, int]] = frozenset()
-    failures: tuple[str, ...] = ()
     locations: tuple[str, ...] = ()
 
     @property
     def record(self) -> Record:
-        return Record(
-            facts=tuple(line for _, line in self.lines),
-            locations=self.locations,
-            failures=self.failures,
-        )
+        return Record(facts=tuple(line for _, line in self.lines), locations=self.locations)
 
 
 def steps_of(
@@ -129,7 +127,7 @@ def steps_of(
         KnownStep(
             number=member.number,
             kind=_kind(member),
-            action=actions[place].text,
+            action=actions[place],
             ending=endings[place],
             size="".join(_sized(sizes[place].told, member, actions[place].text, told[place])),
             length=lengths[place],
@@ -137,7 +135,6 @@ def steps_of(
             results=tuple(filter(None, (*shown_at[place], *results[place].texts))),
             whole=results[place].whole,
             below=calls_of(member),
-            head=actions[place].head,
             again=again.get(place, 0),
             guessed=NO_GUESS if endings[place].failed else guessed_in(member),
             went_through_at=_success(place, known, endings),
@@ -212,32 +209,49 @@ def outline(steps: Sequence[KnownStep], room: int, count: Callable[[str], int]) 
     """A line for each step, as long as the room allows; in the worst case one for several."""
     limit = max(SHORTEST_LINE, min(LONGEST_LINE, int(room * 4 * SHARE) // max(1, len(steps))))
     told = _written(steps, limit)
-    while count("\n".join(told.record.facts)) > room * SHARE and limit > SHORTEST_LINE:
+    causes = {step.ending.told(CAUSE_CHARS) for step in steps if step.ending.failed}
+    most = min(room * MOST, room * SHARE + count("\n".join(causes)))
+    while count("\n".join(told.record.facts)) > most and limit > SHORTEST_LINE:
         limit = max(SHORTEST_LINE, limit * 3 // 4)
         told = _written(steps, limit)
-    while count(told.record.body) > room and len(told.failures) > 1:
-        told = replace(told, failures=told.failures[1:])
     return told if count(told.record.body) <= room else _merged(steps, room, count)
 
 
 def _written(steps: Sequence[KnownStep], limit: int) -> Outline:
     lines: list[tuple[int, str]] = []
     bare: set[tuple[int, int]] = set()
+    met: dict[str, int] = {}
     for place, step in enumerate(steps):
-        if step.head:
-            lines.append((-1, step.head))
+        if step.action.head:
+            lines.append((-1, step.action.head))
         result = _result(step, limit)
-        lines.append((place, _fact(step, limit, _ended(step, result))))
+        ended = _ended(step, result)
+        if step.ending.failed:
+            ended = _failed(step, ended, met)
+        lines.append((place, _fact(step, limit, ended)))
         bare.update((place, call) for call, line in enumerate(step.below) if line.bare)
         if not (_apart(step) or _tells(step, result)):
             bare.add((place, 0))
-    failed = [step for step in steps if step.ending.failed]
-    return Outline(tuple(lines), frozenset(bare), failures=tuple(_failures(failed, limit)))
+    return Outline(tuple(lines), frozenset(bare))
+
+
+def _failed(step: KnownStep, ended: str, met: dict[str, int]) -> str:
+    """How a step failed, a cause that was `met` before by the step that met it first."""
+    # The same error at another line of a shell, or of a number that the call names, is the same.
+    named = {*_DIGITS.findall(step.action.text)}
+    cause = _LINE.sub("line", ended)
+    cause = _DIGITS.sub(lambda found: "" if found[0] in named else found[0], cause)
+    first = met.setdefault(cause, step.number)
+    told = ended if first == step.number or len(ended) < AS_AT else f"failed as at step {first}"
+    again = step.went_through_at
+    return f"{told}; the same call went through at {again}" if again else told
 
 
 def _fact(step: KnownStep, limit: int, ended: str) -> str:
-    cut = begun if step.action.startswith(MESSAGE) else shortened
-    line = f"{step.number}. {cut(step.action, max(limit - len(ended), limit // 2))}"
+    left = limit if limit == LONGEST_LINE else max(limit - len(ended), limit // 2)
+    message = step.action.text.startswith(MESSAGE)
+    line = begun(step.action.text, left) if message else fitting(step.action, left)
+    line = f"{step.number}. {line}"
     told = f"{line} -> {ended}" if ended else line
     told = "; ".join(filter(None, (told, step.guessed.beside(told))))
     return "\n  ".join((told, *(line.text for line in step.below)))
@@ -276,7 +290,7 @@ def _result(step: KnownStep, room: int) -> _Result:
     if _apart(step):
         return _Result("")
     if step.ending.failed:
-        return _Result("failed")
+        return _Result(step.ending.told(max(2 * room, CAUSE_CHARS)))
     told = _told(step, room)
     whole = len(told.text) * WHOLE > step.length or told.text.endswith(step.size)
     told = told._replace(whole=told.whole or whole)
@@ -295,10 +309,10 @@ def _told(step: KnownStep, room: int) -> _Result:
     # Where all that was answered is a few words, no part of them stands for it; data is named.
     told = "" if "{" in step.words else step.words
     for text in filter(None, (told, *step.results, step.words)):
-        news = _unsent(text, step.action)
+        news = _unsent(text, step.action.text)
         if news and len(news) <= max(room * 3 // 2, SHORTEST_LINE):
             return _Result(news, whole=text == step.whole)
-    if step.whole and not _unsent(step.whole, step.action):
+    if step.whole and not _unsent(step.whole, step.action.text):
         return _Result(sized(step.ending, "as sent"))
     return _Result("", whole=False)
 
@@ -306,24 +320,6 @@ def _told(step: KnownStep, room: int) -> _Result:
 def _unsent(result: str, action: str) -> str:
     """A result without the arguments it repeats."""
     return "; ".join(part for part in result.split("; ") if ": " not in part or part not in action)
-
-
-def _failures(failed: Sequence[KnownStep], limit: int) -> Iterator[str]:
-    """Each cause once, with the steps that met it."""
-    causes: dict[str, list[KnownStep]] = {}
-    for step in failed:
-        if step.ending.cause:
-            cause = shortened(step.ending.cause, max(limit, CAUSE_CHARS))
-            # The same error at another line of a shell is the same.
-            causes.setdefault(_DIGITS.sub("0", cause), []).append(step)
-    for first, *others in causes.values():
-        cause = shortened(first.ending.cause, max(limit, CAUSE_CHARS))
-        notes = []
-        if others:
-            notes.append(f"again at {', '.join(str(step.number) for step in others)}")
-        if (others or [first])[-1].went_through_at:
-            notes.append(f"the same call went through at {(others or [first])[-1].went_through_at}")
-        yield f"{first.number}: {cause}" + (f" ({'; '.join(notes)})" if notes else "")
 
 
 def _merged(steps: Sequence[KnownStep], room: int, count: Callable[[str], int]) -> Outline:

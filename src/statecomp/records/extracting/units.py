@@ -322,7 +322,7 @@ def _sent(call: Call) -> Iterator[Piece]:
         if len(text) <= ARGUMENT and "\n" not in text.strip():
             for name, plain in pairs_in(value, key):
                 if not wordless(plain):
-                    yield Piece(f"{name}: {plain}", Form.FIELD, None)
+                    yield Piece(f"{name}: {one_line(plain)}", Form.FIELD, None)
         else:
             yield from _owned(cut(value, 1), owner)
 

@@ -3,29 +3,46 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from statecomp.history.interaction import Call, Interaction
 from statecomp.history.text import argument_text
-from statecomp.records.extracting.arguments import pairs_of
-from statecomp.records.extracting.pieces import FENCED, shortened
+from statecomp.records.extracting.arguments import RUN_KEYS, pairs_of
+from statecomp.records.extracting.lengthy import briefly
+from statecomp.records.extracting.pieces import FENCED, LONGEST, in_a_row, one_line, shortened
+from statecomp.records.extracting.reading.programs import described
 from statecomp.records.extracting.units import of_step
 
-NEARLY, ALIKE = 0.8, 0.5
-"""The share of words that two calls of one kind have in common: nearly the same, a version."""
+ALIKE = 0.5
+"""The share of words that two calls of one kind have in common that are versions of one program."""
 VALUE = 120
-"""Characters of a value beside others; the two ends of a longer one are shown."""
+"""Characters of a value beside others; of a longer one its two ends are shown, or what it is."""
 LONG = 150
 """Characters of an argument that is a program or a text."""
-CHANGED, SHOWN = 60, 2
-"""Characters of a changed line of a program, and how many such lines are shown."""
+COMMON = 28
+"""Characters of the arguments that two calls share which differ in the others only."""
+APART = 240
+"""Characters of the lines that tell two programs apart; of two with more each is told alone."""
 
 
-def as_text(pairs: Mapping[str, str]) -> str:
+def as_text(pairs: Mapping[str, str], longest: int = VALUE) -> str:
     """Arguments on one line, short ones first: a long one must not hide the others."""
     ordered = sorted(pairs.items(), key=lambda pair: len(pair[1]) > VALUE)
-    return "; ".join(f"{key}: {shortened(value, VALUE)}" for key, value in ordered)
+    return "; ".join(f"{key}: {_valued(key, value, longest)}" for key, value in ordered)
+
+
+def flat(key: str, value: str) -> str:
+    """An argument on one line, commands apart from each other."""
+    return briefly(in_a_row(value) if key in RUN_KEYS else one_line(value), LONGEST)
+
+
+def _valued(key: str, value: str, longest: int) -> str:
+    plain = flat(key, value)
+    if len(plain) <= longest or " " not in plain:
+        return plain  # half a path leads elsewhere
+    return described(value, runs=key in RUN_KEYS) or shortened(plain, longest)
 
 
 def common_of(calls: Sequence[Call]) -> dict[str, str]:
@@ -43,30 +60,56 @@ def apart(call: Call, common: Mapping[str, str]) -> str:
     return as_text({k: v for k, v in pairs_of(call).items() if k not in common})
 
 
-def changed(before: Call, call: Call) -> str:
-    """The lines of a call that the one before it had not, shortly; of a long line its words."""
-    old, lines = _lines(before), _lines(call)
-    new = [line for line in lines if line not in old]
-    gone = [line for line in old if line not in lines]
-    if len(new) == len(gone) == 1 and len(new[0]) > CHANGED:
-        new = [_middle(new[0].split(), gone[0].split())]
-    told = [shortened(line, CHANGED) for line in (new or gone)[:SHOWN]]
-    more = f" (and {len(new or gone) - SHOWN} more lines)" if len(new or gone) > SHOWN else ""
-    return f"{'' if new or not gone else 'without '}{'; '.join(told)}{more}"
+@of_step
+def _sent(member: Interaction) -> Mapping[str, str]:
+    return pairs_of(member.calls[0])
 
 
-def _lines(call: Call) -> dict[str, None]:
-    lines = map(str.strip, argument_text(call.arguments).split("\n"))
-    return dict.fromkeys(filter(None, lines))
+def changes(before: Interaction, member: Interaction) -> str | None:
+    """What was taken out of a call and put into it to make another; nothing where that is most."""
+    old, new = _sent(before), _sent(member)
+    lines = {
+        key: lines_changed(old[key], value)
+        for key, value in new.items()
+        if key in old and old[key] != value and max(len(old[key]), len(value)) > VALUE
+    }
+    if not any(lines.values()) and _shared(old, new) < 2 * COMMON:
+        return None
+    told = [
+        lines.get(key) or as_text({key: value})
+        for key, value in new.items()
+        if old.get(key) != value
+    ]
+    return "; ".join(
+        (*told, *(f"without {as_text({key: old[key]})}" for key in old if key not in new))
+    )
 
 
-def _middle(words: Sequence[str], before: Sequence[str]) -> str:
-    """The words between those at both ends that another line has too, and one on each side."""
-    pairs = list(zip(words, before, strict=False))
-    head = next((n for n, (a, b) in enumerate(pairs) if a != b), len(pairs))
-    ends = list(zip(reversed(words[head:]), reversed(before[head:]), strict=False))
-    tail = next((n for n, (a, b) in enumerate(ends) if a != b), len(ends))
-    return " ".join(("...", *words[max(0, head - 1) : len(words) - tail + 1], "..."))
+def lines_changed(before: str, text: str) -> str:
+    """The lines that went and those that came, all of them; nothing where that is too much."""
+    old, new = (Counter(filter(None, map(str.strip, t.split("\n")))) for t in (before, text))
+    gone, come = list((old - new).elements()), list((new - old).elements())
+    if len(gone) == len(come) == 1 and min(len(gone[0]), len(come[0])) > VALUE // 2:
+        gone, come = _middles(gone[0].split(), come[0].split())
+    told = "; ".join(
+        f"{how}: {'; '.join(map(one_line, lines))}"
+        for how, lines in (("without", gone), ("with", come))
+        if lines
+    )
+    return told if len(told) <= APART else ""
+
+
+def _middles(old: Sequence[str], new: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The words between those at both ends that two lines share, and one on each side."""
+    shared = [a == b for a, b in zip(old, new, strict=False)]
+    head = shared.index(False) if False in shared else len(shared)
+    ends = [a == b for a, b in zip(reversed(old[head:]), reversed(new[head:]), strict=False)]
+    tail = ends.index(False) if False in ends else len(ends)
+
+    def middle(words: Sequence[str]) -> list[str]:
+        return [" ".join(("...", *words[max(0, head - 1) : len(words) - tail + 1], "..."))]
+
+    return middle(old), middle(new)
 
 
 def same(one: Interaction, other: Interaction) -> bool:
@@ -86,6 +129,7 @@ def likeness(one: Interaction, other: Interaction) -> float:
     return len(first & second) / max(1, len(first | second))
 
 
+@of_step
 def _words(member: Interaction) -> set[str]:
     sent = " ".join(call.arguments for call in member.calls) if member.calls else member.said
     return {"", *sent.replace('"', " ").replace(",", " ").split()}
@@ -95,10 +139,13 @@ def alike(one: Interaction, other: Interaction) -> bool:
     """Whether two single calls of one tool differ in some arguments only."""
     if len(one.calls) != 1 or len(other.calls) != 1 or one.calls[0].name != other.calls[0].name:
         return False
-    first, second = pairs_of(one.calls[0]), pairs_of(other.calls[0])
-    return len(as_text(common_of((one.calls[0], other.calls[0])))) >= 30 and (
-        len(first.keys() ^ second.keys()) <= 1
-    )
+    first, second = _sent(one), _sent(other)
+    return len(first.keys() ^ second.keys()) <= 1 and _shared(first, second) >= COMMON
+
+
+def _shared(one: Mapping[str, str], other: Mapping[str, str]) -> int:
+    """Characters of the arguments that two calls have in common."""
+    return sum(len(key) + len(value) for key, value in one.items() if other.get(key) == value)
 
 
 class CallWords(NamedTuple):

@@ -122,6 +122,7 @@ def binding(steps: Sequence[KnownStep], situation: Situation) -> frozenset[int]:
         place
         for place, step in enumerate(steps)
         if any(
-            _BINDING.search(name) or name in asked for name in _DOCUMENT.findall(step.action[:400])
+            _BINDING.search(name) or name in asked
+            for name in _DOCUMENT.findall(step.action.text[:400])
         )
     )

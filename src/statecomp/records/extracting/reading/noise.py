@@ -37,7 +37,8 @@ _FURNITURE = (
     r"\s*Action result: |\s*[-*]? ?(?:Page URL|Page Title|Current (?:page )?(?:url|title)): \S|"
     r"\s*\[Tabs?(?:Info|Data)\([^()]*\)\]\s*\Z|"
     r"\s*\* (?:Current (?:date and time|step): |Available tabs:\s*\Z)|"
-    r"\s*\[(?:Start|End) of page\]\s*\Z"
+    r"\s*\[(?:Start|End) of page\]\s*\Z|"
+    r"\s*(?:During handling of the above exception|The above exception was the direct cause)"
 )
 _OPENED, _FOUND_ALL = r"\[File: .* \(\d+ lines total\)\]\s*\Z", r"End of matches for "
 # One pattern: every line of every output is asked.
@@ -73,7 +74,7 @@ _PLACED, _UNREADABLES, _ELEMENTS, _NOISES = "Global Line", "\ufffd", "element", 
 _MARKS = (
     _TRACES, _RUNS, _LOGS, _CONSOLES, _PLACED, _UNREADABLES, "%|", "/s]", "━━━", "--:--",
     "Reading package lists", "Building dependency tree", "Reading state information",
-    'File "', "lines total)]",
+    'File "', "lines total)]", "the above exception", "The above exception",
     "End of matches for ", "[ref=", "Page URL: ", "Page Title: ", "Current ", "[Tab",
     "Available tabs:", " of page]", "Action result: ",
 )  # fmt: skip
