@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
@@ -10,6 +11,7 @@ from statecomp.errors import SummaryFailed
 from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Call, Interaction, Observation, Pinned, Summary
 from statecomp.history.situation import Situation
+from statecomp.records.extract import ExtractiveSummarizer
 from statecomp.records.record import Record
 from statecomp.records.verify import inventions, owed, verify
 
@@ -254,3 +256,24 @@ def test_hostile_words_of_the_agent_take_linear_time(text: str) -> None:
     start = time.thread_time()
     owed([step(said=text)], NOTHING)
     assert time.thread_time() - start < 10
+
+
+def test_how_many_more_were_listed_is_no_name_that_was_made_up() -> None:
+    days = [f"2023-{n // 28 + 1:03}-{n % 28 + 1:02}T04:00:00.000Z" for n in range(500)]
+    span = [step(seen=json.dumps([{"Date": day, "Low": "-"} for day in days]))]
+    record = verify(ExtractiveSummarizer().summarize(span, Situation()), span, Situation())
+    assert record.facts[0].startswith("1. run {} -> 500 listed: ")
+
+
+def test_half_of_a_long_word_before_dots_is_no_name_that_was_made_up() -> None:
+    flag = "8830257787332468" * 12
+    span = [step(arguments=f"flag{{{flag}}}")]
+    fact = f"1. run flag{{{flag[:90]} ... -> no output"
+    assert verify(Record(facts=(fact,)), span, Situation(NOTHING)).facts[0] == fact
+
+
+def test_a_line_that_names_what_nothing_contains_costs_no_more_than_itself() -> None:
+    span = [step(seen="wheel.c\nstone.c\n")]
+    first = "1. run {} -> 2 lines; its output:"
+    record = Record(facts=(f"{first}\n  /srv/oven.c\n  wheel.c",))
+    assert verify(record, span, Situation(NOTHING)).facts == (f"{first}\n  ...\n  wheel.c",)

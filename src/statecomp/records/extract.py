@@ -21,6 +21,7 @@ from statecomp.records.extracting.order.foremost import (
 from statecomp.records.extracting.order.ranking import Setting, likelihood
 from statecomp.records.extracting.order.valued import later_values, outdated
 from statecomp.records.extracting.pieces import Form, Owner
+from statecomp.records.extracting.reading.again import answered_again
 from statecomp.records.extracting.reading.calls import words_of_call
 from statecomp.records.extracting.reading.lasting import lasting, overwritten
 from statecomp.records.extracting.reading.misleading import binding, misleads
@@ -108,16 +109,19 @@ class ExtractiveSummarizer:
         """What was done and how it ended, step by step, then the likeliest units that fit."""
         if situation.finished:
             return self._of_finished().summarize(span, replace(situation, finished=False))
-        sizes, characters = zip(*(self._size(member) for member in span), strict=True)
+        sizes, told_sizes, characters = zip(*(self._size(member) for member in span), strict=True)
         source = sum(sizes)
-        density = source / max(1, sum(characters))
+        density = sum(told_sizes) / max(1, sum(characters))
         most, room = self._rooms(sizes)
         seen = units_of(span)
+        again = answered_again(span, situation)
         units = lasting([unit for unit in seen if not misleads(unit)])
         after = [s for s in situation.after if isinstance(s, Interaction)]
         old = outdated(units, situation) | overwritten(units, span, after)
         units = [unit for place, unit in enumerate(units) if place not in old]
-        steps = steps_of(span, after, units)
+        steps = steps_of(span, after, units, again)
+        # What stands at another step as well is said by that step's number.
+        units = [u for u in units if u.step not in again or u.place is not Place.OBSERVED]
         chances = with_rows(_chances(units, steps, situation), units, len(span))
         bound = self._bound(room, most, source)
         told = outline(steps, min(most, max(bound, LINE_TOKENS * len(span))), self.count)
@@ -131,8 +135,7 @@ class ExtractiveSummarizer:
         rules = binding(steps, situation)
         draft = Draft(told, units, numbers, density, totals, across, rules)
         reserve = self._reserve(told.record, owed(span, situation.rest), room)
-        versions = [place for place, step in enumerate(steps) if step.version]
-        first = foremost(units, situation, versions)
+        first = foremost(units, situation)
         order, kin = beside_kin(ordered(units, fresh, density), units, across)
         order = sorted(order, key=lambda place: place not in first)
         room = max(room, self.count(told.record.body))
@@ -152,6 +155,8 @@ class ExtractiveSummarizer:
             bound = max(bound, self._bound(room, most, source, len(span)))
             draft.fill(worthy, bound - reserve, self.count, first, last=True)
             draft.shorten(bound, self.count)
+            draft.tell(likeliest(units, chances, draft.untold()), most - reserve, self.count)
+            bound = max(bound, draft.tokens(self.count))
             most = min(most, bound + round(source * INDEX_SHARE))
             names = _worth_listing(inventory(span, situation.rest, draft.record().body), steps)
             draft.index(names, needs, most - reserve, self.count)
@@ -169,12 +174,19 @@ class ExtractiveSummarizer:
             replace(self, name_worth=0).summarize((segment,), Situation())
             inventory((segment,), FactIndex())  # of all its names, also those a record carries
 
-    def _size(self, member: Interaction) -> tuple[int, int]:
-        """The tokens and the characters of a step, counted once."""
-        notes = parts_of(member).notes
-        if self.count not in notes:
-            notes[self.count] = self.count(member.text), len(member.text)
-        size: tuple[int, int] = notes[self.count]
+    def _size(self, member: Interaction) -> tuple[int, int, int]:
+        """The tokens of a step, and the tokens and characters that units are cut from.
+
+        Counted once.  Tags take more tokens than the words between them.
+        """
+        parts = parts_of(member)
+        if self.count not in parts.notes:
+            source, text = self.count(member.text), member.text
+            if any(payload.page for payload in parts.payloads):
+                text = "\n".join(payload.text for payload in parts.payloads)
+            told = source if text is member.text else self.count(text)
+            parts.notes[self.count] = source, told, len(text)
+        size: tuple[int, int, int] = parts.notes[self.count]
         return size
 
     def _of_finished(self) -> ExtractiveSummarizer:
@@ -218,6 +230,20 @@ def _unsaid(
         0.0 if said_by(shown.get(unit.step, ""), unit) else chance
         for unit, chance in zip(units, chances, strict=True)
     ]
+
+
+def likeliest(
+    units: Sequence[Unit], chances: Sequence[float], answers: Container[tuple[int, int]]
+) -> list[int]:
+    """The unit of each of these answers, by step and call, that is needed most likely."""
+    best: dict[tuple[int, int], int] = {}
+    for place, unit in enumerate(units):
+        answer = (unit.step, unit.answer)
+        if unit.place is not Place.OBSERVED or unit.form is Form.LIST or answer not in answers:
+            continue
+        if answer not in best or chances[place] > chances[best[answer]]:
+            best[answer] = place
+    return list(best.values())
 
 
 def _came_to_nothing(unit: Unit, steps: Sequence[KnownStep]) -> bool:

@@ -18,6 +18,7 @@ from statecomp.history.interaction import Interaction, Segment
 from statecomp.history.text import COMMON, Kind, argument_text, identifier_set
 from statecomp.history.windows import found as found_in
 from statecomp.history.windows import substituted
+from statecomp.records.extracting.markup.tags import undressed, unescaped
 from statecomp.records.extracting.unwrap import COLOUR
 
 _SPACES = re.compile(r"\s+")
@@ -90,7 +91,7 @@ class SourceText:
         decoded = _decoded(joined)
         # A name that is coloured letter by letter is still the name.
         bare = COLOUR.sub("", decoded) if "\x1b" in decoded else decoded
-        return plain(f"{joined}\n{bare}")
+        return plain(f"{joined}\n{unescaped(bare)}\n{undressed(bare)}")
 
     @cached_property
     def words(self) -> frozenset[str]:

@@ -16,6 +16,8 @@ from statecomp.history.situation import Situation
 from statecomp.history.text import COMMON, Kind, identifiers
 from statecomp.records.extracting.arguments import RUN_KEYS, acted
 from statecomp.records.extracting.ending import ending_of
+from statecomp.records.extracting.gaps import GAP
+from statecomp.records.extracting.lengthy import COUNTED
 from statecomp.records.extracting.pieces import FENCED
 from statecomp.records.extracting.reading.noise import guesses, intends, without_shown
 from statecomp.records.extracting.units import of_step
@@ -43,8 +45,11 @@ _ENTRY_NUMBER = re.compile(
     r"\A\W*\d+(?:-\d+)?[.:)]\s|\b[Ss]teps? \d+(?:(?:-| to | and |, )\d+)*|"
     # What an extract counted itself.
     r"\bitem \d+(?=[;:\n]|\Z)|\(\d+ more not shown\)|\b\d+ (?:[\w ]{1,40} )?listed\b|"
+    r"\b\d+ x (?=\S)|"
     r"(?:-> |\(|-> ok, |file of )[\d,]+ (?:lines?|characters|fields?|things?)(?=[);\n]|\Z)|"
-    r"(?:-> |\(|: )lines \d+-\d+(?: of \d+)?(?=[);\n]|\Z)"
+    r"(?:-> |\(|: )lines \d+-\d+(?: of \d+)?(?=[);\n]|\Z)|\band \d+ more\b|"
+    # Half of a long word, which dots end.
+    r"\S{60,} \.\.\."
 )
 _ARGUMENTS = re.compile(r"(?<=\w)\(\d[\d,]{1,60}\)")
 """Numbers handed to a function: `pow(17,128,3329)` names no number of millions."""
@@ -65,7 +70,7 @@ def verify(record: Record, span: Sequence[Interaction], situation: Situation) ->
     made_up = inventions(record, span, situation)
     if not made_up:
         return completed(record, span, situation)
-    left = record.changed(dict.fromkeys(made_up, ""))
+    left = record.changed({entry: _without(names, entry) for entry, names in made_up.items()})
     if not left:
         names = ", ".join(repr(name) for names in made_up.values() for name in names[:3])
         raise SummaryFailed(f"the summary names {names}, which its source does not contain")
@@ -91,6 +96,14 @@ def inventions(
         if names:
             found[entry] = names
     return found
+
+
+def _without(names: Sequence[str], entry: str) -> str:
+    """The entry without its lines that name these; nothing where its first does."""
+    head, *lines = entry.split("\n")
+    kept = [line if _claims(line).keys().isdisjoint(names) else f"  {GAP}" for line in lines]
+    left = "\n".join((head, *kept))
+    return left if _claims(left).keys().isdisjoint(names) else ""
 
 
 def owed(span: Sequence[Interaction], rest: FactIndex) -> Mapping[str, Kind]:
@@ -318,4 +331,4 @@ def _arguments(call: Call) -> Iterator[tuple[str, str]]:
 def _claims(entry: str) -> Mapping[str, Kind]:
     """The identifiers of an entry, leaving aside the step numbers that we wrote ourselves."""
     apart = _ARGUMENTS.sub(lambda found: found[0].replace(",", ", "), entry)
-    return identifiers(_JOINT.sub("\n", _ENTRY_NUMBER.sub(" ", apart)))
+    return identifiers(_JOINT.sub("\n", _ENTRY_NUMBER.sub(" ", COUNTED.sub(" ", apart))))

@@ -118,11 +118,11 @@ def test_what_is_shown_of_an_answer_is_called_a_part_of_it() -> None:
     assert heads(record)[0].endswith("-> 60 lines; from its output:")
 
 
-def test_a_message_with_a_program_in_it_ran_nothing() -> None:
+def test_a_program_in_a_message_was_answered_by_no_tool() -> None:
     said = "Let me know.\n```python\nfrom pwn import *\np = process('saltserver')\n```"
     silent = Interaction(id="m", number=17, messages=(), tokens=0, said=said)
     (line,) = heads(written(step(16, seen=PADDING), silent))[1:]
-    assert line.startswith("17. a message, nothing was run: ")
+    assert line.startswith("17. a message, no tool answered: ")
 
 
 def test_a_count_of_lines_is_that_of_the_file() -> None:

@@ -129,8 +129,8 @@ def test_a_list_of_things_is_kept_whole_where_it_is_cheap() -> None:
 
 def test_names_that_come_again_and_again_are_counted() -> None:
     assert list(counted(["divider"] * 9 + ["callout"] * 2 + ["toggle"])) == [
-        "9 divider",
-        "2 callout",
+        "9 x divider",
+        "2 x callout",
         "toggle",
     ]
     assert list(counted(["a", "b", "a"])) == ["a", "b", "a"]

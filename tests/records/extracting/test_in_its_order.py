@@ -53,9 +53,11 @@ def test_a_program_is_shown_as_its_file_has_it() -> None:
 
 
 def test_what_is_left_out_of_a_program_is_marked_where_it_stood() -> None:
-    lines = all_of(CLASS, "self.owner = None", "raise KeyError")
-    assert lines[:5] == [*CLASS.split("\n")[:3], GAP, "in `def spend(self, coin):`"]
-    assert lines[5] == "        self.coins.remove(coin)"
+    told = "\n".join(f"        self.tell(coin, {n})" for n in range(9))
+    seen = f"{CLASS}\n    def close(self, coin):\n        self.coins.clear()\n\n{told}\n"
+    lines = all_of(seen, "raise KeyError", "self.coins.clear")
+    assert lines[3:6] == ["        self.owner = None", GAP, "    def sum(self):"]
+    assert lines[7:10] == [GAP, "in `def close(self, coin):`", told.split("\n")[0]]
 
 
 def test_the_end_of_a_block_stays_with_it() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from statecomp.history.interaction import Interaction, Observation
 from statecomp.history.situation import Situation
 from statecomp.records.extracting.cut import cut
@@ -127,3 +129,23 @@ def test_an_answer_without_its_request_is_not_called_the_output() -> None:
     asked = "Please provide a valid access token for your account to go on."
     seen = f"[Reply]\n    {asked}\n\n[Leaving the loop]\n\n[Answer of send]\n    {asked}\n"
     assert "; its output:" not in written(step(1, seen=seen), step(2, seen=PADDING)).body
+
+
+def test_a_list_of_things_that_breaks_off_is_not_called_by_its_first() -> None:
+    # The quotation marks in its third field are not escaped, so no JSON goes on behind them.
+    lamps = [{"id": n, "name": f"Lamp {n}", "price": '<b class="x">5</b>'} for n in range(40)]
+    seen = json.dumps(lamps, indent=2).replace('\\"', '"')[:2000]
+    assert not outcome(seen).startswith("Lamp 0")
+
+
+@pytest.mark.parametrize(
+    "notice",
+    [
+        "(This output is too long! The full output has been saved to the file /w/7.json.)",
+        "<note>Output too large (90 KB). Full output saved to: /w/7.json</note>",
+        "... the complete result was written to `/w/7.json`",
+    ],
+)
+def test_where_a_tool_put_what_it_cut_stands_in_the_steps_line(notice: str) -> None:
+    seen = "\n".join([*(f"row {n} of {n * 7}" for n in range(90)), notice])
+    assert "; cut by the tool, all of it in /w/7.json; from its output:" in outcome(seen)

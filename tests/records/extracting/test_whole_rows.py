@@ -66,20 +66,26 @@ def main():
 
         number = int(input("which? "))
         check(number)
+        told(number)
+        kept(number)
 
         if number in used:
             exit(1)
+
+        used.add(number)
+        shown(used)
 
     return used
 """.splitlines()
 
 
 def test_lines_of_a_function_are_as_deep_as_they_stand_in_the_file() -> None:
-    first, *others = [piece.text for piece in blocks(CODE)]
-    assert first.startswith("def main():\n    used")
-    assert others == [
-        '        number = int(input("which? "))\n        check(number)',
+    assert [piece.text for piece in blocks(CODE)] == [
+        "def main():\n    used = set()",
+        '    while True:\n        number = int(input("which? "))\n        check(number)\n'
+        "        told(number)\n        kept(number)",
         "        if number in used:\n            exit(1)",
+        "        used.add(number)\n        shown(used)",
         "    return used",
     ]
 

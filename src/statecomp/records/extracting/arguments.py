@@ -24,6 +24,14 @@ RUN_KEYS = frozenset(
     {"command", "cmd", "code", "script", "keystrokes", "input", "bash", "commands"}
 )
 """Arguments that are run."""
+
+
+def command_of(call: Call) -> str:
+    """The text that a call has run; nothing where it runs none."""
+    given = arguments_of(call)
+    return next((str(value) for key, value in given.items() if key in RUN_KEYS), "")
+
+
 _OLD = ("old_string", "old_str", "oldText", "old_text", "search", "old")
 _NEW = ("new_string", "new_str", "newText", "new_text", "replace", "new")
 _TARGET = ("file_path", "path", "filename", "file", "url", "uri", "filePath", "target")

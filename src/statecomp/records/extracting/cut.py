@@ -7,10 +7,14 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, groupby
 
 from statecomp.records.extracting import code, objects, prose
-from statecomp.records.extracting.decode import Json, decoded, lines_of_data, parted
+from statecomp.records.extracting.decode import Json, decoded, lines_of_data, parted, spelled
+from statecomp.records.extracting.listing.outlines import outlined
 from statecomp.records.extracting.listing.trees import pathed
-from statecomp.records.extracting.pieces import Form, Piece
+from statecomp.records.extracting.markup.hypertext import PageText
+from statecomp.records.extracting.markup.things import in_values
+from statecomp.records.extracting.pieces import Form, Owner, Piece
 from statecomp.records.extracting.reading import snapshot
+from statecomp.records.extracting.reading.layout import ITEM
 from statecomp.records.extracting.reading.noise import telling
 from statecomp.records.extracting.reading.page import elements, is_page
 
@@ -23,44 +27,58 @@ WRAPPED = 10
 _ESCAPED_BREAK = re.compile(r"\\r\\n|\\n|\\r")
 
 
-def cut(body: Json, depth: int = NESTED) -> list[Piece]:
-    """The pieces of a payload: of data or of text."""
+def cut(body: Json, depth: int = NESTED, *, read: bool = False) -> list[Piece]:
+    """The pieces of a payload: of data or of text; markup in values is told as it `read`s."""
     if isinstance(body, str):
-        return list(_text(body, depth))
-    return list(_data(body, depth))
+        return list(_text(body, depth, read))
+    return list(_data(body, depth, read))
 
 
-def _data(data: Json, depth: int) -> Iterator[Piece]:
+def _data(data: Json, depth: int, read: bool) -> Iterator[Piece]:
+    if read:
+        data = in_values(data)
     yield from objects.pieces_of(data, lambda text: cut(text, depth - 1))
 
 
-def _text(text: str, depth: int) -> Iterator[Piece]:
-    if depth > 0:
+def _text(text: str, depth: int, read: bool) -> Iterator[Piece]:
+    if depth > 0 and not isinstance(text, PageText):
         if (each := lines_of_data(text)) is not None:
-            yield from _data(list(each), depth)
+            yield from _data(list(each), depth, read)
             return
         before, data, after = parted(text)
         if data is not None:
-            yield from chain(_plain(before), _data(data, depth), _after(after, data, depth))
+            inside = _data(data, depth, read)
+            if after.strip() and after[0] not in "\r\n":
+                # Data that breaks off in the middle of a line does not say what it all lists.
+                inside = (piece for piece in inside if piece.form is not Form.LIST)
+            yield from chain(_plain(before), inside, _after(after, data, depth, read))
             return
     # Data is read first: its escapes are its own.
-    plain = unescaped(text)
-    yield from _plain(plain) if plain is text else _text(plain, depth)
+    plain = text if isinstance(text, PageText) else unescaped(text)
+    if plain is not text:
+        yield from _text(plain, depth, read)
+    elif depth >= 0 and not isinstance(text, PageText) and (data := outlined(text.split("\n"))):
+        yield from _data(data, depth, read)
+    else:
+        yield from _plain(text)
 
 
-def _after(text: str, before: Json, depth: int) -> Iterator[Piece]:
+def _after(text: str, before: Json, depth: int, read: bool) -> Iterator[Piece]:
     """What follows data: words, other data, or the same once more, which is left out."""
     again = parted(text)[1] if text.strip() else None
     if again is None:
         yield from _plain(text)
     elif again != before:
-        yield from _text(text, depth - 1)
+        yield from _text(text, depth - 1, read)
 
 
 def _plain(text: str) -> Iterator[Piece]:
     if not text.strip():
         return
     written = text.split("\n")
+    if isinstance(text, PageText):
+        yield from _without_scraps(prose.pieces_of(telling(written), _value, wrapped=False))
+        return
     if snapshot.is_tree(written):
         around, tree = snapshot.parted(written)
         yield from prose.pieces_of(telling(around), _value)
@@ -75,7 +93,7 @@ def _plain(text: str) -> Iterator[Piece]:
     elif code.is_diff(lines):
         yield from code.hunks(lines)
     elif code.is_code(lines):
-        yield from code.blocks(lines)
+        yield from code.blocks(lines, data=_value)
     else:
         yield from prose.pieces_of(lines, _value)
 
@@ -99,9 +117,22 @@ def _says_little(piece: Piece) -> bool:
     return len(text.split()) < 3 or bool(_TORN.match(text) and ", link: " not in text)
 
 
+def _without_scraps(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """The pieces of a page, with an empty one for a word or two that nothing tells of.
+
+    An item of a list is told by the others, and what stands directly below a title by that.
+    """
+    owner: Owner | None = None
+    for piece in pieces:
+        titled, owner = piece.owner is not owner, piece.owner
+        scrap = piece.form is Form.LINE and len(piece.text.split()) < 3
+        left_out = scrap and not titled and not ITEM.match(piece.text)
+        yield Piece("", Form.LINE) if left_out else piece
+
+
 def _value(key: str, text: str) -> list[Piece]:
     """The fields of a value that is data itself, under its name: `Row 2: {...}`."""
-    data = decoded(text)
+    data = spelled(text) if "\n" in text else decoded(text)
     if data is None:
         return []
     return list(objects.pieces_of(data, lambda inner: cut(inner, 0), key))

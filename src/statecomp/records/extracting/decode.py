@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -22,13 +22,15 @@ _TOKEN = re.compile(
     # A string runs to its end or to the end of the text, so none is ever begun twice.
     r"""(?P<double>"[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z))|(?P<single>'[^'\\]*(?:\\.[^'\\]*)*(?:'|\Z))|"""
     r"""(?P<open>(?:[A-Za-z_][\w.]{0,60})?\(|[\[{])|(?P<close>[\]})])|(?P<mark>[,:])|"""
-    r"""(?P<bare>[^\s\[\](){},:"']+)""",
+    r"""(?P<note>(?<=[\s,])(?:#|//)[^\n]*)|(?P<bare>[^\s\[\](){},:"']+)""",
     re.DOTALL,
 )
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?\Z")
 _WORDS = {"None": "null", "True": "true", "False": "false", "nan": "null", "NaN": "null"}
 _LIKE_DATA = re.compile(r"""[\[{]\s*(?:[\]}"'{\[]|-?\d|[A-Za-z_]\w*\()""")
 _BEGINS = re.compile(r"(?:\A|\n)[ \t]*(?=[\[{])")
+_INSIDE = re.compile(r"[\[({,=]\s*\Z|\n[ \t]+\Z")
+"""What stands before data that is a part of something, or of what stands above it."""
 _SAME_LINE = re.compile(r"\A[^\n\[{]{1,200}[:=] ?(?=[\[{])")
 
 
@@ -41,6 +43,17 @@ def decoded(text: str) -> Json | None:
     if found is None:
         found = _loaded(_mended(stripped)[0])
     return found if _is_data(found) else None
+
+
+def spelled(text: str) -> Json | None:
+    """The things that a program or a file spells out; None where more than values stands in it."""
+    try:
+        found, stop = _first(text)
+    except ValueError:
+        return None
+    things = isinstance(found, list) and any(isinstance(inner, dict | list) for inner in found)
+    told = things or (isinstance(found, dict) and found)
+    return found if told and not text[stop:].strip(" \n\t,;)") else None
 
 
 _QUOTED = re.compile(r'^(\s*"[^"\n]{1,80}": ")(.*)(",?\s*)$', re.MULTILINE)
@@ -75,7 +88,7 @@ def parted(text: str) -> tuple[str, Json | None, str]:
         return "", whole, ""
     for begin in islice(_BEGINS.finditer(text, 0, PREFACE), TRIES):
         rest = text[begin.end() :]
-        if not _LIKE_DATA.match(rest):
+        if _INSIDE.search(text[: begin.end()]) or not _LIKE_DATA.match(rest):
             continue
         found, stop = _first(rest)
         if _is_data(found):
@@ -112,31 +125,70 @@ _DECODER = json.JSONDecoder(parse_float=str, parse_int=str)
 def _mended(text: str) -> tuple[str, int]:
     """The same data as JSON, and where it ends: a repr translated, a broken end closed.
 
-    What was broken off is cut behind the last whole item.
+    What was broken off is cut behind the last whole item.  It ends with the text, before a line
+    that is no data, or there; what its brackets end like data, and is none, is no JSON.
     """
     written: list[str] = []
     closers: list[str] = []
     whole: tuple[int, tuple[str, ...], int] = (0, (), 0)
+    before, stop = "", len(text)
     for match in _TOKEN.finditer(text):
-        kind, token = match.lastgroup, match[0]
+        kind, token = match.lastgroup or "", match[0]
+        if kind == "note":
+            continue
         if kind in ("single", "double") and (len(token) < 2 or token[-1] != token[0]):
             break
+        if not _follows(before, kind, token, closers) or len(closers) >= DEEPEST:
+            if text[text.rfind("\n", 0, match.start()) + 1 : match.start()].strip():
+                stop = 0 if _ends(text, match.start(), len(closers)) else whole[2]
+            else:
+                stop = match.start()
+            break
         if kind == "open":
-            if len(closers) >= DEEPEST:
-                break
             closers.append("}" if token == "{" else "]")
             token = "{" if token == "{" else "["
         elif kind == "close":
-            if not closers:
-                break
+            if before == ",":
+                written.pop()  # programs may write one behind the last item
             token = closers.pop()
             if not closers:
                 return "".join((*written, token)), match.end()
-        elif token == "," and closers:
-            whole = (len(written), tuple(closers), match.end())
+        elif token == "," and before == "bare":
+            whole = (len(written), tuple(closers), match.start())
+        before = _state(before, kind, token, closers)
         written.append(_json_token(kind, token))
-    length, open_ends, stop = whole
+        if before == "value":
+            whole = (len(written), tuple(closers), match.end())
+    length, open_ends, _ = whole if stop else (0, (), 0)
     return "".join((*written[:length], *reversed(open_ends))), stop
+
+
+def _ends(text: str, start: int, depth: int) -> bool:
+    """Whether so many brackets end behind this place."""
+    for match in _TOKEN.finditer(text, start):
+        depth += (match.lastgroup == "open") - (match.lastgroup == "close")
+        if not depth:
+            return True
+    return False
+
+
+def _follows(before: str, kind: str, token: str, closers: Sequence[str]) -> bool:
+    """Whether a token may stand behind what stood before it, in what is open."""
+    if kind == "close":
+        return bool(closers) and before not in ("key", ":")
+    if kind == "mark":
+        return before == "key" if token == ":" else before in ("value", "bare")
+    keyed = bool(closers) and closers[-1] == "}" and before != ":"
+    return before in ("", ",", ":", "open") and not (keyed and kind == "open")
+
+
+def _state(before: str, kind: str, token: str, closers: Sequence[str]) -> str:
+    """What was just read: an opening, a mark, a key, or a value; a bare one may go on."""
+    if kind in ("mark", "open"):
+        return token if kind == "mark" else kind
+    if kind != "close" and closers and closers[-1] == "}" and before != ":":
+        return "key"
+    return "bare" if kind == "bare" else "value"
 
 
 def _json_token(kind: str | None, token: str) -> str:

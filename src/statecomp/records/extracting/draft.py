@@ -165,6 +165,20 @@ class Draft:
                 for place in missing:
                     self._take(place)
 
+    def untold(self) -> set[tuple[int, int]]:
+        """The answers, by step and call, of which neither a line nor a unit says what came."""
+        chosen = (self._units[place] for place in self._chosen)
+        shown = {(unit.step, unit.answer) for unit in chosen if unit.place is Place.OBSERVED}
+        return {*self.outline.bare} - shown
+
+    def tell(self, places: Sequence[int], room: int, count: Callable[[str], int]) -> None:
+        """Take these units where they fit, also those that are shown of another step."""
+        left = room - self.tokens(count) if places else 0.0
+        for place in places:
+            if (cost := self._fitting(place, left)) <= left:
+                self._take(place)
+                left -= cost
+
     def shorten(self, room: int, count: Callable[[str], int]) -> None:
         """Give up the last names, and then the last units, where labels made it too long."""
         names, chosen = reversed(self._names.copy()), reversed(self._chosen.copy())

@@ -171,6 +171,8 @@ def _failed(payload: Payload) -> bool:
     text = payload.text
     if not text:
         return bool(_DATA.match(str(payload.body)[:400]))
+    if payload.page:
+        return False  # its title may be about errors
     return reads_failed(text)
 
 

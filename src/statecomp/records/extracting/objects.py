@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from statecomp.records.extracting.decode import Json
+from statecomp.records.extracting.lengthy import MANY as MANY_NUMBERS
+from statecomp.records.extracting.lengthy import briefly, is_numeric, numbers_told
 from statecomp.records.extracting.listing.columns import CELL, Path, grid_of
 from statecomp.records.extracting.listing.things import (
     HOLLOW,
@@ -108,12 +110,16 @@ class _ObjectReader:
         if value and all(isinstance(v, dict) and _is_schema(v) for v in value.values()):
             yield from self._read_values(list(value), path, owner)
             return
-        if not owner.label:
+        section = name_of(path) if path and path[-1].lower() not in HOLLOW else ""
+        if not owner.label and section and not own_name(value):
+            # Of settings in sections none says what the others are of.
+            owner, path = Owner(section), ()
+        elif not owner.label:
             owner = Owner(identity(value))
         elif not path and _ORDINAL.fullmatch(owner.label) and (own := identity(value)):
             owner = Owner(f"{owner.label}; {own}")
         patched = is_patched(value)
-        nameless = not path and not own_name(value)
+        nameless = not path and not section and not own_name(value)
         for key, inner in value.items():
             if is_silent(str(key), inner) or (patched and key == "sha"):
                 continue
@@ -138,7 +144,7 @@ class _ObjectReader:
             for inner in value:
                 cells = inner if isinstance(inner, list) else [inner]
                 # A list of lists is a table; a row is kept whole.
-                row = one_line(", ".join(shown(cell) for cell in cells))
+                row = briefly(one_line(", ".join(shown(cell) for cell in cells)), LONGEST)
                 if row.strip(", "):
                     yield Piece(clipped(row, 2 * LONGEST), Form.ROW, owner)
         elif all(isinstance(inner, dict) and is_tag(inner) for inner in value):
@@ -175,8 +181,10 @@ class _ObjectReader:
     def _read_values(
         self, values: Sequence[str], path: tuple[str, ...], owner: Owner
     ) -> Iterator[Piece]:
-        """A list of plain values, cut between them."""
+        """A list of plain values, cut between them; of many numbers how many there are."""
         key, run, length = name_of(path), list[str](), 0
+        if len(values) > MANY_NUMBERS and is_numeric(values):
+            values = [numbers_told(values)]
         for value in filter(None, map(one_line, values)):
             if run and length + len(value) > LIST_CHARS:
                 yield Piece(_field(key, ", ".join(run)), Form.FIELD, owner)

@@ -8,9 +8,12 @@ label is shown wherever one of them is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeAlias
+
+from statecomp.records.extracting.lengthy import briefly
 
 LONGEST = 260
 """Characters of one piece of prose; a longer one is cut where a sentence ends, or a clause."""
@@ -42,6 +45,14 @@ class Piece:
     text: str
     form: Form
     owner: Owner | None = None
+
+
+Data: TypeAlias = Callable[[str, str], Sequence[Piece]]
+"""The pieces of a text that is data, under the name it has; none where it is no data."""
+
+
+def no_data(name: str, text: str) -> Sequence[Piece]:
+    return ()
 
 
 # Not possessive: Python 3.11 before 3.11.5 matches possessive groups wrongly (gh-106052).
@@ -98,7 +109,11 @@ def sentences(text: str) -> list[str]:
 
 
 def fitted(text: str) -> Iterator[str]:
-    """One line as pieces of bearable length: whole sentences, else clauses, else words."""
+    """One line as pieces of bearable length: whole sentences, else clauses, else words.
+
+    A value that is longer than a piece is told by what it is.
+    """
+    text = briefly(text, LONGEST)
     if len(text) <= LONGEST:
         yield text
         return
@@ -125,17 +140,35 @@ def _joined(parts: list[str]) -> Iterator[str]:
 def _hard(text: str) -> Iterator[str]:
     start = 0
     while len(text) - start > 2 * LONGEST:
-        stop = start + LONGEST
-        blank = text.rfind(" ", start + LONGEST // 2, stop)
-        stop = blank if blank > 0 else stop
+        stop = _stop(text, start + LONGEST // 2, start + LONGEST)
         yield text[start:stop].strip()
         start = stop
     yield text[start:].strip()
 
 
+def _stop(text: str, least: int, most: int) -> int:
+    """Where a text may be cut between two places: at a blank, or else behind a value."""
+    if (blank := text.rfind(" ", least, most)) > 0:
+        return blank
+    ends = max(text.rfind(mark, least, most) for mark in ",;&})]>")
+    return ends + 1 if ends > 0 else most
+
+
 def clipped(text: str, limit: int) -> str:
     """The text up to a limit, with dots where more of it stood."""
-    return text if len(text) <= limit else f"{text[:limit].rstrip()} ..."
+    return text if len(text) <= limit else f"{text[: _stop(text, limit // 2, limit)].rstrip()} ..."
+
+
+def begun(text: str, limit: int) -> str:
+    """The first sentences of a text, with dots where more of it stood; half of one if need be."""
+    if len(text) <= limit:
+        return text
+    whole = ""
+    for sentence in sentences(text):
+        if len(whole) + len(sentence) >= limit:
+            break
+        whole = f"{whole} {sentence}".lstrip()
+    return f"{whole or text[:limit].rpartition(' ')[0] or text[:limit]} ..."
 
 
 def shortened(text: str, limit: int) -> str:

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from operator import itemgetter
 
+from statecomp.records.extracting.code import blocks
 from statecomp.records.extracting.listing.blocks import (
     EMPTY_KEY,
     ENDS_IN_DATA,
     KEY_VALUE,
     NUMBERED,
     Block,
-    Data,
     Placed,
     counted_blocks,
     fields_end,
@@ -25,6 +25,7 @@ from statecomp.records.extracting.listing.cards import cards, cards_end
 from statecomp.records.extracting.listing.tables import is_row, rows, table_end
 from statecomp.records.extracting.pieces import (
     LONGEST,
+    Data,
     Form,
     Owner,
     Piece,
@@ -41,13 +42,13 @@ from statecomp.records.extracting.reading.layout import (
     fenced,
     found_in,
     is_program,
-    margin_of,
     opened,
     opens,
     scoped,
     wide,
     width_of,
 )
+from statecomp.records.extracting.reading.nesting import brackets_end, margin_of
 
 _HEADING = re.compile(
     r"\s{0,3}#{1,6}\s+\S|\s*(?:={2,} .* ={2,}\s*\Z|\*\*[^*]{2,80}\*\*:?\s*\Z|</?h\d|\$ \S)"
@@ -58,26 +59,34 @@ _RULED = re.compile(r"\s*(?:={12,}|-{12,}|\*{12,}|_{12,}|#{12,})\s*\Z")
 _FENCE = re.compile(r"\s*(?:```\w*|</?[a-zA-Z_]+>|[-=*_#~.\s]+)\s*\Z")
 _ENDS = re.compile(r"[.!?:;|>\]})\"。！？：；]\s*\Z")
 _DOCUMENT = re.compile(r"^\s{0,3}#{1,6} \S", re.MULTILINE)
+TITLE_WORDS = 4
+WIDEST, WIDEST_MARKED = 100, 150
+"""Characters of a line that may be a title, and of one that is marked as such on both sides."""
 WRAPPED, WRAPPED_PLAIN = 55, 72
 """A line this long that does not end a sentence goes on in the next: in a document, elsewhere."""
 
 
-def pieces_of(lines: Sequence[str], data: Data) -> Iterator[Piece]:
+def pieces_of(lines: Sequence[str], data: Data, *, wrapped: bool = True) -> Iterator[Piece]:
     """The lines by what they are: rows of tables, list items, blocks of `key: value`, sentences.
 
-    They come in the order they stood in, though blocks of one kind are first seen together.
+    They come in the order they stood in, though blocks of one kind are first seen together.  Where
+    they are not `wrapped`, no line goes on in the next.
     """
     document = any(_DOCUMENT.match(line) for line in lines)
-    blocks: list[Block] = []
-    told = [*_read(lines, data, document, blocks), *counted_blocks(blocks)]
-    told += tabled(blocks, data)
+    width = (WRAPPED if document else WRAPPED_PLAIN) if wrapped else 0
+    fields: list[Block] = []
+    told = [*_read(lines, data, document, width, fields), *counted_blocks(fields)]
+    told += tabled(fields, data)
     return chain.from_iterable(pieces for _, pieces in sorted(told, key=itemgetter(0)))
 
 
 def _read(
-    lines: Sequence[str], data: Data, document: bool, blocks: list[Block]
+    lines: Sequence[str], data: Data, document: bool, width: int, fields: list[Block]
 ) -> Iterator[Placed]:
-    """All that is told line by line, each with its place; `blocks` takes those of fields."""
+    """All that is told line by line, each with its place; `fields` takes blocks of them.
+
+    A line of that `width` may go on in the next; none does where it is nothing.
+    """
     owner: Owner | None = None
     scopes: list[Scope] = []
     high = capitals(lines)
@@ -94,7 +103,7 @@ def _read(
             owner, scopes = None, []  # what was shown between two rules has ended
         while scopes and scopes[-1].ends(line):
             owner = scopes.pop().before  # what stood deeper below its title has ended
-        stop, apart = _set_apart(lines, place, owner)
+        stop, apart = _set_apart(lines, place, owner, data)
         if stop > place:
             yield place, apart
             place = stop
@@ -103,11 +112,10 @@ def _read(
             owner = _unlisted(owner)  # the data is what the line above it names
             place += 1
         elif (stop := cards_end(lines, place)) > place:
-            blocks += _placed(cards(lines[place:stop]), place, owner)
+            fields += _placed(cards(lines[place:stop]), place, owner)
             place = stop
-        elif place in high or _is_heading(lines, place) or opens(lines, place):
-            held = opened(scopes, lines, place)
-            owner = scopes[len(held)].before if len(held) < len(scopes) else owner
+        elif place in high or _is_heading(lines, place) or _opens(lines, place):
+            owner, held = _above(scopes, lines, place, owner)
             scopes = scoped(held, lines, place, owner)
             owner = Owner(chained(owner if held else None, _below_outer(lines, place, outer)))
             told = ": " in line or any(map(str.isdigit, NUMBERED.sub("", line)))
@@ -117,12 +125,31 @@ def _read(
             place += 1
         elif (stop := fields_end(lines, place)) > place + 1:
             first = NUMBERED.sub("", lines[place])
-            blocks += _placed(things_in((first, *lines[place + 1 : stop])), place, owner)
+            fields += _placed(things_in((first, *lines[place + 1 : stop])), place, owner)
             place = stop
         else:
-            stop = _item_end(lines, place, WRAPPED if document else WRAPPED_PLAIN)
+            stop = _item_end(lines, place, width) if width else place + 1
             yield place, _told(lines[place:stop], owner, document)
+            if _has_items(lines, place, stop):
+                owner, held = _above(scopes, lines, place, owner)
+                scopes = [*held, Scope(margin_of(line), margin_of(line), owner)]
+                owner = Owner(chained(owner, one_line(line)))
             place = stop
+
+
+def _above(
+    scopes: list[Scope], lines: Sequence[str], place: int, owner: Owner | None
+) -> tuple[Owner | None, list[Scope]]:
+    """What a title stands below, and the scopes that are still open there."""
+    held = opened(scopes, lines, place)
+    return scopes[len(held)].before if len(held) < len(scopes) else owner, held
+
+
+def _has_items(lines: Sequence[str], place: int, stop: int) -> bool:
+    """Whether items stand deeper below an item of several lines: they are of it."""
+    if stop == len(lines) or not (ITEM.match(lines[place]) and ITEM.match(lines[stop])):
+        return False
+    return margin_of(lines[stop]) > margin_of(lines[place])
 
 
 def _unlisted(owner: Owner | None) -> Owner | None:
@@ -131,9 +158,12 @@ def _unlisted(owner: Owner | None) -> Owner | None:
 
 
 def _set_apart(
-    lines: Sequence[str], place: int, owner: Owner | None
+    lines: Sequence[str], place: int, owner: Owner | None, data: Data
 ) -> tuple[int, Iterable[Piece]]:
-    """Where what begins here ends if it is a fenced block or a table, and its pieces."""
+    """Where what begins here ends if it is a block in fences or brackets or a table; its pieces."""
+    if (stop := brackets_end(lines, place)) > place + 1:
+        title, inside = owner.label if owner else "", lines[place:stop]
+        return stop, data(title, "\n".join(inside)) or blocks(inside, title, data)
     if (stop := fence_end(lines, place)) > place:
         return stop, fenced(lines[place + 1 : stop - 1], owner)
     stop = table_end(lines, place)
@@ -143,7 +173,7 @@ def _set_apart(
 def _placed(
     things: Iterable[tuple[int, Sequence[str]]], place: int, owner: Owner | None
 ) -> Iterator[Block]:
-    return ((place + begun, fields, owner) for begun, fields in things)
+    return ((place + begun, thing, owner) for begun, thing in things)
 
 
 def _inside(line: str, data: Data) -> Sequence[Piece]:
@@ -160,8 +190,8 @@ def _below_outer(lines: Sequence[str], place: int, outer: dict[int, str]) -> str
     """A heading with the one it stands below: every paper of a list has an abstract."""
     line = lines[place]
     title = one_line(line).strip("#=* ")
-    if line.startswith("$ "):
-        return f"{title}:"  # a command, and below it what it answered
+    if line.startswith("$ ") or _heads_fields(lines, place):
+        return f"{title}:"  # a command, and below it what it answered; or what fields are of
     level = len(line.lstrip()) - len(line.lstrip().lstrip("#"))
     if not level and _UNDERLINE.match("".join(lines[place + 1 : place + 2])):
         level = TOP if "=" in lines[place + 1] else TOP + 1
@@ -180,7 +210,7 @@ TOP = 1
 
 def _is_heading(lines: Sequence[str], place: int) -> bool:
     line = lines[place]
-    if len(line) > 100:
+    if len(line) > (WIDEST_MARKED if line.startswith("== ") else WIDEST):
         return False
     following = lines[place + 1] if place + 1 < len(lines) else ""
     if _HEADING.match(line):
@@ -195,6 +225,22 @@ def _is_heading(lines: Sequence[str], place: int) -> bool:
     before = lines[place - 1] if place else ""
     begins = deeper or ITEM.match(following) or not before.strip() or _HEADING.match(before)
     return bool(titled and following.strip() and begins)
+
+
+def _opens(lines: Sequence[str], place: int) -> bool:
+    return opens(lines, place) or _heads_fields(lines, place)
+
+
+def _heads_fields(lines: Sequence[str], place: int) -> bool:
+    """Whether a line begins a paragraph whose others are fields: it says what they are of."""
+    line = lines[place]
+    if (place and lines[place - 1].strip()) or KEY_VALUE.match(line) or ITEM.match(line):
+        return False
+    if wordless(line):
+        return False
+    fields = fields_end(lines, place + 1) if place + 1 < len(lines) else place
+    told = fields > place + 2 and margin_of(lines[place + 1]) == margin_of(line)
+    return told and len(line.split()) <= TITLE_WORDS and not _ENDS.search(line)
 
 
 def _goes_below(lines: Sequence[str], gap: int) -> bool:

@@ -3,32 +3,43 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from types import MappingProxyType
 from typing import NamedTuple
 
 from statecomp.history.interaction import Interaction
 from statecomp.history.text import argument_text
 from statecomp.records.extracting.ending import Ending, ending_of
-from statecomp.records.extracting.pieces import FENCED, one_line, shortened
+from statecomp.records.extracting.pieces import FENCED, begun, one_line, shortened
 from statecomp.records.extracting.reading.actions import (
     CAUSE_CHARS,
     LONGEST_LINE,
+    MESSAGE,
     SHORTEST_LINE,
+    CallLine,
     action_of,
     actions_of,
     calls_of,
+    sized,
 )
 from statecomp.records.extracting.reading.calls import same
 from statecomp.records.extracting.reading.guessed import NO_GUESS, Guess, guessed_in
 from statecomp.records.extracting.reading.page import acted_on, place_of
 from statecomp.records.extracting.reading.results import results_of
-from statecomp.records.extracting.reading.size import length_of, size_of, words_of_answer
+from statecomp.records.extracting.reading.size import (
+    NOTHING,
+    length_of,
+    size_of,
+    words_of_answer,
+)
 from statecomp.records.extracting.units import Place, Unit, of_step, parts_of
 from statecomp.records.record import Record
 
 _DIGITS = re.compile(r"\d+")
+SHORT = 60
+"""Characters of a result that is said at every step that came to it."""
 WHOLE = 1.4
 """How many times longer than what is said of it an answer may be that counts as said."""
 SHARE = 0.75
@@ -46,8 +57,9 @@ class KnownStep:
 
     `below` tells the calls of one step apart; `head` is what the step and those after it share;
     `went_through_at` is the later step that sent the same call and did not fail.  `size` says how
-    much was answered, `length` in characters; `words` are those of a short answer.  A `version` is
-    told by what it changes of the step before; `guessed` quotes where its amounts were made up.
+    much was answered, `length` in characters; `words` are those of a short answer, and of `results`
+    the `whole` is all of it.  `again` is the step that was answered the same; `guessed` quotes
+    where its amounts were made up.
     """
 
     number: int
@@ -58,19 +70,24 @@ class KnownStep:
     length: int = 0
     words: str = ""
     results: tuple[str, ...] = ()
-    below: tuple[str, ...] = ()
+    whole: str = ""
+    below: tuple[CallLine, ...] = ()
     head: str = ""
-    grouped: bool = False
-    version: bool = False
+    again: int = 0
     guessed: Guess = NO_GUESS
     went_through_at: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The lines of a span's steps, each with the step's place in it, or -1 where it has none."""
+    """The lines of a span's steps, each with the step's place in it, or -1 where it has none.
+
+    `bare` are the answers, by the places of their steps and calls, of which a line says no more
+    than how much came.
+    """
 
     lines: tuple[tuple[int, str], ...]
+    bare: frozenset[tuple[int, int]] = frozenset()
     failures: tuple[str, ...] = ()
     locations: tuple[str, ...] = ()
 
@@ -84,9 +101,15 @@ class Outline:
 
 
 def steps_of(
-    span: Sequence[Interaction], after: Sequence[Interaction], units: Sequence[Unit]
+    span: Sequence[Interaction],
+    after: Sequence[Interaction],
+    units: Sequence[Unit],
+    again: Mapping[int, int] = MappingProxyType({}),
 ) -> list[KnownStep]:
-    """The steps of the span; those `after` it may show that a failure was overcome."""
+    """The steps of the span; those `after` it may show that a failure was overcome.
+
+    `again` has the steps that were answered as some others were.
+    """
     known = (*span, *after[:RETRIES])
     endings = [ending_of(member) for member in span]
     actions = list(actions_of(span))
@@ -97,7 +120,7 @@ def steps_of(
         if unit.place is Place.OBSERVED:
             told[unit.step].append(unit)
     lengths = [size.length for size in sizes]
-    results = results_of(units, lengths)
+    results = [results_of(seen, length) for seen, length in zip(told, lengths, strict=True)]
     shown_at = [
         [where for payload in answer for where in _pages(payload.text, action.text)]
         for answer, action in zip(answers, actions, strict=True)
@@ -111,11 +134,11 @@ def steps_of(
             size="".join(_sized(sizes[place].told, member, actions[place].text, told[place])),
             length=lengths[place],
             words=sizes[place].words,
-            results=tuple(filter(None, (*shown_at[place], *results.get(place, ())))),
+            results=tuple(filter(None, (*shown_at[place], *results[place].texts))),
+            whole=results[place].whole,
             below=calls_of(member),
             head=actions[place].head,
-            grouped=actions[place].grouped,
-            version=actions[place].version,
+            again=again.get(place, 0),
             guessed=NO_GUESS if endings[place].failed else guessed_in(member),
             went_through_at=_success(place, known, endings),
         )
@@ -199,52 +222,85 @@ def outline(steps: Sequence[KnownStep], room: int, count: Callable[[str], int]) 
 
 def _written(steps: Sequence[KnownStep], limit: int) -> Outline:
     lines: list[tuple[int, str]] = []
-    before = ""
+    bare: set[tuple[int, int]] = set()
     for place, step in enumerate(steps):
         if step.head:
             lines.append((-1, step.head))
-        ended = _ended(step, limit)
-        again = "likewise" if step.grouped and ended and ended == before else ended
-        lines.append((place, _fact(step, limit, again)))
-        before = "" if step.ending.failed else ended
+        result = _result(step, limit)
+        lines.append((place, _fact(step, limit, _ended(step, result))))
+        bare.update((place, call) for call, line in enumerate(step.below) if line.bare)
+        if not (_apart(step) or _tells(step, result)):
+            bare.add((place, 0))
     failed = [step for step in steps if step.ending.failed]
-    return Outline(tuple(lines), failures=tuple(_failures(failed, limit)))
+    return Outline(tuple(lines), frozenset(bare), failures=tuple(_failures(failed, limit)))
 
 
 def _fact(step: KnownStep, limit: int, ended: str) -> str:
-    line = f"{step.number}. {shortened(step.action, max(limit - len(ended), limit // 2))}"
+    cut = begun if step.action.startswith(MESSAGE) else shortened
+    line = f"{step.number}. {cut(step.action, max(limit - len(ended), limit // 2))}"
     told = f"{line} -> {ended}" if ended else line
     told = "; ".join(filter(None, (told, step.guessed.beside(told))))
-    return "\n  ".join((told, *step.below))
+    return "\n  ".join((told, *(line.text for line in step.below)))
 
 
-def _ended(step: KnownStep, limit: int) -> str:
+def _ended(step: KnownStep, result: _Result) -> str:
     """The result, and how much more there was: a part must not pass for the whole."""
-    result = _result(step, limit)
-    if not result:
-        return f"ok, {step.size}" if step.ending.well and step.size else step.size
-    whole = step.ending.failed or len(result) * WHOLE > step.length or result.endswith(step.size)
-    return result if whole or not step.size else f"{result} ({step.size})"
+    if not result.text:
+        return "" if _apart(step) else sized(step.ending, step.size)
+    return result.text if result.whole or not step.size else f"{result.text} ({step.size})"
 
 
-def _result(step: KnownStep, room: int) -> str:
+def _tells(step: KnownStep, result: _Result) -> bool:
+    """Whether a line says what came of its step: not what only announces it."""
+    told = bool(result.text) and (result.whole or not result.text.endswith(":"))
+    return told or _apart(step) or step.size in ("", NOTHING)
+
+
+def _apart(step: KnownStep) -> bool:
+    """Whether each of its calls is told with its own outcome."""
+    return any(" -> " in line.text for line in step.below)
+
+
+class _Result(NamedTuple):
+    """What a line says came of a step, and whether that is all that did."""
+
+    text: str
+    whole: bool = True
+
+
+def _result(step: KnownStep, room: int) -> _Result:
     """The verdict, or the result where it fits whole: half a value reads like a whole one."""
-    bad = sum(1 for line in step.below if " -> failed" in line)
+    bad = sum(1 for line in step.below if " -> failed" in line.text)
     if bad:
-        return f"{bad} of {len(step.below)} failed"
-    if step.below and any(" -> " in line for line in step.below):
-        return ""  # each has its own
+        return _Result(f"{bad} of {len(step.below)} failed")
+    if _apart(step):
+        return _Result("")
     if step.ending.failed:
-        return "failed"
+        return _Result("failed")
+    told = _told(step, room)
+    whole = len(told.text) * WHOLE > step.length or told.text.endswith(step.size)
+    told = told._replace(whole=told.whole or whole)
+    short = told.text.rstrip(":") if len(told.text) <= SHORT else ""
+    if not step.again or (short and told.whole):
+        return told
+    return _Result(", ".join(filter(None, (short, f"as at step {step.again}"))))
+
+
+def _told(step: KnownStep, room: int) -> _Result:
+    """The verdict, or a few words of the answer that fit and are not the call's own."""
     if step.ending.verdict:
-        return step.ending.verdict
+        return _Result(step.ending.verdict, whole=False)
     if step.ending.said:
-        return f"said: {step.ending.said}"
+        return _Result(f"said: {step.ending.said}", whole=False)
     # Where all that was answered is a few words, no part of them stands for it; data is named.
     told = "" if "{" in step.words else step.words
-    news = (_unsent(text, step.action) for text in (told, *step.results, step.words))
-    fitting = (text for text in news if text and len(text) <= max(room * 3 // 2, SHORTEST_LINE))
-    return next(fitting, "")
+    for text in filter(None, (told, *step.results, step.words)):
+        news = _unsent(text, step.action)
+        if news and len(news) <= max(room * 3 // 2, SHORTEST_LINE):
+            return _Result(news, whole=text == step.whole)
+    if step.whole and not _unsent(step.whole, step.action):
+        return _Result(sized(step.ending, "as sent"))
+    return _Result("", whole=False)
 
 
 def _unsent(result: str, action: str) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 from statecomp.history.interaction import Call, Interaction
@@ -18,6 +18,7 @@ from statecomp.records.extracting.arguments import (
     acts_of,
     arguments_of,
     as_diff,
+    command_of,
     edit_of,
     pairs_in,
     target_of,
@@ -26,6 +27,7 @@ from statecomp.records.extracting.arguments import (
 from statecomp.records.extracting.code import is_line_of_code
 from statecomp.records.extracting.cut import cut
 from statecomp.records.extracting.decode import Json
+from statecomp.records.extracting.markup.kinds import is_source
 from statecomp.records.extracting.pieces import (
     FENCED,
     LONGEST,
@@ -37,10 +39,13 @@ from statecomp.records.extracting.pieces import (
     wordless,
 )
 from statecomp.records.extracting.reading.noise import intends, without_shown
+from statecomp.records.extracting.reading.window import ECHO, behind_echoes
 from statecomp.records.extracting.unwrap import Payload, unwrapped
 
 REMEMBERED = 4096
 """Interactions whose units are kept: a span that waits is looked at again with every step."""
+MERGED = re.compile(r"\W*result merged with")
+"""What stands for the answer of a call that was answered together with another."""
 ARGUMENT = 200
 """Characters of an argument that is a value; a longer one is a text, a program or a file."""
 EDIT = 700
@@ -173,9 +178,16 @@ def answers_of(member: Interaction) -> list[int]:
     return [0, 0, *(places.get(one.call_id or "", place) for place, one in seen)]
 
 
+def _unwrapped(member: Interaction) -> Iterator[Payload]:
+    calls = {call.id: call for call in member.calls}
+    for place, seen in enumerate(member.observations):
+        sent = calls.get(seen.call_id or "") or next(iter(member.calls[place:]), None)
+        yield unwrapped(seen, partial(is_source, member, sent))
+
+
 def _read(member: Interaction) -> Parts:
     # Reasoning is left out: a record never contains thinking.
-    payloads = tuple(map(unwrapped, member.observations))
+    payloads = _apart(tuple(_unwrapped(member)), member.calls)
     message = acted(member.said)
     said = message[1] if message else FENCED.sub("\n", without_shown(member.said))
     said = "\n".join(filter(None, (said, *map(thoughts_of, member.calls))))
@@ -184,13 +196,26 @@ def _read(member: Interaction) -> Parts:
     groups = (
         (Place.SAID, list(_spoken(said))),
         (Place.CALL, [*written, *(p for c in member.calls for p in _sent(c))]),
-        *((Place.OBSERVED, list(_once(cut(payload.body)))) for payload in payloads),
+        *(
+            (Place.OBSERVED, list(_once(cut(payload.body, read=not payload.source))))
+            for payload in payloads
+        ),
     )
     named = (
         (place, tuple(NamedPiece(piece, identifiers(piece.text)) for piece in pieces))
         for place, pieces in groups
     )
     return Parts(payloads, tuple(named))
+
+
+def _apart(payloads: tuple[Payload, ...], calls: Sequence[Call]) -> tuple[Payload, ...]:
+    """The answers, one screen that shows what came of several calls as an answer to each."""
+    merged = all(MERGED.match(payload.text) for payload in payloads[1:])
+    if not calls or len(payloads) != len(calls) or not merged or ECHO not in payloads[0].text:
+        return payloads
+    shown = behind_echoes(payloads[0].text, [command_of(call) for call in calls])
+    # How a screen ended is how its last command did.
+    return (*map(Payload, shown[:-1]), replace(payloads[0], body=shown[-1])) if shown else payloads
 
 
 def _once(pieces: Sequence[Piece]) -> Iterator[Piece]:

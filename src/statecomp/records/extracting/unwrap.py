@@ -1,22 +1,31 @@
 """What a tool answered, without what the client that ran it put around the answer.
 
-Chunk ids, line numbers, timings, envelopes and colours are taken off here, once: everything after
-this sees the answer alone, and whether its status or its flag says that it went well.
+Chunk ids, line numbers, timings, envelopes, colours and markup are taken off here, once: everything
+after this sees the answer alone, and whether its status or its flag says that it went well.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from statecomp.history.interaction import Observation
 from statecomp.records.extracting.decode import Json, decoded
+from statecomp.records.extracting.markup.hypertext import PageText, page_of
+from statecomp.records.extracting.markup.kinds import begins, is_data, is_document
+from statecomp.records.extracting.markup.lines import RULE
+from statecomp.records.extracting.markup.things import things_of
+from statecomp.records.extracting.reading.noise import unprompted
 from statecomp.records.extracting.reading.window import listing_of, screened
 
 HEAD, TAIL = 12, 10
 """Lines at the ends of an answer in which a client's own lines are looked for."""
+PROGRAM = 4_000
+"""Characters of markup without words that stay as they are."""
+AFTERWORDS = 1100
+"""Characters at the end of a page in which its tool may say something of it."""
 DEEPEST = 4
 """Envelopes inside envelopes."""
 
@@ -27,7 +36,8 @@ class Payload:
 
     `ended` is what the exit status or the protocol says of it: well, badly, or nothing at all;
     `late` that a deadline ended it.  `window` says which lines of a file it lists, `file` which
-    file, and `note` what the tool said beside such a listing.
+    file, and `note` what the tool said beside such a listing.  A `page` is what markup says, below
+    the title that its `note` tells; a `source` is a file whose markup stays.
     """
 
     body: Json
@@ -36,15 +46,24 @@ class Payload:
     window: str = ""
     file: str = ""
     note: str = ""
+    page: bool = False
+    source: bool = False
 
     @property
     def text(self) -> str:
         return self.body if isinstance(self.body, str) else ""
 
 
-def unwrapped(observation: Observation) -> Payload:
-    """The answer inside an observation."""
+def unwrapped(
+    observation: Observation, is_source: Callable[[str], bool] = lambda text: False
+) -> Payload:
+    """The answer inside an observation; markup as what it says, but where it is the source."""
     payload = _opened(Payload(observation.text), DEEPEST)
+    place = begins(payload.text)
+    if (place >= 0 or "</" in payload.text) and is_source(payload.text):
+        payload = replace(payload, source=True)
+    elif place >= 0:
+        payload = _read(payload, place)
     return replace(payload, ended=False) if observation.is_error else payload
 
 
@@ -116,8 +135,8 @@ def _letter(data: Json) -> Payload | None:
     return None
 
 
-_TORN = re.compile(r"""\s*\[?\{"type": ?"text", ?"text": ?\"""")
-_WHOLE = re.compile(r"""(?:[^"\\]|\\(?:u[0-9a-fA-F]{4}|[^u]))*""", re.DOTALL)
+_TORN = re.compile(r"""\s*\[?\{"(?:type": ?"text", ?"text|stdout|output|result)": ?\"""")
+_WHOLE = re.compile(r"""(?:[^"\\]|\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt]))*""", re.DOTALL)
 
 
 def _torn(text: str) -> Payload | None:
@@ -129,9 +148,10 @@ def _torn(text: str) -> Payload | None:
     if inner is None or text[inner.end() : inner.end() + 1] == '"':
         return None  # it ends where it should
     try:
-        return Payload(json.loads(f'"{inner[0]}"', strict=False))
+        begun = json.loads(f'"{inner[0]}"', strict=False)
     except ValueError:
         return None
+    return Payload(begun + text[inner.end() :].removeprefix("\\"))
 
 
 def _is_part(data: Json) -> bool:
@@ -170,6 +190,36 @@ def _status_of(data: dict[str, Json]) -> bool | None:
     return None
 
 
+# --- markup ---
+
+_AFTER = re.compile(r"(?:</html\s*>|\n\n)(?=[^<>]{0,1000}\Z)", re.IGNORECASE)
+"""Where what a tool says of a page begins: behind its end, or where it was cut."""
+WORDLESS = "a page without words in its markup"
+
+
+def _read(payload: Payload, begin: int) -> Payload:
+    """What markup says, with what a server or a client said before and after it."""
+    text = payload.text
+    end = _AFTER.search(text, max(begin, len(text) - AFTERWORDS))
+    stop = end.end() if end else len(text)
+    before, after = text[:begin].strip(), text[stop:].strip()
+    if is_data(text):
+        things = things_of(text[begin:stop])
+        if not (before or after):
+            return replace(payload, body=things, page=True)
+        told, title = json.dumps(things, ensure_ascii=False), ""
+    else:
+        page = page_of(text[begin:stop], folded=is_document(text))
+        if not page.text and stop - begin <= PROGRAM:
+            return payload  # what it runs, or draws, is all there is of it
+        told, title = page.text or WORDLESS, unprompted(page.title)
+    # What the tool says of a page stands below no title of it.
+    rule = RULE if after else ""
+    body = PageText("\n\n".join(filter(None, (before, told, rule, after))))
+    note = "; ".join(filter(None, (payload.note, f'page "{title}"' if title else "")))
+    return replace(payload, body=body, note=note, page=True)
+
+
 # --- lines around text ---------------------------------------------------------------------------
 
 COLOUR = re.compile(
@@ -178,8 +228,6 @@ COLOUR = re.compile(
 _REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
 _NOT_APPLIED = re.compile(r"^This is how your edit would have looked if applied\b.*", re.M | re.S)
 """A file as it never was, and as it still is."""
-_PROGRAMS = re.compile(r"<(script|style)\b[^>]*>.*?</\1>", re.DOTALL | re.IGNORECASE)
-"""What a page runs, and what it looks like; not what it says."""
 _EXIT = re.compile(
     r"\s*[\[(<]?/?(?:process |command completed with )?"
     r"(?:return ?code|exit(?:ed)?(?: with)?(?: code| status)?|"
@@ -208,8 +256,6 @@ def _bared(payload: Payload) -> Payload:
         text = COLOUR.sub("", text)
     if "<system-reminder>" in text:
         text = _REMINDER.sub("", text)
-    if "<script" in text or "<style" in text:
-        text = _PROGRAMS.sub(" ", text)
     if "edit would have looked" in text:
         text = _NOT_APPLIED.sub("", text)
     refused = "<tool_use_error>" in text[:200]

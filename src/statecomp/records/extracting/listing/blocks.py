@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from statecomp.records.extracting.listing.columns import EACH, Path, cells_of, kind_of, table_of
-from statecomp.records.extracting.pieces import Form, Owner, Piece, one_line, shortened
-from statecomp.records.extracting.reading.layout import margin_of, opens
+from statecomp.records.extracting.pieces import Data, Form, Owner, Piece, one_line, shortened
+from statecomp.records.extracting.reading.layout import opens
 from statecomp.records.extracting.reading.naming import CALLED, LONGEST_NAME, listed
+from statecomp.records.extracting.reading.nesting import margin_of
 
 EMPTY_KEY = re.compile(r"\s*[\w\"'][\w .\"'-]{0,40}:\s*(?:null|\"\"|''|None|\[\]|\{\}|n/a)?,?\s*\Z")
 KEY_VALUE = re.compile(
@@ -26,8 +27,6 @@ Block: TypeAlias = tuple[int, Sequence[str], Owner | None]
 """Where lines of `Key: value` stand, the lines, and the heading they stand below."""
 Placed: TypeAlias = tuple[int, Iterable[Piece]]
 """Pieces and the line they begin at."""
-Data = Callable[[str, str], Sequence[Piece]]
-"""The pieces of a value that is data, under the name it has; none where it is no data."""
 
 
 def fields_end(lines: Sequence[str], start: int) -> int:

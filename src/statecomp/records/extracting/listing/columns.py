@@ -206,4 +206,4 @@ def counted(names: Sequence[str]) -> Iterator[str]:
     if len(times) * 2 > len(names):
         yield from names
     else:
-        yield from (f"{count} {name}" if count > 1 else name for name, count in times.items())
+        yield from (f"{count} x {name}" if count > 1 else name for name, count in times.items())

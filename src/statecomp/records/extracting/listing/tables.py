@@ -100,7 +100,8 @@ def rows(lines: Sequence[str], title: Owner | None = None) -> Iterator[Piece]:
     """The rows of a table, each whole, owned by its header; `title` is what stands above it."""
     telling = [one_line(line) for line in lines if not _is_rule(line) and not wordless(line)]
     header, *others = telling or [""]
-    if _is_header(header, others):
+    ruled = len(lines) > 1 and "---" in lines[1] and _is_rule(lines[1])
+    if ruled or _is_header(header, others):
         owner = Owner(f"{title.label} {header}" if title else header)
     else:
         # Without a header they are lines of the section like others.

@@ -44,18 +44,9 @@ _EDGE = ".,;:!?()[]{}<>\"'`*"
 _asked: Weighed[tuple[str, int], frozenset[str]] = Weighed(64, lambda names: 100 * len(names))
 
 
-def foremost(units: Sequence[Unit], situation: Situation, versions: Sequence[int]) -> set[int]:
-    """Places of the units that come first; `versions` are steps much like the one before them."""
-    return {*named(units, situation), *corrections(units, situation), *_begun(units, versions)}
-
-
-def _begun(units: Sequence[Unit], steps: Sequence[int]) -> Iterator[int]:
-    """The first line that each of these steps answered: by its action nobody knows what it was."""
-    waiting = set(steps)
-    for place, unit in enumerate(units):
-        if unit.step in waiting and unit.place is Place.OBSERVED and unit.form is not Form.LIST:
-            waiting.discard(unit.step)
-            yield place
+def foremost(units: Sequence[Unit], situation: Situation) -> set[int]:
+    """Places of the units that come first."""
+    return {*named(units, situation), *corrections(units, situation)}
 
 
 # --- what the user named ---

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from statecomp.records.extracting.code import blocks, is_code
 from statecomp.records.extracting.pieces import Form, Owner, Piece, wordless
+from statecomp.records.extracting.reading.nesting import margin_of
 
 WIDEST = 100
 """Characters of a line that may be the title of others."""
@@ -73,10 +74,6 @@ def capitals(lines: Sequence[str]) -> frozenset[int]:
 def is_program(line: str) -> bool:
     """Whether a line that ends with a colon is one of a program: `else:` names nothing."""
     return bool(_PROGRAM.match(line))
-
-
-def margin_of(line: str) -> int:
-    return len(line) - len(line.lstrip())
 
 
 def width_of(line: str) -> int:

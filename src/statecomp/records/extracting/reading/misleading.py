@@ -44,7 +44,7 @@ def misleads(unit: Unit) -> bool:
     if unit.place is Place.OBSERVED and plain and unit.count > ALONE and _numbers(text):
         return True
     if unit.form is Form.CODE and (
-        _LICENSE.search(text) or _TORN.match(text) or all(map(_IMPORTS.match, text.split("\n")))
+        _LICENSE.search(text) or all(map(_IMPORTS.match, text.split("\n")))
     ):
         return True
     if unit.form is Form.CODE and unit.place is Place.CALL and _shred(unit):
@@ -75,10 +75,6 @@ def addresses(text: str) -> bool:
 _LICENSE = re.compile(
     r"Licensed under the|WARRANT(?:Y|IES)\b|may not use this file|License for the"
 )
-_TORN = re.compile(
-    r"\s*(?:\*/|\*[\s<]|[)}\]]|END\b|ELSE\b|else\b|elif\b|except\b|catch\b|finally\b)"
-)
-"""What a block of a program begins with that was torn from the one before it."""
 _IMPORTS = re.compile(
     r"\s*(?:edit \d+:\d+|import |from \S+ import |#include |using |package |use |\Z)"
 )

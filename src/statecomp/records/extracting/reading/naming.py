@@ -101,7 +101,8 @@ def _short(text: str) -> str:
     text = one_line(text)
     if len(text) <= LONGEST_NAME:
         return text
-    return f"{text[:LONGEST_NAME].rpartition(' ')[0] or text[:LONGEST_NAME]} ..."
+    told = text[:LONGEST_NAME].rpartition(" ")[0].rstrip(",;:") or text[:LONGEST_NAME]
+    return f"{told} ..."
 
 
 def spoken(value: Json) -> str:

@@ -201,11 +201,11 @@ def place_of(text: str, action: str) -> str:
     tabs = _TAB.findall(text)
     titled = _TITLED.search(text)
     title = titled[1] if titled else tabs[0] if len(tabs) == 1 else ""
-    url = "" if at[1].rstrip("/") in action else f"at {_told_briefly(at[1])}"
+    url = "" if at[1].rstrip("/") in action else f"at {told_briefly(at[1])}"
     return ", ".join(filter(None, (f'page "{title}"' if title else "", url)))
 
 
-def _told_briefly(address: str) -> str:
+def told_briefly(address: str) -> str:
     """An address without the long things it asks for: which page of a list it is stands last."""
     if len(address) <= ADDRESS:
         return address

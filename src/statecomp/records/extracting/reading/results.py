@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from statecomp.records.extracting.pieces import Form
 from statecomp.records.extracting.reading.naming import id_alone
-from statecomp.records.extracting.units import Place, Unit
+from statecomp.records.extracting.units import Unit
 
 WHOLE, PIECES = 160, 4
 """Characters and pieces of an output that is shown as it is."""
@@ -23,35 +24,31 @@ _COUNT = re.compile(r"(?:\A|; )(\d+) [^:;]{1,60}: ")
 _TOLD = re.compile(r"(?:message|result|count|total|answer|summary): ")
 
 
-def results_of(units: Sequence[Unit], lengths: Sequence[int]) -> Mapping[int, tuple[str, ...]]:
-    """For each step what its output comes to, the fullest first; nothing where no line can say.
+class Results(NamedTuple):
+    """What an output comes to, the fullest first; `whole` is that of them which is all of it."""
 
-    `lengths` are those of the answers: what is left of a dump is not what it came to.
+    texts: tuple[str, ...] = ()
+    whole: str = ""
+
+
+def results_of(seen: Sequence[Unit], length: int) -> Results:
+    """All of a short output; of a longer one how many things it lists, or its own words on it.
+
+    `seen` are its units, `length` its characters: what is left of a dump is not what it came to.
     """
-    by_step: dict[int, list[Unit]] = {}
-    for unit in units:
-        if unit.place is Place.OBSERVED:
-            by_step.setdefault(unit.step, []).append(unit)
-    return {
-        step: tuple(dict.fromkeys(filter(None, _results(seen, lengths[step]))))
-        for step, seen in by_step.items()
-    }
-
-
-def _results(seen: Sequence[Unit], length: int) -> Iterator[str]:
-    """All of a short output; of a longer one how many things it lists, or its own words on it."""
+    told = [unit for unit in seen if unit.form is not Form.LIST]
+    part = DATA_PART if all(unit.form is Form.FIELD for unit in told) else PART
+    whole = _whole(told)
+    whole = whole if len(whole) * part >= length else ""
     lists = sorted((unit.text for unit in seen if _lists_all(unit, seen)), key=_size)
-    if lists:
-        yield lists[-1]
-        yield from _recut(lists[-1])
-    part = DATA_PART if all(unit.form is Form.FIELD for unit in seen) else PART
-    if len(whole := _whole(seen)) * part >= length:
-        yield whole
+    listed = (lists[-1], *_recut(lists[-1])) if lists else ()
     # What happens to stand somewhere in an answer is not what it came to.
     ends = [unit for unit in seen if not 0 < unit.index < unit.count - 1]
     words = [unit.text for unit in ends if _tells(unit)]
-    if len(words) == 1 and len({unit.answer for unit in seen}) == 1:
-        yield words[0]  # one of several is not what it came to
+    # One of several is not what it came to.
+    single = words if len(words) == 1 and len({unit.answer for unit in seen}) == 1 else ()
+    texts = (whole, *listed, *single)
+    return Results(tuple(dict.fromkeys(filter(None, texts))), whole)
 
 
 def _tells(unit: Unit) -> bool:

@@ -16,16 +16,25 @@ WORDS, LINES = 200, 3
 WIDE = 200
 """Characters of a line on average, from which on lines say little of the length."""
 
+NOTHING = "no output"
 COUNTS, COUNTED = 8, 40
 """Lines of an answer that is counts alone, and characters of each: they are what it came to."""
 CUT, ENDS = "cut by the tool", 400
 """What is said of an answer that its tool cut, and where in it that tool tells so."""
 _CUT = re.compile(
-    r"too long to be displayed|truncated version|\[?output (?:was |has been )?truncated|"
+    r"too long to be displayed|is too (?:long|large)\b|truncated version|"
+    r"\[?output (?:was |has been )?truncated|"
     r"\boutput exceeded|\b(?:characters|lines|bytes|tokens) (?:were )?(?:omitted|truncated)\b|"
     r"\[truncated\]|<truncated>",
     re.IGNORECASE,
 )
+_SAVED = re.compile(
+    r"(?:full|whole|complete|entire) (?:output|result|response|content)[^\n]{0,30}? "
+    r"(?:saved|written|stored)[^\n]{0,20}? ?(?:to|at|in)(?: the)?(?: file)?:? "
+    r"[\"'`]?((?:~|\.{0,2})/[^\s\"'`)<]+)",
+    re.IGNORECASE,
+)
+"""Where a tool put all of what it cut."""
 
 
 def words_of_answer(payload: Payload) -> str:
@@ -39,8 +48,14 @@ def words_of_answer(payload: Payload) -> str:
         return payload.note
     if any(map(framelike, lines)):
         return ""
-    told = unprompted(one_line("; ".join(map(one_line, lines))))
-    return told if len(told) <= WORDS else ""
+    told = unprompted("; ".join(_without_marks(one_line(line)) for line in lines))
+    told = f"{payload.note}: {told}" if payload.page and payload.note else told
+    return told if len(told) <= WORDS else payload.note if payload.page else ""
+
+
+def _without_marks(line: str) -> str:
+    """A title without the marks on both sides of it."""
+    return line[3:-3] if line.startswith("== ") and line.endswith(" ==") else line
 
 
 def _counts(line: str) -> bool:
@@ -58,7 +73,7 @@ def size_of(payloads: Sequence[Payload]) -> str:
     sizes = [_size(payload) for payload in payloads]
     told = [size for size in sizes if size]
     if not told:
-        return "no output" if payloads else ""
+        return NOTHING if payloads else ""
     if len(told) > 1:
         texts = [payload.text for payload in payloads if payload.text]
         return _counted(sum(map(_lines, texts)), "line") if len(texts) == len(told) else ""
@@ -81,6 +96,8 @@ def _size(payload: Payload) -> str:
     size = _counted(lines, "line") if characters < WIDE * lines else f"{characters:,} characters"
     # One who counts what is left of a file must not take it for the file.
     ends = f"{payload.body[:ENDS]}\n{payload.body[-ENDS:]}"
+    if saved := _SAVED.search(ends):
+        return f"{size}; {CUT}, all of it in {saved[1].rstrip('.')}"
     return f"{size}; {CUT}" if _CUT.search(ends) else size
 
 

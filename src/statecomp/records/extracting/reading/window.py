@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import dropwhile, pairwise
 
 from statecomp.records.extracting.pieces import one_line
 from statecomp.records.extracting.reading.noise import unprompted
@@ -98,6 +98,43 @@ def screened(lines: Sequence[str]) -> Sequence[str]:
     ]
 
 
+ECHO = "$ "
+"""Before a command that a screen shows."""
+
+
+def behind_echoes(screen: str, commands: Sequence[str]) -> list[str]:
+    """What a screen shows behind the echo of each command; nothing where it does not show all.
+
+    A command of several lines is one call: what it types on is no output, and a screen of nothing
+    but echoes is empty.
+    """
+    lines = screen.split("\n")
+    starts: list[int] = []
+    for command in commands:
+        asked = one_line(command.strip().partition("\n")[0])
+        behind = range(starts[-1] + 1 if starts else 0, len(lines))
+        found = (n for n in behind if lines[n].startswith(ECHO) and one_line(lines[n][2:]) == asked)
+        if not asked or (start := next(found, None)) is None:
+            return []
+        starts.append(start)
+    if any(map(str.strip, lines[: starts[0]])):
+        return []  # of a command before these
+    parts = (lines[start + 1 : stop] for start, stop in pairwise((*starts, len(lines))))
+    return [
+        "\n".join(_output(part, command)) for part, command in zip(parts, commands, strict=True)
+    ]
+
+
+def _output(lines: Sequence[str], command: str) -> Sequence[str]:
+    typed = command.strip().split("\n")
+    if len(typed) > 1:
+        lines = list(dropwhile(lambda line: line.startswith(">") or not line.strip(), lines))
+        # The output of the last command is what came of them all.
+        if lines and lines[0] == f"{ECHO}{typed[-1].strip()}":
+            lines = lines[1:]
+    return [] if all(line.startswith(ECHO) or not line.strip() for line in lines) else lines
+
+
 def _unfolded(lines: Sequence[str]) -> Sequence[str]:
     """Lines that a terminal broke at its edge, whole again: half a word is none."""
     widest = max(map(len, lines))
@@ -106,7 +143,7 @@ def _unfolded(lines: Sequence[str]) -> Sequence[str]:
     whole: list[str] = []
     goes_on = False
     for line in lines:
-        if goes_on:
+        if goes_on and not _PROMPT.match(line):
             whole[-1] += line
         else:
             whole.append(line)

@@ -8,8 +8,9 @@ from itertools import groupby
 
 from statecomp.records.extracting.gaps import GAP, begins_late, parted, spoken
 from statecomp.records.extracting.pieces import Form, Owner
+from statecomp.records.extracting.reading.nesting import heads_in
 from statecomp.records.extracting.showing.totals import UnitTotals, is_shared, name_in
-from statecomp.records.extracting.units import Place, Unit
+from statecomp.records.extracting.units import Place, Unit, alone
 
 CONCLUDED = "the agent, before it: "
 COUNTED = (Form.ROW, Form.RULE, Form.LINE)
@@ -64,7 +65,7 @@ def _in_order(
     Things that are `known` are named above them.
     """
     before: Unit | None = None
-    inside = ""
+    heads = frozenset[str]()
     texts: dict[Owner | None, list[Unit]] = {}
     names = _names_of(runs)
     tables = {column for run in runs for column in _columns(run[0].label)}
@@ -80,24 +81,27 @@ def _in_order(
         if first.form is Form.FIELD:
             if before and (totals.left_out(before, first) or _like_another(before, first)):
                 yield GAP
-            yield from _fields(first.label, run, _left(owner, run, totals.fields) > 0)
+            part = owner is not None and _left(owner, run, totals.fields) > 0
+            yield from _fields(first.label, run, part)
             kind = name_in(first.label)[0]
             told = names.get(kind, set()) | known.get(kind, set())
             left = totals.called.get((first.step, first.answer, kind), 0) - len(told)
             # Those of a table are counted there.
             if kind and left > 0 and last[kind] == place and kind not in tables:
                 yield f"  {_missing(left)}"
-            before, inside = run[-1], ""
+            before, heads = run[-1], frozenset()
             continue
         starts = not owner or first.form is Form.CODE  # a title says where it stands
         if totals.left_out(before, first) if before else starts and begins_late(first, runs[0][0]):
             yield GAP
         left = _left(owner, texts[owner], totals.below)
-        yield from _below("" if first.label == inside else first.label, run, left > 0)
+        named = heads_in(first.label)
+        label = "" if named and heads.issuperset(named) else first.label
+        yield from _below(label, run, left > 0)
         if last[owner] == place and owner and left > 0 and first.form in COUNTED:
             # A line of a text may be several of its lines, or half of one: only rows are counted.
             yield f"  {_missing(left) if first.form is Form.ROW else GAP}"
-        before, inside = run[-1], _inside(run[-1])
+        before, heads = run[-1], _heads_shown(run[-1])
     if before and before.index < before.count - 1:
         listed = before.form is Form.LINE and not before.owner
         if listed or before.form is Form.CODE:
@@ -154,11 +158,12 @@ def _runs(units: Sequence[Unit]) -> list[list[Unit]]:
     return runs
 
 
-def _inside(unit: Unit) -> str:
-    """The label of what follows a block of a program, where the block shows it already."""
+@alone
+def _heads_shown(unit: Unit) -> frozenset[str]:
+    """The heads of things that a block of a program shows, or names above it."""
     if unit.form is not Form.CODE:
-        return ""
-    return unit.label or f"in `{unit.text.split(chr(10))[0].strip()}`"
+        return frozenset()
+    return frozenset((*heads_in(unit.label), *map(str.strip, unit.text.split("\n"))))
 
 
 def _called(runs: Sequence[Sequence[Unit]], totals: UnitTotals) -> tuple[list[str], frozenset[int]]:
@@ -187,9 +192,6 @@ def _fields(label: str, units: Sequence[Unit], part: bool) -> Iterator[str]:
     """The fields of one object on one line, behind what tells the object from others."""
     known = label.split("; ") if label else []
     others = [unit for unit in units if unit.text not in known]
-    if units[0].place is Place.CALL:
-        yield from dict.fromkeys(unit.text for unit in others)
-        return
     yield "; ".join((*known, *_merged(others), *((GAP,) if part else ())))
 
 

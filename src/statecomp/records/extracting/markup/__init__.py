@@ -1,0 +1,1 @@
+"""Markup as what it says: pages as lines, documents of things as objects, of tags nothing."""
