@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from statecomp.history.interaction import JsonObject
 from statecomp.ledger import ledger as module
-from statecomp.ledger import schema
+from statecomp.ledger import retention, schema
 from statecomp.ledger.audit import LedgerFailed, Regret, Sums, Told, Totals
 from statecomp.ledger.database import Connection, Rows
 from statecomp.ledger.ledger import Ledger
@@ -369,6 +370,40 @@ def test_a_commit_goes_only_when_nothing_has_used_it_for_long(store: str) -> Non
     assert [c.at for c in log.find(["used"])] == ["used"]
     ledger.sweep()
     assert [c.at for c in log.find(["used", "idle"])] == ["used"]
+    ledger.close()
+
+
+def test_others_write_while_it_is_added_up_what_is_stored(
+    opener: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two seconds for a gigabyte, in which nobody could write down what goes out."""
+    ledger, other = opener(), opener()
+    add_up = retention.stored_bytes
+
+    def while_others_write(connection: Connection) -> int:
+        other.commits("t").send("seen", ["c"])
+        return add_up(connection)
+
+    monkeypatch.setattr(retention, "stored_bytes", while_others_write)
+    ledger.sweep()
+    assert other.commits("t").sent("seen") == ("c",)
+
+
+@pytest.mark.parametrize("limits", [RetentionLimits(max_age_days=1), RetentionLimits(1e6, 1)])
+def test_a_long_session_is_deleted_a_part_at_a_time_and_leaves_nothing(
+    store: str, limits: RetentionLimits, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "AT_ONCE", 4)
+    ledger = open_ledger(store, mask=masked, limits=limits)
+    ledger.record(session("old"), request("old"), [entry(commit("s1"), "old")], messages=chat(30))
+    ledger.record(session("new", last_s=time.time()), request("new"), messages=chat(3))
+    ledger.sweep()
+    assert [s.id for s in ledger.sessions()] == ["new"]
+    assert ledger.messages("new") == chat(3)
+    rows = ledger._database.look(lambda c: c.execute("SELECT count(*) FROM pages"))
+    assert rows == [(4,)]  # those of the old one that the new one has too
+    uses = ledger._database.look(lambda c: c.execute("SELECT DISTINCT session FROM page_uses"))
+    assert uses == [("new",)]
     ledger.close()
 
 

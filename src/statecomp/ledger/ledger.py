@@ -25,7 +25,8 @@ from statecomp.ledger.nearby import NearbyFile
 from statecomp.ledger.pages import Known, Mask, Pages
 from statecomp.ledger.retention import RetentionLimits
 
-SWEEP_EVERY = 256
+SWEEP_EVERY = 4096
+"""Requests: to add up what is stored takes a second for each gigabyte."""
 SWEEP_EVERY_S = 600.0
 
 
@@ -148,12 +149,8 @@ class Ledger:
     def sweep(self) -> None:
         """Hold the limits, as `record` does now and then; what fails now is done the next time."""
         used = self._memory.take_used()
-        lock, now_s = self._database.dialect.lock_sessions, time.time()
         try:
-            deleted = self._database.write(
-                lambda c: retention.sweep(c, self._limits, now_s, used, lock)
-            )
-            if deleted:
+            if retention.sweep(self._database, self._limits, time.time(), used):
                 self._tidy()
         except LedgerFailed:
             return

@@ -15,11 +15,12 @@ from dataclasses import dataclass
 
 from statecomp.ledger.audit import EntryState
 from statecomp.ledger.claims import release
-from statecomp.ledger.database import Connection, chunks, marks
+from statecomp.ledger.database import Connection, Database, chunks, marks
 from statecomp.ledger.log import commit_of, next_version
 
 DAY_S = 86_400.0
-SWEPT_AT_ONCE = 64
+AT_ONCE = 256
+"""Pages that are deleted in one transaction."""
 ROW_BYTES = 256  # of a row with its places in two indexes
 _OF_THE_LOG = ("commits", "claims", "sent", "held", "refused")
 _OF_A_SESSION = ("requests", "entries", "regrets", "page_uses")
@@ -35,37 +36,60 @@ class RetentionLimits:
 
 
 def sweep(
-    connection: Connection,
-    limits: RetentionLimits,
-    now_s: float,
-    used: Iterable[tuple[str, str]],
-    lock: str,
+    database: Database, limits: RetentionLimits, now_s: float, used: Iterable[tuple[str, str]]
 ) -> int:
-    """Hold the limits; how many sessions were deleted.  `used` are states that were used lately."""
+    """Hold the limits; how many bytes that freed.  `used` are states that were used lately.
+
+    What is looked through is only read, and sessions go a part at a time: whoever writes down what
+    goes out waits for none of it long.
+    """
+    aged, idle = now_s - limits.max_age_days * DAY_S, now_s - limits.idle_commit_days * DAY_S
+    database.write(lambda c: _forget_old(c, used, now_s, aged))
+    if database.look(
+        lambda c: c.execute("SELECT 1 FROM commits WHERE used_s < ? LIMIT 1", (idle,))
+    ):
+        database.write(lambda c: _forget_idle(c, idle))
+    lock, before = database.dialect.lock_sessions, 0
+    while (freed := database.write(lambda c: _delete_some(c, lock, before_s=aged))) is not None:
+        before += freed
+    over = database.look(stored_bytes) - limits.max_bytes
+    left = over
+    while left > 0 and (freed := database.write(lambda c: _delete_some(c, lock))) is not None:
+        left -= freed
+    return before + over - left
+
+
+def _forget_old(
+    connection: Connection, used: Iterable[tuple[str, str]], now_s: float, aged: float
+) -> None:
+    mark_used(connection, used, now_s)
+    for table in ("refused", "sent"):
+        connection.execute(f"DELETE FROM {table} WHERE when_s < ?", (aged,))
+
+
+def _forget_idle(connection: Connection, idle: float) -> None:
+    forget(connection)
+    connection.execute("DELETE FROM commits WHERE used_s < ?", (idle,))
+    release(connection)
+
+
+def _delete_some(connection: Connection, lock: str, *, before_s: float | None = None) -> int | None:
+    """Of the oldest session: bytes freed; None where none is old enough, or it is the only one."""
     if lock:
         connection.execute(lock)
-    mark_used(connection, used, now_s)
-    aged = (now_s - limits.max_age_days * DAY_S,)
-    old = _names(connection, "SELECT id FROM sessions WHERE last_s < ?", aged)
-    deleted = delete_sessions(connection, old)
-    for table in ("refused", "sent"):
-        connection.execute(f"DELETE FROM {table} WHERE when_s < ?", aged)
-    idle = (now_s - limits.idle_commit_days * DAY_S,)
-    if connection.execute("SELECT 1 FROM commits WHERE used_s < ? LIMIT 1", idle):
-        forget(connection)
-        connection.execute("DELETE FROM commits WHERE used_s < ?", idle)
-        release(connection)
-    drop_unused(connection)
-    while stored_bytes(connection) > limits.max_bytes:
-        ((count,),) = connection.execute("SELECT count(*) FROM sessions")
-        # A part at a time, so that no more goes than has to.
-        part = min(SWEPT_AT_ONCE, max(1, count // 8), count - 1)
-        if part < 1:
-            break
-        oldest = "SELECT id FROM sessions ORDER BY last_s, id LIMIT ?"
-        deleted += delete_sessions(connection, _names(connection, oldest, (part,)))
-        drop_unused(connection)
-    return deleted
+    rows = connection.execute("SELECT id, last_s FROM sessions ORDER BY last_s, id LIMIT 2")
+    if not rows or (len(rows) < 2 if before_s is None else rows[0][1] >= before_s):
+        return None
+    name = str(rows[0][0])
+    some = "SELECT owner, place, page FROM page_uses WHERE session = ? LIMIT ?"
+    uses = connection.execute(some, (name, AT_ONCE))
+    if len(uses) < AT_ONCE:
+        return delete_sessions(connection, [name])
+    connection.many(
+        "DELETE FROM page_uses WHERE session = ? AND owner = ? AND place = ?",
+        [(name, owner, place) for owner, place, _ in uses],
+    )
+    return ROW_BYTES * len(uses) + _drop_unused(connection, [page for *_, page in uses])
 
 
 def mark_used(connection: Connection, used: Iterable[tuple[str, str]], now_s: float) -> None:
@@ -92,7 +116,6 @@ def purge(connection: Connection, session: str, before_s: float | None, lock: st
     _delete_commits(connection, names)
     release(connection)
     delete_sessions(connection, names)
-    drop_unused(connection)
     return len(names)
 
 
@@ -129,26 +152,41 @@ def forget(connection: Connection) -> None:
 
 def stored_bytes(connection: Connection) -> int:
     """About what the account takes up: contents as they are stored, and what each row costs."""
-    total = 0
-    for table in ("pages", "requests", "entries"):
-        ((found,),) = connection.execute(f"SELECT coalesce(sum(size), 0) FROM {table}")
-        total += int(found)
+    total = sum(_sum_of_sizes(connection, table) for table in ("pages", "requests", "entries"))
     ((uses,),) = connection.execute("SELECT count(*) FROM page_uses")
     return total + int(uses) * ROW_BYTES
 
 
 def delete_sessions(connection: Connection, names: Sequence[str]) -> int:
+    """With all they hold; how many bytes that frees, as `stored_bytes` counts them."""
+    freed = 0
     for chunk in chunks(names):
+        theirs = f"WHERE session IN ({marks(chunk)})"
+        uses = _names(connection, f"SELECT page FROM page_uses {theirs}", chunk)
+        for table in ("requests", "entries"):
+            freed += _sum_of_sizes(connection, f"{table} {theirs}", chunk)
         for table in _OF_A_SESSION:
-            connection.execute(f"DELETE FROM {table} WHERE session IN ({marks(chunk)})", chunk)
+            connection.execute(f"DELETE FROM {table} {theirs}", chunk)
         connection.execute(f"DELETE FROM sessions WHERE id IN ({marks(chunk)})", chunk)
-    return len(names)
+        freed += ROW_BYTES * len(uses) + _drop_unused(connection, uses)
+    return freed
 
 
-def drop_unused(connection: Connection) -> None:
-    connection.execute(
-        "DELETE FROM pages WHERE NOT EXISTS (SELECT 1 FROM page_uses WHERE page = pages.name)"
-    )
+def _drop_unused(connection: Connection, pages: Sequence[str]) -> int:
+    freed = 0
+    for chunk in chunks(list(dict.fromkeys(pages))):
+        unused = (
+            f"pages WHERE name IN ({marks(chunk)})"
+            " AND NOT EXISTS (SELECT 1 FROM page_uses WHERE page = pages.name)"
+        )
+        freed += _sum_of_sizes(connection, unused, chunk)
+        connection.execute(f"DELETE FROM {unused}", chunk)
+    return freed
+
+
+def _sum_of_sizes(connection: Connection, rows: str, values: Sequence[object] = ()) -> int:
+    ((found,),) = connection.execute(f"SELECT coalesce(sum(size), 0) FROM {rows}", values)
+    return int(found)
 
 
 def _delete_commits(connection: Connection, names: Sequence[str]) -> None:
