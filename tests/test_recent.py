@@ -61,3 +61,22 @@ def test_many_small_things_stay_within_the_budget() -> None:
     for number in range(10_000):
         memory.put(number, b"." * 10)
     assert len(memory) <= 100
+
+
+def test_room_is_made_of_many_small_things_without_asking_every_memory_for_each() -> None:
+    asked = 0
+
+    class Counting(Weighed[int, bytes]):
+        def oldest(self) -> int | None:
+            nonlocal asked
+            asked += 1
+            return super().oldest()
+
+    budget = MemoryBudget(2000)
+    members = [Counting(100, len, budget) for _ in range(100)]
+    for place, member in enumerate(members):
+        member.put(place, b"." * 20)
+    huge: Weighed[str, bytes] = Weighed(1, len, budget)
+    huge.put("huge", b"." * 1900)
+    assert budget.bytes <= 2000
+    assert asked <= 2 * len(members)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from heapq import heapify, heappop, heapreplace
 from itertools import count, islice
 from threading import Lock
 from typing import Generic, Protocol, TypeVar
@@ -107,14 +108,22 @@ class MemoryBudget:
     def _make_room(self) -> None:
         members = self._all()
         over = sum(member.bytes for member in members) - self.most_bytes
-        while over > 0:
-            aged = [(age, n) for n, member in enumerate(members) if (age := member.oldest())]
-            if not aged:
-                return
-            member = members[min(aged)[1]]
+        if over <= 0:
+            return
+        aged = [(age, n) for n, member in enumerate(members) if (age := member.oldest())]
+        heapify(aged)
+        # Each member is asked its age once, and again after it gave something: a service for many
+        # tenants has thousands of members, and room is made of as many small things.
+        while over > 0 and aged:
+            _, n = aged[0]
+            member = members[n]
             before = member.bytes
             member.forget_oldest()
             over -= max(1, before - member.bytes)
+            if age := member.oldest():
+                heapreplace(aged, (age, n))
+            else:
+                heappop(aged)
 
     def _all(self) -> list[Weighty]:
         with self._lock:
