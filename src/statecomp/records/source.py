@@ -160,10 +160,10 @@ class SourceText:
 
     def _identifies(self, wanted: str) -> bool:
         """Whether the id stands there: whole or by its beginning, or as another form of it."""
-        if _stands(wanted.replace("_", " "), self.spaced):
+        if stands(wanted.replace("_", " "), self.spaced):
             return True
         if cells := _CELLS.match(wanted):
-            return all(_stands(cell, self.text) for cell in cells.groups())
+            return all(stands(cell, self.text) for cell in cells.groups())
         if wanted.startswith("#"):
             return _is_number_of(wanted[1:], self.text)
         if (address := _HEX.fullmatch(wanted)) and address[1] in self.addresses:
@@ -239,12 +239,12 @@ class SaidText(SourceText):
     def carries(self, name: str, kind: Kind) -> bool:
         """Whether it says the name, spelled otherwise too; a path also by folder and end."""
         bare = plain(name).removesuffix("()").removeprefix("./").rstrip("/")
-        if name in self.names or _stands(bare, self.text):
+        if name in self.names or stands(bare, self.text):
             return True
         folder, _, end = bare.rpartition("/")
         if kind is Kind.PATH and folder:
             lines = (plain(line) for line in self._said.split("\n"))
-            return any(_stands(folder, line) and _stands(end, line) for line in lines)
+            return any(stands(folder, line) and stands(end, line) for line in lines)
         if kind is not Kind.NUMBER:
             return False
         return any(map(self._is_dated, _dates(name))) or name in self.between
@@ -257,9 +257,14 @@ class SaidText(SourceText):
         return frozenset(str(number) for numbers in near for number in numbers)
 
 
-def _stands(name: str, text: str) -> bool:
+def whole(name: str) -> re.Pattern[str]:
+    """A name as no part of another."""
+    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+
+
+def stands(name: str, text: str) -> bool:
     """Whether a text has it as a whole."""
-    return name in text and bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text))
+    return name in text and bool(whole(name).search(text))
 
 
 def _is_number_of(number: str, text: str) -> bool:

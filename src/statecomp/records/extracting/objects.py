@@ -24,6 +24,7 @@ from statecomp.records.extracting.pieces import (
     Owner,
     Piece,
     clipped,
+    labelled,
     one_line,
     shortened,
 )
@@ -166,7 +167,7 @@ class _ObjectReader:
             yield from rows_of(sheet, outer)
             return
         if names := listed(value, "" if name.lower() in HOLLOW else name):
-            yield Piece(f"{owner.label}; {names}" if owner.label else names, Form.LIST)
+            yield Piece(labelled(owner.label, names), Form.LIST)
         # What each of many has three of says little of any.
         table = tabled(value) if len(value) >= MANY or not self._told else None
         yield from rows_of(table, outer)
@@ -175,7 +176,7 @@ class _ObjectReader:
             own = identity(inner) if isinstance(inner, dict) else ""
             if not own and len(value) > 1:
                 own = f"item {place}"  # nothing else tells it from the others
-            label = "; ".join(part for part in (outer, own) if part)
+            label = labelled(outer, own)
             yield from reader.read(inner, (), Owner(label), depth + 1)
 
     def _read_values(
@@ -201,17 +202,13 @@ class _ObjectReader:
         if len(text) <= LONGEST and text.count("\n") < 2:
             yield Piece(_field(key, one_line(text)), Form.FIELD, owner)
             return
-        own = "; ".join(part for part in (owner.label, f"{key}:" if key else "") if part)
-        outer = Owner(own)
-        inner: dict[Owner, Owner] = {}
+        own = labelled(owner.label, f"{key}:" if key else "")
+        owners: dict[Owner | None, Owner] = {}
         for piece in self._cut(text):
             held = piece.owner
-            if held is None:
-                yield Piece(piece.text, piece.form, outer)
-            else:
-                if held not in inner:
-                    inner[held] = Owner("; ".join(p for p in (own, held.label) if p))
-                yield Piece(piece.text, piece.form, inner[held])
+            if held not in owners:
+                owners[held] = Owner(labelled(own, held.label if held else ""))
+            yield Piece(piece.text, piece.form, owners[held])
 
 
 def _links(runs: Sequence[Json], owner: Owner) -> Iterator[Piece]:
@@ -253,9 +250,7 @@ def _holds_objects(value: Json) -> bool:
 def _outer(owner: Owner, path: tuple[str, ...]) -> str:
     """What a list stands in: the object it is of, and its name there."""
     name = name_of(path)
-    if not owner.label:
-        return name if name.lower() not in HOLLOW else ""
-    return f"{owner.label}; {name}" if name else owner.label
+    return labelled(owner.label, name if owner.label or name.lower() not in HOLLOW else "")
 
 
 def _is_schema(value: Mapping[str, Json]) -> bool:

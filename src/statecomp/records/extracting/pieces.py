@@ -38,6 +38,12 @@ class Owner:
     label: str
 
 
+def labelled(*names: str) -> str:
+    """What something is of as one label: the names that lead there, without those that say nothing.
+    """
+    return "; ".join(filter(None, names))
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """Verbatim text that can be kept or dropped alone."""
@@ -60,24 +66,10 @@ FENCED = re.compile(r"```[^\n`]*\n([^`]*(?:`{1,2}(?!`)[^`]*)*)(?:```|\Z)")
 """A fenced block in a message; in some runs it is the action itself."""
 
 _HAS_WORD = re.compile(r"\w")
-_ABBREVIATED = (
-    "Vol",
-    "No",
-    "Nr",
-    "Fig",
-    "Dr",
-    "Mr",
-    "Mrs",
-    "St",
-    "vs",
-    "pp",
-    "Sec",
-    "Ch",
-    "approx",
-)
+_ABBREVIATED = "Vol No Nr Fig Dr Mr Mrs St vs pp Sec Ch approx"
 _SENTENCE_END = re.compile(
     r"(?<=[.!?])"
-    + "".join(rf"(?<!\b{short}\.)" for short in _ABBREVIATED)
+    + "".join(rf"(?<!\b{short}\.)" for short in _ABBREVIATED.split())
     + r"\s+(?=[A-Z0-9\"'`*(\[])|(?<=[。！？])"
 )
 _CLAUSE_END = re.compile(r"(?<=[.!?;])\s+|\s(?=[|•]\s)|(?<=,)\s+")

@@ -7,7 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from statecomp.records.extracting.listing.columns import EACH, Path, cells_of, kind_of, table_of
-from statecomp.records.extracting.pieces import Data, Form, Owner, Piece, one_line, shortened
+from statecomp.records.extracting.pieces import (
+    Data,
+    Form,
+    Owner,
+    Piece,
+    labelled,
+    one_line,
+    shortened,
+)
 from statecomp.records.extracting.reading.layout import opens
 from statecomp.records.extracting.reading.naming import CALLED, LONGEST_NAME, listed
 from statecomp.records.extracting.reading.nesting import margin_of
@@ -76,7 +84,7 @@ def _fields(
     if not told:
         return
     label = told[0] if len(told[0]) <= 200 else ""
-    owner = Owner("; ".join(part for part in (outer.label if outer else "", label) if part))
+    owner = Owner(labelled(outer.label if outer else "", label))
     for line in told:
         if (line.partition(": ")[0].strip("*_ "),) not in known:
             yield Piece(line, Form.FIELD, owner)
