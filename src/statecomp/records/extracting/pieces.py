@@ -39,8 +39,7 @@ class Owner:
 
 
 def labelled(*names: str) -> str:
-    """What something is of as one label: the names that lead there, without those that say nothing.
-    """
+    """What something is of as one label: the names on the way to it that say something."""
     return "; ".join(filter(None, names))
 
 
@@ -73,6 +72,11 @@ _SENTENCE_END = re.compile(
     + r"\s+(?=[A-Z0-9\"'`*(\[])|(?<=[。！？])"
 )
 _CLAUSE_END = re.compile(r"(?<=[.!?;])\s+|\s(?=[|•]\s)|(?<=,)\s+")
+
+
+def names(text: str) -> frozenset[str]:
+    """Names that stand side by side, as a set."""
+    return frozenset(text.split())
 
 
 def one_line(text: str) -> str:

@@ -8,27 +8,24 @@ from urllib.parse import unquote
 
 from statecomp.history.text import Kind
 from statecomp.records.extracting.markup.lines import Sort
+from statecomp.records.extracting.pieces import names
 from statecomp.records.extracting.reading.page import told_briefly
 
 SPAN = 40
 """Columns or rows that a cell may take."""
 
 
-def _names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-UNSEEN = _names("script style svg noscript iframe object video audio canvas")
-NOTHING = _names("area base col embed link meta param source track")
-MENUS = _names("nav footer header")
-MENU_ROLES = _names("navigation banner contentinfo menu menubar")
-LISTS, ROWS = _names("ul ol menu"), _names("tr table")
-SECTIONS = _names("article aside dialog footer li nav section td th")
+UNSEEN = names("script style svg noscript iframe object video audio canvas")
+NOTHING = names("area base col embed link meta param source track")
+MENUS = names("nav footer header")
+MENU_ROLES = names("navigation banner contentinfo menu menubar")
+LISTS, ROWS = names("ul ol menu"), names("tr table")
+SECTIONS = names("article aside dialog footer li nav section td th")
 """What a title inside holds for no longer than they last."""
 BLOCKS = SECTIONS.union(
     MENUS,
-    _names("address blockquote center dd details div dl fieldset figure form main menu ol select"),
-    _names("table tr ul"),
+    names("address blockquote center dd details div dl fieldset figure form main menu ol select"),
+    names("table tr ul"),
 )
 SORTS: Mapping[str, Sort] = {
     "p": Sort.PARAGRAPH,
@@ -40,18 +37,18 @@ SORTS: Mapping[str, Sort] = {
     **{f"h{level}": Sort.TITLE for level in range(1, 7)},
 }
 """Elements that hold lines of a sort."""
-BREAKS = SORTS.keys() | _names(
+BREAKS = SORTS.keys() | names(
     "body br caption figcaption head hr html legend summary tbody tfoot thead title"
 )
 """Elements that begin a line and are no part of the page themselves."""
-ASKED = _names("select td th form")
+ASKED = names("select td th form")
 """Elements of which more is asked than where they begin and end."""
-_CELLS = _names("td th")
+_CELLS = names("td th")
 ENDED: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
-    "li": (_names("li"), LISTS),
-    "dd": (_names("dd"), _names("dl")),
-    "dt": (_names("dd"), _names("dl")),
-    "tr": (_names("tr"), _names("table")),
+    "li": (names("li"), LISTS),
+    "dd": (names("dd"), names("dl")),
+    "dt": (names("dd"), names("dl")),
+    "tr": (names("tr"), names("table")),
     "td": (_CELLS, ROWS),
     "th": (_CELLS, ROWS),
 }

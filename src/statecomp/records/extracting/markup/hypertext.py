@@ -41,6 +41,7 @@ from statecomp.records.extracting.markup.lines import (
     PageCell,
     PageLine,
     Sort,
+    Titles,
     as_item,
     as_thing,
     choice,
@@ -96,7 +97,7 @@ class _Frame:
     name: str
     start: int
     given: Mapping[str, str]
-    above: Mapping[int, str]  # titles that it stands below
+    above: Titles
     cells: list[PageCell] = field(default_factory=list)
     rows: list[Sequence[PageCell]] = field(default_factory=list)
     reaching: dict[int, PageCell] = field(default_factory=dict)
@@ -131,7 +132,7 @@ class _PageReader:
         self._verbatim = 0
         self._unseen, self._inside = "", 0
         self._title = ""
-        self._above: dict[int, str] = {}
+        self._above: Titles = []
         self._programs: dict[str, None] = {}
         self._remarks: dict[str, None] = {}
 
@@ -248,8 +249,7 @@ class _PageReader:
             method = given.get("method", "get").upper()
             self._lines.append(PageLine(f"form, sent by {method} to {action}", Sort.FIELD))
         if len(self._frames) < DEEPEST and not tag.alone:
-            above = dict(self._above)
-            self._frames.append(_Frame(tag.name, len(self._lines), given, above))
+            self._frames.append(_Frame(tag.name, len(self._lines), given, list(self._above)))
 
     def _begin_line(self, tag: Tag) -> None:
         self._sort, self._around = SORTS[tag.name], BARE
@@ -305,7 +305,7 @@ class _PageReader:
             frame = self._frames.pop()
             self._sort, self._around = Sort.WORDS, BARE
             if frame.name in SECTIONS and frame.above != self._above:
-                self._above = dict(frame.above)
+                self._above = list(frame.above)
                 self._lines.append(END)
             if len(frame.things) >= THINGS and frame.name not in MENUS:
                 headed(self._lines, frame.things, self._above)

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from itertools import takewhile, zip_longest
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from statecomp.records.extracting.pieces import LONGEST
+from statecomp.records.extracting.reading.nesting import ended
 
 PARTS = 6
 """Elements that a thing is told on one line of."""
@@ -54,6 +55,10 @@ JOINED = _THINGS | {Sort.WORDS, Sort.PARAGRAPH, Sort.FIELD}
 """Lines that one line may hold several of."""
 _ENTRIES = _THINGS | {Sort.WORDS, Sort.FIELD, Sort.ITEM}
 MARKED = re.compile(r"\s*(?:- |\d{1,3}\. )")
+
+
+Titles: TypeAlias = list[tuple[int, str]]
+"""The titles that a line stands below, each with its level."""
 
 
 class Link(NamedTuple):
@@ -146,13 +151,13 @@ def _is_entry(line: PageLine) -> bool:
     return len(text.split()) < ENTRY or leading * 5 > len(text) * 4
 
 
-def headed(lines: list[PageLine], things: Sequence[tuple[int, int]], above: dict[int, str]) -> None:
+def headed(lines: list[PageLine], things: Sequence[tuple[int, int]], above: Titles) -> None:
     """Make titles of the first lines of things side by side, where each leads to its own place."""
     firsts = [lines[start] for start, _ in things]
     if len({line.text for line in firsts}) < len(things) or not all(map(_names_itself, firsts)):
         return
     for start, _ in things:
-        title = titled(lines[start].text, DEEPER, dict(above))
+        title = titled(lines[start].text, DEEPER, list(above))
         lines[start] = lines[start]._replace(sort=Sort.TITLE, title=title)
     lines.insert(things[-1][1], END)
 
@@ -243,13 +248,13 @@ def _named(row: Sequence[PageCell]) -> list[PageLine]:
 # --- as text ---
 
 
-def titled(title: str, level: int, above: dict[int, str]) -> str:
+def titled(title: str, level: int, above: Titles) -> str:
     """A title with the one it stands below, but for that of the page; noted in `above`."""
-    for deeper in [known for known in above if known >= level]:
-        del above[deeper]
-    outer = above[max(above)] if max(above, default=1) > 1 else ""
-    above[level] = title = _cut(title)
-    return f"{outer}; {title}" if outer and len(outer) + len(title) < TITLE else title
+    ended(above, level)
+    outer_level, outer = above[-1] if above else (0, "")
+    title = _cut(title)
+    above.append((level, title))
+    return f"{outer}; {title}" if outer_level > 1 and len(outer) + len(title) < TITLE else title
 
 
 def _cut(title: str) -> str:
