@@ -23,9 +23,9 @@ CELL, LONG_CELL, READ = 80, 160, 600
 that is looked at at all: of a name that long the ends are shown."""
 COLUMNS = 5
 NOTHING = "-"
+"""What stands in a cell where a thing has no such value."""
 EACH = "each: "
 """What stands before the values that all rows of a table share."""
-"""What stands in a cell where a thing has no such value."""
 SHARED = 6
 """What all rows have in common is said of so many columns."""
 WORTH = 2.0
