@@ -15,7 +15,6 @@ from statecomp.records.extracting.listing.things import (
     is_patched,
     is_silent,
     name_of,
-    rows_of,
     tabled,
 )
 from statecomp.records.extracting.pieces import (
@@ -150,8 +149,9 @@ class _ObjectReader:
                     yield Piece(clipped(row, 2 * LONGEST), Form.ROW, owner)
         elif all(isinstance(inner, dict) and is_tag(inner) for inner in value):
             yield from self._read_values([shown(inner["name"]) for inner in value], path, owner)
-            if len(value) >= MANY:
-                yield from rows_of(tabled(value), _outer(owner, path))
+            if len(value) >= MANY and (table := tabled(value)):
+                outer = _outer(owner, path)
+                yield from table.below(outer and f"{outer}:")
         elif pairs := _pairs(value):
             for key, inner in pairs:
                 yield from self.read(inner, (*path, key), owner, depth + 1)
@@ -163,14 +163,15 @@ class _ObjectReader:
     ) -> Iterator[Piece]:
         name = name_of(path)
         outer = _outer(owner, path)
+        title = outer and f"{outer}:"
         if sheet := grid_of(value) if all(map(_is_cell, value)) else None:
-            yield from rows_of(sheet, outer)
+            yield from sheet.below(title)
             return
         if names := listed(value, "" if name.lower() in HOLLOW else name):
             yield Piece(labelled(owner.label, names), Form.LIST)
         # What each of many has three of says little of any.
         table = tabled(value) if len(value) >= MANY or not self._told else None
-        yield from rows_of(table, outer)
+        yield from table.below(title) if table else ()
         reader = _ObjectReader(self._cut, table.told if table else self._told and _INSIDE)
         for place, inner in enumerate(value, start=1):
             own = identity(inner) if isinstance(inner, dict) else ""

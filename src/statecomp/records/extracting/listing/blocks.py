@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
-from statecomp.records.extracting.listing.columns import EACH, Path, cells_of, kind_of, table_of
+from statecomp.records.extracting.listing.columns import Path, kind_of, table_of
 from statecomp.records.extracting.pieces import (
     Data,
     Form,
@@ -96,18 +96,20 @@ def tabled(blocks: Sequence[Block], data: Data) -> Iterator[Placed]:
     for block in blocks:
         _, lines, owner = block
         kinds.setdefault((owner, lines[0].partition(":")[0].strip()), []).append(block)
-    told: dict[tuple[Owner | None, str], frozenset[Path]] = {}
-    for (owner, key), group in kinds.items():
-        told_lines = [[undressed(line) for line in lines] for _, lines, _ in group]
-        if table := table_of([cells_of(lines) for lines in told_lines], " ".join):
-            told[owner, key] = table.told
-            header = Owner(f"{owner.label} {table.header}" if owner else table.header)
-            shared = (f"{EACH}{table.shared}",) if table.shared else ()
-            place = group[0][0]
-            yield place, [Piece(row, Form.ROW, header) for row in (*shared, *table.rows)]
-    for place, lines, owner in blocks:
-        known = told.get((owner, lines[0].partition(":")[0].strip()), frozenset())
-        yield place, _fields(lines, owner, data, known)
+    for (owner, _), group in kinds.items():
+        table = table_of([_cells(lines) for _, lines, _ in group], " ".join)
+        if table:
+            yield group[0][0], table.below(owner.label if owner else "")
+        for place, lines, _ in group:
+            yield place, _fields(lines, owner, data, table.told if table else frozenset())
+
+
+def _cells(lines: Sequence[str]) -> dict[Path, str]:
+    found: dict[Path, str] = {}
+    for key, value in map(_pair, lines):
+        if value:
+            found.setdefault((key,), value)
+    return found
 
 
 def counted_blocks(blocks: Sequence[Block]) -> Iterator[Placed]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
-from statecomp.records.extracting.pieces import one_line, shortened
+from statecomp.records.extracting.pieces import Form, Owner, Piece, one_line, shortened
 
 FEWEST = 3
 """Things that make a table."""
@@ -82,6 +82,12 @@ class Table:
     rows: tuple[str, ...]
     shared: str
     told: frozenset[Path]
+
+    def below(self, title: str) -> list[Piece]:
+        """Its rows, below its header and what stands above that."""
+        owner = Owner(f"{title} {self.header}" if title else self.header)
+        shared = (f"{EACH}{self.shared}",) if self.shared else ()
+        return [Piece(row, Form.ROW, owner) for row in (*shared, *self.rows)]
 
 
 def table_of(things: Sequence[Cells], name_of: Callable[[Path], str]) -> Table | None:
@@ -188,16 +194,6 @@ def grid_of(cells: Sequence[Mapping[str, object]]) -> Table | None:
 
 
 _CELL = re.compile(r"([A-Z]{1,3})(\d{1,7})\Z")
-
-
-def cells_of(lines: Sequence[str]) -> dict[Path, str]:
-    """A block of `Key: value` lines as one thing."""
-    found: dict[Path, str] = {}
-    for line in lines:
-        key, _, value = line.partition(": ")
-        if value:
-            found.setdefault((key.strip("*_ "),), one_line(value))
-    return found
 
 
 def counted(names: Sequence[str]) -> Iterator[str]:

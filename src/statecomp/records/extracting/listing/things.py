@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from statecomp.records.extracting.decode import Json
-from statecomp.records.extracting.listing.columns import EACH, READ, Path, Table, table_of
-from statecomp.records.extracting.pieces import Form, Owner, Piece, one_line
+from statecomp.records.extracting.listing.columns import READ, Path, Table, table_of
+from statecomp.records.extracting.pieces import one_line
 from statecomp.records.extracting.reading.naming import called, plainly, shown, spoken
 
 _UNSAID = """
@@ -35,16 +35,6 @@ def _thing(value: Mapping[str, Json]) -> dict[Path, str]:
     cells = dict(_cells(value, (), 4))
     name = called(value).partition(": ")[2]
     return {("name",): name, **cells} if name else cells
-
-
-def rows_of(table: Table | None, outer: str) -> Iterator[Piece]:
-    if table is None:
-        return
-    owner = Owner(f"{outer}: {table.header}" if outer else table.header)
-    if table.shared:
-        yield Piece(f"{EACH}{table.shared}", Form.ROW, owner)
-    for row in table.rows:
-        yield Piece(row, Form.ROW, owner)
 
 
 def _cells(value: Json, path: Path, depth: int) -> Iterator[tuple[Path, str]]:
