@@ -57,25 +57,16 @@ _SCHEMA_KEYS = """
 _SCHEMA = frozenset(_SCHEMA_KEYS.split())
 
 
-def _says_nothing(path: tuple[str, ...]) -> bool:
-    """An address is data, unless it is that of who made a commit."""
-    if path[-2:-1] == ("author",) and path[-1] == "email":
-        return True
-    return bool(path) and path[-1] in SILENT
+_ANSWERED = frozenset({"data", "results", "result", "rows", "items", "entries", "records"})
+_INSIDE = frozenset({("id",)})
+"""Told of things inside a row of a table: what their own ids are nobody asks."""
+_ORDINAL = re.compile(r"(?:\w{1,12} )?#?\d{1,6}")
+"""A label such as "Row 3" says which, and not of what: its name goes with it."""
 
 
 def pieces_of(data: Json, cut: Cut, label: str = "") -> Iterator[Piece]:
     """The fields of every object in the data; long texts inside it are cut by `cut`."""
-    yield from _ObjectReader(cut).read(data, (), Owner(label), 0)
-
-
-_ANSWERED = frozenset({"data", "results", "result", "rows", "items", "entries", "records"})
-_INSIDE = frozenset({("id",)})
-"""Told of things inside a row of a table: what their own ids are nobody asks."""
-
-
-_ORDINAL = re.compile(r"(?:\w{1,12} )?#?\d{1,6}")
-"""A label such as "Row 3" says which, and not of what: its name goes with it."""
+    return _ObjectReader(cut).read(data, (), Owner(label), 0)
 
 
 class _ObjectReader:
@@ -210,6 +201,11 @@ class _ObjectReader:
             if held not in owners:
                 owners[held] = Owner(labelled(own, held.label if held else ""))
             yield Piece(piece.text, piece.form, owners[held])
+
+
+def _says_nothing(path: tuple[str, ...]) -> bool:
+    """An address is data, unless it is that of who made a commit."""
+    return bool(path) and (path[-1] in SILENT or path[-2:] == ("author", "email"))
 
 
 def _links(runs: Sequence[Json], owner: Owner) -> Iterator[Piece]:
