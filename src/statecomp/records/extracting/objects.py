@@ -26,6 +26,7 @@ from statecomp.records.extracting.pieces import (
     labelled,
     one_line,
     shortened,
+    word_set,
 )
 from statecomp.records.extracting.reading.naming import (
     identity,
@@ -49,15 +50,14 @@ _FILLERS = frozenset(
     {("object", "list"), ("object", "block"), ("object", "page"), ("type", "block"),
      ("type", "text"), ("color", "default"), ("type", "page_or_database"), ("type", "file")}
 )  # fmt: skip
-_JSON_TYPES = frozenset({"string", "object", "integer", "array", "boolean", "number"})
-_SCHEMA_KEYS = """
+_JSON_TYPES = word_set("string object integer array boolean number")
+_SCHEMA = word_set("""
     type description required format properties items enum default _truncated example
     additionalProperties minimum maximum anyOf oneOf title
-"""
-_SCHEMA = frozenset(_SCHEMA_KEYS.split())
+""")
 
 
-_ANSWERED = frozenset({"data", "results", "result", "rows", "items", "entries", "records"})
+_ANSWERED = word_set("data results result rows items entries records")
 _INSIDE = frozenset({("id",)})
 """Told of things inside a row of a table: what their own ids are nobody asks."""
 _ORDINAL = re.compile(r"(?:\w{1,12} )?#?\d{1,6}")
@@ -158,8 +158,8 @@ class _ObjectReader:
         if sheet := grid_of(value) if all(map(_is_cell, value)) else None:
             yield from sheet.below(title)
             return
-        if names := listed(value, "" if name.lower() in HOLLOW else name):
-            yield Piece(labelled(owner.label, names), Form.LIST)
+        if told := listed(value, "" if name.lower() in HOLLOW else name):
+            yield Piece(labelled(owner.label, told), Form.LIST)
         # What each of many has three of says little of any.
         table = tabled(value) if len(value) >= MANY or not self._told else None
         yield from table.below(title) if table else ()
@@ -219,7 +219,7 @@ def _links(runs: Sequence[Json], owner: Owner) -> Iterator[Piece]:
             yield Piece(f"{words}, link: {target}", Form.FIELD, owner)
 
 
-_PAIR = frozenset({"id", "key", "name", "value", "display_key", "display_value"})
+_PAIR = word_set("id key name value display_key display_value")
 
 
 def _pairs(values: Sequence[Json]) -> list[tuple[str, Json]]:

@@ -74,8 +74,8 @@ _SENTENCE_END = re.compile(
 _CLAUSE_END = re.compile(r"(?<=[.!?;])\s+|\s(?=[|•]\s)|(?<=,)\s+")
 
 
-def names(text: str) -> frozenset[str]:
-    """Names that stand side by side, as a set."""
+def word_set(text: str) -> frozenset[str]:
+    """Words that stand side by side, as a set."""
     return frozenset(text.split())
 
 

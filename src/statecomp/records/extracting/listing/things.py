@@ -7,21 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from statecomp.records.extracting.decode import Json
 from statecomp.records.extracting.listing.columns import READ, Path, Table, table_of
-from statecomp.records.extracting.pieces import one_line
+from statecomp.records.extracting.pieces import one_line, word_set
 from statecomp.records.extracting.reading.naming import called, plainly, shown, spoken
 
-_UNSAID = """
+SILENT = word_set("""
     request_id trace_id node_id parents annotations created_by last_edited_by verification
     tree committer avatar _truncated href
-"""
-SILENT = frozenset(_UNSAID.split())
+""")
 """What a service tells its own logs, and what no later step looks anything up by."""
 _LINKS = re.compile(r"_urls?\Z")
-_SAYS_NOTHING = """
+HOLLOW = word_set("""
     properties rich_text text content plain_text data results result value node attributes
     fields items entries records rows object
-"""
-HOLLOW = frozenset(_SAYS_NOTHING.split())
+""")
+"""Names of fields that say nothing of what stands in them."""
 
 
 def tabled(values: Sequence[Json]) -> Table | None:

@@ -16,8 +16,8 @@ from statecomp.records.extracting.pieces import (
     Owner,
     Piece,
     clipped,
-    names,
     one_line,
+    word_set,
     wordless,
 )
 from statecomp.records.extracting.reading.nesting import ended
@@ -36,12 +36,12 @@ _NODE = re.compile(
     r"""(?: "(?P<name>(?:[^"\\]|\\.)*)")?(?P<marks>(?: \[[^\]]{0,80}\]){0,6})"""
     r"""(?P=quote)(?::(?: (?P<text>.*))?)?\Z"""
 )
-_THINGS = names("listitem row article radio checkbox paragraph option menuitem treeitem")
-_ASKS = names("radio checkbox button textbox searchbox combobox switch tab slider")
-_SECTIONS = names("region main article listitem row group dialog list table form complementary")
+_THINGS = word_set("listitem row article radio checkbox paragraph option menuitem treeitem")
+_ASKS = word_set("radio checkbox button textbox searchbox combobox switch tab slider")
+_SECTIONS = word_set("region main article listitem row group dialog list table form complementary")
 """What a heading inside holds for no longer than they last."""
-_MENUS = names("navigation banner contentinfo menubar menu")
-_WORDS = names("text generic superscript emphasis strong")
+_MENUS = word_set("navigation banner contentinfo menubar menu")
+_WORDS = word_set("text generic superscript emphasis strong")
 _STATE = re.compile(r"\[(checked|disabled|selected|expanded|pressed)\b")
 _FOUND = re.compile(r"(Span \d+: )(- .*)\Z")
 
