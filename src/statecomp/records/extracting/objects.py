@@ -15,7 +15,7 @@ from statecomp.records.extracting.listing.things import (
     is_patched,
     is_silent,
     name_of,
-    tabled,
+    table_of_objects,
 )
 from statecomp.records.extracting.pieces import (
     LONGEST,
@@ -140,7 +140,7 @@ class _ObjectReader:
                     yield Piece(clipped(row, 2 * LONGEST), Form.ROW, owner)
         elif all(isinstance(inner, dict) and is_tag(inner) for inner in value):
             yield from self._read_values([shown(inner["name"]) for inner in value], path, owner)
-            if len(value) >= MANY and (table := tabled(value)):
+            if len(value) >= MANY and (table := table_of_objects(value)):
                 outer = _outer(owner, path)
                 yield from table.below(outer and f"{outer}:")
         elif pairs := _pairs(value):
@@ -161,7 +161,7 @@ class _ObjectReader:
         if told := listed(value, "" if name.lower() in HOLLOW else name):
             yield Piece(labelled(owner.label, told), Form.LIST)
         # What each of many has three of says little of any.
-        table = tabled(value) if len(value) >= MANY or not self._told else None
+        table = table_of_objects(value) if len(value) >= MANY or not self._told else None
         yield from table.below(title) if table else ()
         reader = _ObjectReader(self._cut, table.told if table else self._told and _INSIDE)
         for place, inner in enumerate(value, start=1):

@@ -17,7 +17,7 @@ from statecomp.records.extracting.listing.blocks import (
     Placed,
     counted_blocks,
     fields_end,
-    tabled,
+    rows_and_fields,
     things_in,
     undressed,
 )
@@ -74,7 +74,7 @@ def pieces_of(lines: Sequence[str], data: Data, *, wrapped: bool = True) -> Iter
     width = (WRAPPED if document else WRAPPED_PLAIN) if wrapped else 0
     fields: list[Block] = []
     told = [*_read(lines, data, document, width, fields), *counted_blocks(fields)]
-    told += tabled(fields, data)
+    told += rows_and_fields(fields, data)
     return chain.from_iterable(pieces for _, pieces in sorted(told, key=itemgetter(0)))
 
 

@@ -90,7 +90,7 @@ def _fields(
             yield Piece(line, Form.FIELD, owner)
 
 
-def tabled(blocks: Sequence[Block], data: Data) -> Iterator[Placed]:
+def rows_and_fields(blocks: Sequence[Block], data: Data) -> Iterator[Placed]:
     """Blocks of one kind below one heading as rows; what no row says as the fields of each."""
     kinds: dict[tuple[Owner | None, str], list[Block]] = {}
     for block in blocks:

@@ -23,7 +23,7 @@ HOLLOW = word_set("""
 """Names of fields that say nothing of what stands in them."""
 
 
-def tabled(values: Sequence[Json]) -> Table | None:
+def table_of_objects(values: Sequence[Json]) -> Table | None:
     if not all(isinstance(value, dict) for value in values):
         return None
     return table_of([_thing(value) for value in values], name_of)
