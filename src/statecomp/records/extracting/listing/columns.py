@@ -35,37 +35,32 @@ Path: TypeAlias = tuple[str, ...]
 Cells: TypeAlias = Mapping[Path, str]
 """The values of one thing, by the names that lead to them."""
 
-_KINDS = (
-    (
-        "idle",
+_KINDS = {
+    "idle": (
         r".*(?:_gmt|version|avatar\w*|colou?r|_tax|tax_\w+|menu_order|permalink|author ids|"
         r"order_key|node_id|html_url|cited-by url|related articles url|etag|revision\w*|"
-        r"thumbnail\w*|icon)",
+        r"thumbnail\w*|icon)"
     ),
-    ("name", r"(?:.*[_ .-])?(?:name|title|subject|label|summary|login|text|question|message)"),
-    (
-        "secret",
+    "name": r"(?:.*[_ .-])?(?:name|title|subject|label|summary|login|text|question|message)",
+    "secret": (
         r"(?:.*[_ .-])?(?:password|passcode|passphrase|pin|otp|secret|token|confirmation|voucher|"
-        r"tracking|reference)",
+        r"tracking|reference)"
     ),
-    (
-        "id",
-        r"(?:.*[_ .-])?(?:id|number|key|sha|code|sku|ref|no|uuid|slug)|.*[a-z](?:Id|ID)|.*[A-Z]ID",
+    "id": (
+        r"(?:.*[_ .-])?(?:id|number|key|sha|code|sku|ref|no|uuid|slug)|.*[a-z](?:Id|ID)|.*[A-Z]ID"
     ),
-    ("address", r"(?:.*[_ .-])?(?:e-?mail|url|uri|link|path|file|filename|href|website)|.*Ur[il]"),
-    (
-        "state",
+    "address": r"(?:.*[_ .-])?(?:e-?mail|url|uri|link|path|file|filename|href|website)|.*Ur[il]",
+    "state": (
         r"(?:.*[_ .-])?(?:status|state|type|kind|role|category|priority|result|answer|value|level|"
-        r"tags?)",
+        r"tags?)"
     ),
-    (
-        "amount",
+    "amount": (
         r".*(?:price|total|amount|cost|balance|quantity|qty|count|score|rating|size|salary|stock|"
-        r"points)",
+        r"points)"
     ),
-    ("when", r".*(?:date|time|deadline|due|_at|_on|start|end|year|when)"),
-)
-_PATTERNS = tuple((kind, re.compile(rf"(?:{p})\Z", re.IGNORECASE)) for kind, p in _KINDS)
+    "when": r".*(?:date|time|deadline|due|_at|_on|start|end|year|when)",
+}
+_PATTERNS = tuple((kind, re.compile(rf"(?:{p})\Z", re.IGNORECASE)) for kind, p in _KINDS.items())
 
 
 @lru_cache(maxsize=4096)

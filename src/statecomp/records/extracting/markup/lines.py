@@ -147,8 +147,8 @@ def without_entries(inside: Sequence[PageLine]) -> list[PageLine]:
 
 def _is_entry(line: PageLine) -> bool:
     text = MARKED.sub("", line.text, count=1)
-    leading = sum(len(link.words) for link in line.links)
-    return len(text.split()) < ENTRY or leading * 5 > len(text) * 4
+    linked = sum(len(link.words) for link in line.links)
+    return len(text.split()) < ENTRY or linked * 5 > len(text) * 4
 
 
 def headed(lines: list[PageLine], things: Sequence[tuple[int, int]], above: Titles) -> None:
@@ -228,7 +228,7 @@ def table(rows: Sequence[Sequence[PageCell]]) -> Iterator[PageLine]:
         yield PageLine("; ".join(named), Sort.ROW)
     else:
         for row in filled:
-            yield from _named(row)
+            yield from _headless(row)
 
 
 def _bars(row: Sequence[str], columns: int) -> str:
@@ -237,7 +237,7 @@ def _bars(row: Sequence[str], columns: int) -> str:
     return f"| {' | '.join((*texts, *[''] * (columns - len(texts))))} |"
 
 
-def _named(row: Sequence[PageCell]) -> list[PageLine]:
+def _headless(row: Sequence[PageCell]) -> list[PageLine]:
     """A row without a header, its first cell as the name of the second where it says so."""
     told = [cell for cell in row if cell.text]
     if len(told) == 2 and row[0].header:
@@ -280,12 +280,12 @@ def written(lines: Iterable[PageLine]) -> Iterator[str]:
         elif line.sort is Sort.VERBATIM and "\n" in line.text:
             yield from ("```", *line.text.split("\n"), "```")
         elif line.sort is Sort.THING:
-            yield from _leading(line._replace(text=f"- {line.text}"))
+            yield from _placed_behind(line._replace(text=f"- {line.text}"))
         elif not ended:
-            yield from _leading(line)
+            yield from _placed_behind(line)
 
 
-def _leading(line: PageLine) -> Iterator[str]:
+def _placed_behind(line: PageLine) -> Iterator[str]:
     """A line, behind it where it leads; or below it, where each of several words of it lead."""
     links = [link for link in leading([line]).values() if link.address not in line.text]
     linked = sum(len(link.words) for link in links)
