@@ -211,10 +211,7 @@ def _says_nothing(path: tuple[str, ...]) -> bool:
 def _links(runs: Sequence[Json], owner: Owner) -> Iterator[Piece]:
     """Where the words of a text lead."""
     for run in runs:
-        inner = run.get("text")
-        link = inner.get("link") if isinstance(inner, dict) else None
-        target = run.get("href") or (link.get("url") if isinstance(link, dict) else None)
-        if isinstance(target, str) and target:
+        if isinstance(target := run.get("href"), str) and target:
             words = shortened(one_line(str(run.get("plain_text"))), CELL)
             yield Piece(f"{words}, link: {target}", Form.FIELD, owner)
 

@@ -25,7 +25,6 @@ KEY_VALUE = re.compile(
     r"\s*(?!Line \d+:)[*_]{0,2}[A-Za-z][\w .()/&'-]{0,40}[*_]{0,2}:[*_]{0,2}\s+\S"
 )
 NUMBERED = re.compile(r"\A\s*(?:\d{1,4}[.)]|[-*•])\s+(?=\S)")
-_SENDERS = frozenset({"from", "to", "cc", "sender", "date"})
 ENDS_IN_DATA = re.compile(r"([^\[{]{1,80}): ([\[{].*[\]}])\Z")
 _SAID_TWICE = re.compile(r"\[([^\s\[\]]{4,400})\]\(\1\)")
 _BOLD_KEY = re.compile(r"\*\*([^*:\n]{1,40}):\*\*")
@@ -117,8 +116,6 @@ def counted_blocks(blocks: Sequence[Block]) -> Iterator[Placed]:
     pairs = [[_pair(line) for line in lines] for _, lines, _ in blocks]
     keys = [key for key, _ in pairs[0]] if pairs else []
     named = next((key for key in keys if key.lower() in CALLED), keys[0] if keys else "")
-    if named.lower() in _SENDERS:
-        return  # who sent a message tells it from no other
     alike = (dict(each) for each in pairs if each[0][0] == keys[0])
     names = [each[named] for each in alike if named in each]
     text = listed([{"name": shortened(name, LONGEST_NAME)} for name in names])
