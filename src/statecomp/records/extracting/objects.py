@@ -141,8 +141,7 @@ class _ObjectReader:
         elif all(isinstance(inner, dict) and is_tag(inner) for inner in value):
             yield from self._read_values([shown(inner["name"]) for inner in value], path, owner)
             if len(value) >= MANY and (table := table_of_objects(value)):
-                outer = _outer(owner, path)
-                yield from table.below(outer and f"{outer}:")
+                yield from table.below(_title(_outer(owner, path)))
         elif pairs := _pairs(value):
             for key, inner in pairs:
                 yield from self.read(inner, (*path, key), owner, depth + 1)
@@ -154,22 +153,20 @@ class _ObjectReader:
     ) -> Iterator[Piece]:
         name = name_of(path)
         outer = _outer(owner, path)
-        title = outer and f"{outer}:"
         if sheet := grid_of(value) if all(map(_is_cell, value)) else None:
-            yield from sheet.below(title)
+            yield from sheet.below(_title(outer))
             return
         if told := listed(value, "" if name.lower() in HOLLOW else name):
             yield Piece(labelled(owner.label, told), Form.LIST)
         # What each of many has three of says little of any.
         table = table_of_objects(value) if len(value) >= MANY or not self._told else None
-        yield from table.below(title) if table else ()
+        yield from table.below(_title(outer)) if table else ()
         reader = _ObjectReader(self._cut, table.told if table else self._told and _INSIDE)
         for place, inner in enumerate(value, start=1):
             own = identity(inner) if isinstance(inner, dict) else ""
             if not own and len(value) > 1:
                 own = f"item {place}"  # nothing else tells it from the others
-            label = labelled(outer, own)
-            yield from reader.read(inner, (), Owner(label), depth + 1)
+            yield from reader.read(inner, (), Owner(labelled(outer, own)), depth + 1)
 
     def _read_values(
         self, values: Sequence[str], path: tuple[str, ...], owner: Owner
@@ -245,6 +242,10 @@ def _outer(owner: Owner, path: tuple[str, ...]) -> str:
     """What a list stands in: the object it is of, and its name there."""
     name = name_of(path)
     return labelled(owner.label, name if owner.label or name.lower() not in HOLLOW else "")
+
+
+def _title(outer: str) -> str:
+    return f"{outer}:" if outer else ""
 
 
 def _is_schema(value: Mapping[str, Json]) -> bool:

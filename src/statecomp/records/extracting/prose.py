@@ -62,6 +62,10 @@ WIDEST, WIDEST_MARKED = 100, 150
 """Characters of a line that may be a title, and of one that is marked as such on both sides."""
 WRAPPED, WRAPPED_PLAIN = 55, 72
 """A line this long that does not end a sentence goes on in the next: in a document, elsewhere."""
+TAIL_WORDS, SENTENCE_WORDS = 2, 6
+"""Words that may stand alone in that next line, behind a sentence of so many."""
+TOP = 1
+"""The level of a document's own title, which need not stand before each of its parts."""
 
 
 def pieces_of(lines: Sequence[str], data: Data, *, wrapped: bool = True) -> Iterator[Piece]:
@@ -183,10 +187,6 @@ def _below_outer(lines: Sequence[str], place: int, outer: list[tuple[int, str]])
     return labelled(above, title)
 
 
-TOP = 1
-"""The level of a document's own title, which need not stand before each of its parts."""
-
-
 def _is_heading(lines: Sequence[str], place: int) -> bool:
     line = lines[place]
     if len(line) > (WIDEST_MARKED if line.startswith("== ") else WIDEST):
@@ -258,9 +258,6 @@ def _goes_on(before: str, line: str, width: int) -> bool:
     short = len(line.split()) <= TAIL_WORDS and ":" not in line
     tail = short and len(before.split()) >= SENTENCE_WORDS
     return width_of(before) >= (width // 2 if tail else width)
-
-
-TAIL_WORDS, SENTENCE_WORDS = 2, 6
 
 
 def _told(lines: Sequence[str], owner: Owner | None, document: bool) -> Iterator[Piece]:

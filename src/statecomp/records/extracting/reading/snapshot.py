@@ -75,8 +75,10 @@ def undressed(line: str) -> str:
 
 def parted(lines: Sequence[str]) -> tuple[list[str], list[str]]:
     """The lines around a tree, and those of the tree."""
-    around = [line for line in lines if not _NODE.match(line[:4000])]
-    return around, [line for line in lines if _NODE.match(line[:4000])]
+    around, tree = list[str](), list[str]()
+    for line in lines:
+        (tree if _NODE.match(line[:4000]) else around).append(line)
+    return around, tree
 
 
 def pieces_of(lines: Sequence[str]) -> Iterator[Piece]:
