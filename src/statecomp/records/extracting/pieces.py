@@ -38,11 +38,6 @@ class Owner:
     label: str
 
 
-def labelled(*names: str) -> str:
-    """What something is of as one label: the names on the way to it that say something."""
-    return "; ".join(filter(None, names))
-
-
 @dataclass(frozen=True, slots=True)
 class Piece:
     """Verbatim text that can be kept or dropped alone."""
@@ -72,6 +67,11 @@ _SENTENCE_END = re.compile(
     + r"\s+(?=[A-Z0-9\"'`*(\[])|(?<=[。！？])"
 )
 _CLAUSE_END = re.compile(r"(?<=[.!?;])\s+|\s(?=[|•]\s)|(?<=,)\s+")
+
+
+def labelled(*names: str) -> str:
+    """What something is of as one label: the names on the way to it that say something."""
+    return "; ".join(filter(None, names))
 
 
 def word_set(text: str) -> frozenset[str]:
