@@ -45,14 +45,9 @@ LEAST_ROUNDED = 4
 _SCALES = {"k": 1e3, "m": 1e6, "b": 1e9}
 _SCALED = re.compile(r"(\d(?:[\d,_]*\d)?(?:\.\d+)?)([kmb])\Z", re.IGNORECASE)
 
-_MONTHS = {
-    name: number
-    for number, name in enumerate(
-        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"],
-        start=1,
-    )
-}
-_MONTH = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
+_YEAR = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_MONTHS = {name: number for number, name in enumerate(_YEAR, start=1)}
+_MONTH = f"({'|'.join(_YEAR)})[a-z]{{0,6}}"
 _DATES = (
     (re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)"), "ymd"),
     (re.compile(r"(?<!\d)(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})(?!\d)"), "either"),
@@ -160,10 +155,10 @@ class SourceText:
 
     def _identifies(self, wanted: str) -> bool:
         """Whether the id stands there: whole or by its beginning, or as another form of it."""
-        if _stands(wanted.replace("_", " "), self.spaced):
+        if stands(wanted.replace("_", " "), self.spaced):
             return True
         if cells := _CELLS.match(wanted):
-            return all(_stands(cell, self.text) for cell in cells.groups())
+            return all(stands(cell, self.text) for cell in cells.groups())
         if wanted.startswith("#"):
             return _is_number_of(wanted[1:], self.text)
         if (address := _HEX.fullmatch(wanted)) and address[1] in self.addresses:
@@ -239,12 +234,12 @@ class SaidText(SourceText):
     def carries(self, name: str, kind: Kind) -> bool:
         """Whether it says the name, spelled otherwise too; a path also by folder and end."""
         bare = plain(name).removesuffix("()").removeprefix("./").rstrip("/")
-        if name in self.names or _stands(bare, self.text):
+        if name in self.names or stands(bare, self.text):
             return True
         folder, _, end = bare.rpartition("/")
         if kind is Kind.PATH and folder:
             lines = (plain(line) for line in self._said.split("\n"))
-            return any(_stands(folder, line) and _stands(end, line) for line in lines)
+            return any(stands(folder, line) and stands(end, line) for line in lines)
         if kind is not Kind.NUMBER:
             return False
         return any(map(self._is_dated, _dates(name))) or name in self.between
@@ -257,9 +252,14 @@ class SaidText(SourceText):
         return frozenset(str(number) for numbers in near for number in numbers)
 
 
-def _stands(name: str, text: str) -> bool:
+def whole(name: str) -> re.Pattern[str]:
+    """A name as no part of another."""
+    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+
+
+def stands(name: str, text: str) -> bool:
     """Whether a text has it as a whole."""
-    return name in text and bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text))
+    return name in text and bool(whole(name).search(text))
 
 
 def _is_number_of(number: str, text: str) -> bool:

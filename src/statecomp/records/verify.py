@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -10,11 +9,10 @@ from typing import NamedTuple
 
 from statecomp.errors import SummaryFailed
 from statecomp.history.facts import FactIndex
-from statecomp.history.given import NotGiven, given
-from statecomp.history.interaction import Call, Interaction
+from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
 from statecomp.history.text import COMMON, Kind, identifiers
-from statecomp.records.extracting.arguments import RUN_KEYS, acted
+from statecomp.records.extracting.arguments import RUN_KEYS, acted, texts_of
 from statecomp.records.extracting.ending import ending_of
 from statecomp.records.extracting.gaps import GAP
 from statecomp.records.extracting.lengthy import COUNTED
@@ -24,7 +22,7 @@ from statecomp.records.extracting.units import of_step
 from statecomp.records.extracting.unread import unread
 from statecomp.records.record import Record
 from statecomp.records.record import entry as quoting
-from statecomp.records.source import SaidText, SourceText
+from statecomp.records.source import SaidText, SourceText, stands, whole
 
 BODY_LINES = 6
 """A written text of more lines than this is an artefact, not something the agent says."""
@@ -169,7 +167,7 @@ def _names(text: str, name: str, kind: Kind) -> bool:
     """Whether another text has it: a path is known by its end, with what stands before it."""
     if kind is Kind.PATH:
         name = name.removeprefix("./").rstrip("/")
-    return name in text and bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text))
+    return stands(name, text)
 
 
 def _quoted(
@@ -212,7 +210,7 @@ def _lines_of(member: Interaction) -> Iterator[_Line]:
         yield _Line(line, spoken=True, whole=False)
     for call in member.calls:
         yield _Line(call.name, spoken=False, whole=True)
-        for key, value in _arguments(call):
+        for key, value in texts_of(call):
             first, *others = value.split("\n")
             yield _Line(f"{key}: {first}", spoken=False, whole=key in RUN_KEYS)
             yield from (_Line(line, spoken=False, whole=key in RUN_KEYS) for line in others)
@@ -226,8 +224,7 @@ def _around(names: Mapping[str, Kind], line: _Line) -> str:
     """
     text = line.text
     alone = ", ".join(name for name, kind in names.items() if leads(name, kind))
-    places = [re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in names]
-    spans = [place.span() for place in places if place]
+    spans = [place.span() for name in names if (place := whole(name).search(text))]
     if not spans:
         return alone
     first, last = min(start for start, _ in spans), max(end for _, end in spans)
@@ -259,7 +256,7 @@ def own_identifiers(member: Interaction) -> Mapping[str, Kind]:
     message = acted(member.said)
     _divide(str(message[0]) if message else without_shown(member.said), prose, bodies)
     for call in member.calls:
-        for key, value in _arguments(call):
+        for key, value in texts_of(call):
             if key in RUN_KEYS:
                 _divide(value, commands if "\n" not in value.strip() else bodies, bodies)
             elif value.count("\n") <= BODY_LINES:
@@ -315,19 +312,6 @@ def _looks_like_code(text: str) -> bool:
     lines = text.split("\n")
     marked = sum(1 for line in lines if line[:1] in " \t#}" or line.endswith((":", ";", "{", ")")))
     return marked * 2 > len(lines)
-
-
-def _arguments(call: Call) -> Iterator[tuple[str, str]]:
-    """(key, value) of each argument; text that is no JSON object is one argument."""
-    try:
-        decoded = given(call.arguments)
-    except NotGiven:
-        decoded = call.arguments
-    if not isinstance(decoded, dict):
-        yield "input", decoded if isinstance(decoded, str) else call.arguments
-        return
-    for key, value in decoded.items():
-        yield str(key), value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _claims(entry: str) -> Mapping[str, Kind]:

@@ -20,6 +20,12 @@ def arguments_of(call: Call) -> dict[str, object]:
     return found if isinstance(found, dict) else {"input": found}
 
 
+def texts_of(call: Call) -> Iterator[tuple[str, str]]:
+    """The arguments by name, each as the text it is or as the data it would be sent as."""
+    for key, value in arguments_of(call).items():
+        yield key, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 RUN_KEYS = frozenset(
     {"command", "cmd", "code", "script", "keystrokes", "input", "bash", "commands"}
 )

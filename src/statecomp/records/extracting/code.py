@@ -13,6 +13,7 @@ from statecomp.records.extracting.pieces import (
     Owner,
     Piece,
     clipped,
+    labelled,
     no_data,
     shortened,
     wordless,
@@ -148,7 +149,7 @@ class _Blocks:
         """What a long thing is made of: its objects if it is data, else its lines."""
         nest = self._nest
         name, text = literal(nest.lines[place : nest.last[place] + 1])
-        if text and (found := self._data("; ".join(filter(None, (self._title, name))), text)):
+        if text and (found := self._data(labelled(self._title, name), text)):
             yield from self._run(heads[:-1])
             yield from found
             return

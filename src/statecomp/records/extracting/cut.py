@@ -41,9 +41,13 @@ def _data(data: Json, depth: int, read: bool) -> Iterator[Piece]:
 
 
 def _text(text: str, depth: int, read: bool) -> Iterator[Piece]:
-    if depth > 0 and not isinstance(text, PageText):
-        if (each := lines_of_data(text)) is not None:
-            yield from _data(list(each), depth, read)
+    if isinstance(text, PageText):
+        lines = telling(text.split("\n"))
+        yield from _without_scraps(prose.pieces_of(lines, _value, wrapped=False))
+        return
+    if depth > 0:
+        if each := lines_of_data(text):
+            yield from _data(each, depth, read)
             return
         before, data, after = parted(text)
         if data is not None:
@@ -54,10 +58,9 @@ def _text(text: str, depth: int, read: bool) -> Iterator[Piece]:
             yield from chain(_plain(before), inside, _after(after, data, depth, read))
             return
     # Data is read first: its escapes are its own.
-    plain = text if isinstance(text, PageText) else unescaped(text)
-    if plain is not text:
+    if (plain := unescaped(text)) is not text:
         yield from _text(plain, depth, read)
-    elif depth >= 0 and not isinstance(text, PageText) and (data := outlined(text.split("\n"))):
+    elif depth >= 0 and (data := outlined(text.split("\n"))):
         yield from _data(data, depth, read)
     else:
         yield from _plain(text)
@@ -76,9 +79,6 @@ def _plain(text: str) -> Iterator[Piece]:
     if not text.strip():
         return
     written = text.split("\n")
-    if isinstance(text, PageText):
-        yield from _without_scraps(prose.pieces_of(telling(written), _value, wrapped=False))
-        return
     if snapshot.is_tree(written):
         around, tree = snapshot.parted(written)
         yield from prose.pieces_of(telling(around), _value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -209,10 +209,10 @@ def _plain_escape(match: re.Match[str]) -> str:
     return _ESCAPES.get(match[1], match[1])
 
 
-def lines_of_data(text: str) -> Iterator[Json] | None:
-    """The objects of a text that holds one a line, or None."""
+def lines_of_data(text: str) -> list[Json]:
+    """The objects of a text that holds one a line; of any other none."""
     lines = [line for line in text.split("\n") if line.strip()]
     if len(lines) < 2 or not all(line.lstrip().startswith("{") for line in lines):
-        return None
+        return []
     found = [_loaded(line) for line in lines]
-    return iter(found) if all(isinstance(one, dict) for one in found) else None
+    return found if all(isinstance(one, dict) for one in found) else []

@@ -146,24 +146,22 @@ def _ending(payload: Payload, program: str) -> Ending:
             shortly=fault.shortly,
         )
     if payload.ended:
-        # A pipe ends well whatever its first command says.
-        lost = [line for line in payload.text.split("\n")[:3] if _ANYWHERE.search(line)]
-        if not lost and _reads_lost(payload.text):
-            # A delivery that went well may bring an error: its own words are shown, not "ok".
-            lost = [next(line for line in _ends(payload.text) if _LOST.match(line))]
-        return Ending(
-            well=not lost,
-            verdict=verdict,
-            said=cut_off(one_line(lost[0]), CAUSE_CHARS) if lost else "",
-        )
+        lost = _lost(payload.text)
+        return Ending(well=not lost, verdict=verdict, said=lost)
     return Ending(verdict=verdict, said="" if verdict else _said(payload.text))
 
 
 _ACTION = re.compile(r"\W*action error\b", re.IGNORECASE)
 
 
-def _reads_lost(text: str) -> bool:
-    return text.count("\n") < SHORT and any(map(_LOST.match, _ends(text)))
+def _lost(text: str) -> str:
+    """The error that an answer tells of though its status says that it went well."""
+    # A pipe ends well whatever its first command says.
+    told = [line for line in text.split("\n")[:3] if _ANYWHERE.search(line)]
+    if text.count("\n") < SHORT:
+        # A delivery that went well may bring an error: its own words are shown, not "ok".
+        told += filter(_LOST.match, _ends(text))
+    return cut_off(one_line(told[0]), CAUSE_CHARS) if told else ""
 
 
 _LOST = re.compile(r"\s*(?:error\b(?!\s*[=(])|[\w.]{0,80}(?:Error|Exception): )", re.IGNORECASE)

@@ -15,8 +15,7 @@ from statecomp.records.extracting.listing.things import (
     is_patched,
     is_silent,
     name_of,
-    rows_of,
-    tabled,
+    table_of_objects,
 )
 from statecomp.records.extracting.pieces import (
     LONGEST,
@@ -24,8 +23,10 @@ from statecomp.records.extracting.pieces import (
     Owner,
     Piece,
     clipped,
+    labelled,
     one_line,
     shortened,
+    word_set,
 )
 from statecomp.records.extracting.reading.naming import (
     identity,
@@ -49,33 +50,23 @@ _FILLERS = frozenset(
     {("object", "list"), ("object", "block"), ("object", "page"), ("type", "block"),
      ("type", "text"), ("color", "default"), ("type", "page_or_database"), ("type", "file")}
 )  # fmt: skip
-_JSON_TYPES = frozenset({"string", "object", "integer", "array", "boolean", "number"})
-_SCHEMA_KEYS = """
+_JSON_TYPES = word_set("string object integer array boolean number")
+_SCHEMA = word_set("""
     type description required format properties items enum default _truncated example
     additionalProperties minimum maximum anyOf oneOf title
-"""
-_SCHEMA = frozenset(_SCHEMA_KEYS.split())
+""")
 
 
-def _says_nothing(path: tuple[str, ...]) -> bool:
-    """An address is data, unless it is that of who made a commit."""
-    if path[-2:-1] == ("author",) and path[-1] == "email":
-        return True
-    return bool(path) and path[-1] in SILENT
+_ANSWERED = word_set("data results result rows items entries records")
+_INSIDE = frozenset({("id",)})
+"""Told of things inside a row of a table: what their own ids are nobody asks."""
+_ORDINAL = re.compile(r"(?:\w{1,12} )?#?\d{1,6}")
+"""A label such as "Row 3" says which, and not of what: its name goes with it."""
 
 
 def pieces_of(data: Json, cut: Cut, label: str = "") -> Iterator[Piece]:
     """The fields of every object in the data; long texts inside it are cut by `cut`."""
-    yield from _ObjectReader(cut).read(data, (), Owner(label), 0)
-
-
-_ANSWERED = frozenset({"data", "results", "result", "rows", "items", "entries", "records"})
-_INSIDE = frozenset({("id",)})
-"""Told of things inside a row of a table: what their own ids are nobody asks."""
-
-
-_ORDINAL = re.compile(r"(?:\w{1,12} )?#?\d{1,6}")
-"""A label such as "Row 3" says which, and not of what: its name goes with it."""
+    return _ObjectReader(cut).read(data, (), Owner(label), 0)
 
 
 class _ObjectReader:
@@ -149,8 +140,8 @@ class _ObjectReader:
                     yield Piece(clipped(row, 2 * LONGEST), Form.ROW, owner)
         elif all(isinstance(inner, dict) and is_tag(inner) for inner in value):
             yield from self._read_values([shown(inner["name"]) for inner in value], path, owner)
-            if len(value) >= MANY:
-                yield from rows_of(tabled(value), _outer(owner, path))
+            if len(value) >= MANY and (table := table_of_objects(value)):
+                yield from table.below(_title(_outer(owner, path)))
         elif pairs := _pairs(value):
             for key, inner in pairs:
                 yield from self.read(inner, (*path, key), owner, depth + 1)
@@ -163,20 +154,19 @@ class _ObjectReader:
         name = name_of(path)
         outer = _outer(owner, path)
         if sheet := grid_of(value) if all(map(_is_cell, value)) else None:
-            yield from rows_of(sheet, outer)
+            yield from sheet.below(_title(outer))
             return
-        if names := listed(value, "" if name.lower() in HOLLOW else name):
-            yield Piece(f"{owner.label}; {names}" if owner.label else names, Form.LIST)
+        if told := listed(value, "" if name.lower() in HOLLOW else name):
+            yield Piece(labelled(owner.label, told), Form.LIST)
         # What each of many has three of says little of any.
-        table = tabled(value) if len(value) >= MANY or not self._told else None
-        yield from rows_of(table, outer)
+        table = table_of_objects(value) if len(value) >= MANY or not self._told else None
+        yield from table.below(_title(outer)) if table else ()
         reader = _ObjectReader(self._cut, table.told if table else self._told and _INSIDE)
         for place, inner in enumerate(value, start=1):
             own = identity(inner) if isinstance(inner, dict) else ""
             if not own and len(value) > 1:
                 own = f"item {place}"  # nothing else tells it from the others
-            label = "; ".join(part for part in (outer, own) if part)
-            yield from reader.read(inner, (), Owner(label), depth + 1)
+            yield from reader.read(inner, (), Owner(labelled(outer, own)), depth + 1)
 
     def _read_values(
         self, values: Sequence[str], path: tuple[str, ...], owner: Owner
@@ -201,31 +191,29 @@ class _ObjectReader:
         if len(text) <= LONGEST and text.count("\n") < 2:
             yield Piece(_field(key, one_line(text)), Form.FIELD, owner)
             return
-        own = "; ".join(part for part in (owner.label, f"{key}:" if key else "") if part)
-        outer = Owner(own)
-        inner: dict[Owner, Owner] = {}
+        own = labelled(owner.label, f"{key}:" if key else "")
+        owners: dict[Owner | None, Owner] = {}
         for piece in self._cut(text):
             held = piece.owner
-            if held is None:
-                yield Piece(piece.text, piece.form, outer)
-            else:
-                if held not in inner:
-                    inner[held] = Owner("; ".join(p for p in (own, held.label) if p))
-                yield Piece(piece.text, piece.form, inner[held])
+            if held not in owners:
+                owners[held] = Owner(labelled(own, held.label if held else ""))
+            yield Piece(piece.text, piece.form, owners[held])
+
+
+def _says_nothing(path: tuple[str, ...]) -> bool:
+    """An address is data, unless it is that of who made a commit."""
+    return bool(path) and (path[-1] in SILENT or path[-2:] == ("author", "email"))
 
 
 def _links(runs: Sequence[Json], owner: Owner) -> Iterator[Piece]:
     """Where the words of a text lead."""
     for run in runs:
-        inner = run.get("text")
-        link = inner.get("link") if isinstance(inner, dict) else None
-        target = run.get("href") or (link.get("url") if isinstance(link, dict) else None)
-        if isinstance(target, str) and target:
+        if isinstance(target := run.get("href"), str) and target:
             words = shortened(one_line(str(run.get("plain_text"))), CELL)
             yield Piece(f"{words}, link: {target}", Form.FIELD, owner)
 
 
-_PAIR = frozenset({"id", "key", "name", "value", "display_key", "display_value"})
+_PAIR = word_set("id key name value display_key display_value")
 
 
 def _pairs(values: Sequence[Json]) -> list[tuple[str, Json]]:
@@ -253,9 +241,11 @@ def _holds_objects(value: Json) -> bool:
 def _outer(owner: Owner, path: tuple[str, ...]) -> str:
     """What a list stands in: the object it is of, and its name there."""
     name = name_of(path)
-    if not owner.label:
-        return name if name.lower() not in HOLLOW else ""
-    return f"{owner.label}; {name}" if name else owner.label
+    return labelled(owner.label, name if owner.label or name.lower() not in HOLLOW else "")
+
+
+def _title(outer: str) -> str:
+    return f"{outer}:" if outer else ""
 
 
 def _is_schema(value: Mapping[str, Json]) -> bool:

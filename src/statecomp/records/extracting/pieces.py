@@ -60,27 +60,23 @@ FENCED = re.compile(r"```[^\n`]*\n([^`]*(?:`{1,2}(?!`)[^`]*)*)(?:```|\Z)")
 """A fenced block in a message; in some runs it is the action itself."""
 
 _HAS_WORD = re.compile(r"\w")
-_ABBREVIATED = (
-    "Vol",
-    "No",
-    "Nr",
-    "Fig",
-    "Dr",
-    "Mr",
-    "Mrs",
-    "St",
-    "vs",
-    "pp",
-    "Sec",
-    "Ch",
-    "approx",
-)
+_ABBREVIATED = "Vol No Nr Fig Dr Mr Mrs St vs pp Sec Ch approx"
 _SENTENCE_END = re.compile(
     r"(?<=[.!?])"
-    + "".join(rf"(?<!\b{short}\.)" for short in _ABBREVIATED)
+    + "".join(rf"(?<!\b{short}\.)" for short in _ABBREVIATED.split())
     + r"\s+(?=[A-Z0-9\"'`*(\[])|(?<=[。！？])"
 )
 _CLAUSE_END = re.compile(r"(?<=[.!?;])\s+|\s(?=[|•]\s)|(?<=,)\s+")
+
+
+def labelled(*names: str) -> str:
+    """What something is of as one label: the names on the way to it that say something."""
+    return "; ".join(filter(None, names))
+
+
+def word_set(text: str) -> frozenset[str]:
+    """Words that stand side by side, as a set."""
+    return frozenset(text.split())
 
 
 def one_line(text: str) -> str:

@@ -17,7 +17,7 @@ from statecomp.records.extracting.listing.blocks import (
     Placed,
     counted_blocks,
     fields_end,
-    tabled,
+    rows_and_fields,
     things_in,
     undressed,
 )
@@ -30,25 +30,23 @@ from statecomp.records.extracting.pieces import (
     Owner,
     Piece,
     fitted,
+    labelled,
     one_line,
     wordless,
 )
 from statecomp.records.extracting.reading.layout import (
     ITEM,
-    Scope,
+    Titles,
     capitals,
-    chained,
     fence_end,
     fenced,
     found_in,
     is_program,
-    opened,
     opens,
-    scoped,
     wide,
     width_of,
 )
-from statecomp.records.extracting.reading.nesting import brackets_end, margin_of
+from statecomp.records.extracting.reading.nesting import brackets_end, ended, margin_of
 
 _HEADING = re.compile(
     r"\s{0,3}#{1,6}\s+\S|\s*(?:={2,} .* ={2,}\s*\Z|\*\*[^*]{2,80}\*\*:?\s*\Z|</?h\d|\$ \S)"
@@ -64,6 +62,10 @@ WIDEST, WIDEST_MARKED = 100, 150
 """Characters of a line that may be a title, and of one that is marked as such on both sides."""
 WRAPPED, WRAPPED_PLAIN = 55, 72
 """A line this long that does not end a sentence goes on in the next: in a document, elsewhere."""
+TAIL_WORDS, SENTENCE_WORDS = 2, 6
+"""Words that may stand alone in that next line, behind a sentence of so many."""
+TOP = 1
+"""The level of a document's own title, which need not stand before each of its parts."""
 
 
 def pieces_of(lines: Sequence[str], data: Data, *, wrapped: bool = True) -> Iterator[Piece]:
@@ -76,7 +78,7 @@ def pieces_of(lines: Sequence[str], data: Data, *, wrapped: bool = True) -> Iter
     width = (WRAPPED if document else WRAPPED_PLAIN) if wrapped else 0
     fields: list[Block] = []
     told = [*_read(lines, data, document, width, fields), *counted_blocks(fields)]
-    told += tabled(fields, data)
+    told += rows_and_fields(fields, data)
     return chain.from_iterable(pieces for _, pieces in sorted(told, key=itemgetter(0)))
 
 
@@ -87,41 +89,38 @@ def _read(
 
     A line of that `width` may go on in the next; none does where it is nothing.
     """
-    owner: Owner | None = None
-    scopes: list[Scope] = []
+    titles = Titles()
     high = capitals(lines)
     place = 0
-    outer: dict[int, str] = {}
     while place < len(lines):
         line = lines[place]
         if not line.strip():
             # A line with a colon names what stands below it, up to the next gap.
-            owner = owner if _goes_below(lines, place) else _unlisted(owner)
+            if not _goes_below(lines, place):
+                titles.part()
             place += 1
             continue
         if _RULED.match(line) and wordless(lines[place - 1] if place else ""):
-            owner, scopes = None, []  # what was shown between two rules has ended
-        while scopes and scopes[-1].ends(line):
-            owner = scopes.pop().before  # what stood deeper below its title has ended
+            titles.close()  # what was shown between two rules has ended
+        titles.reach(line)
+        owner = titles.owner
         stop, apart = _set_apart(lines, place, owner, data)
         if stop > place:
             yield place, apart
             place = stop
         elif inner := _inside(line, data):
             yield place, inner
-            owner = _unlisted(owner)  # the data is what the line above it names
+            titles.part()  # the data is what the line above it names
             place += 1
         elif (stop := cards_end(lines, place)) > place:
             fields += _placed(cards(lines[place:stop]), place, owner)
             place = stop
         elif place in high or _is_heading(lines, place) or _opens(lines, place):
-            owner, held = _above(scopes, lines, place, owner)
-            scopes = scoped(held, lines, place, owner)
-            owner = Owner(chained(owner if held else None, _below_outer(lines, place, outer)))
+            label = titles.head(lines, place, _below_outer(lines, place, titles.levels))
             told = ": " in line or any(map(str.isdigit, NUMBERED.sub("", line)))
             if told and not line.startswith("$ "):
                 # "Found 3 rows:" is news itself, whatever stands below it.
-                yield place, (Piece(owner.label, Form.LINE),)
+                yield place, (Piece(label, Form.LINE),)
             place += 1
         elif (stop := fields_end(lines, place)) > place + 1:
             first = NUMBERED.sub("", lines[place])
@@ -131,18 +130,8 @@ def _read(
             stop = _item_end(lines, place, width) if width else place + 1
             yield place, _told(lines[place:stop], owner, document)
             if _has_items(lines, place, stop):
-                owner, held = _above(scopes, lines, place, owner)
-                scopes = [*held, Scope(margin_of(line), margin_of(line), owner)]
-                owner = Owner(chained(owner, one_line(line)))
+                titles.head_items(line)
             place = stop
-
-
-def _above(
-    scopes: list[Scope], lines: Sequence[str], place: int, owner: Owner | None
-) -> tuple[Owner | None, list[Scope]]:
-    """What a title stands below, and the scopes that are still open there."""
-    held = opened(scopes, lines, place)
-    return scopes[len(held)].before if len(held) < len(scopes) else owner, held
 
 
 def _has_items(lines: Sequence[str], place: int, stop: int) -> bool:
@@ -150,11 +139,6 @@ def _has_items(lines: Sequence[str], place: int, stop: int) -> bool:
     if stop == len(lines) or not (ITEM.match(lines[place]) and ITEM.match(lines[stop])):
         return False
     return margin_of(lines[stop]) > margin_of(lines[place])
-
-
-def _unlisted(owner: Owner | None) -> Owner | None:
-    """What holds on where what a line with a colon names has ended."""
-    return None if owner and owner.label.endswith(":") else owner
 
 
 def _set_apart(
@@ -186,7 +170,7 @@ def _inside(line: str, data: Data) -> Sequence[Piece]:
     return ()
 
 
-def _below_outer(lines: Sequence[str], place: int, outer: dict[int, str]) -> str:
+def _below_outer(lines: Sequence[str], place: int, outer: list[tuple[int, str]]) -> str:
     """A heading with the one it stands below: every paper of a list has an abstract."""
     line = lines[place]
     title = one_line(line).strip("#=* ")
@@ -197,15 +181,10 @@ def _below_outer(lines: Sequence[str], place: int, outer: dict[int, str]) -> str
         level = TOP if "=" in lines[place + 1] else TOP + 1
     if not level:
         return title
-    for deeper in [known for known in outer if known >= level]:
-        del outer[deeper]
-    above = outer[max(outer)] if outer else ""
-    outer[level] = title
-    return f"{above}; {title}" if above and max(outer) > TOP + 1 else title
-
-
-TOP = 1
-"""The level of a document's own title, which need not stand before each of its parts."""
+    ended(outer, level)
+    above = outer[-1][1] if outer and level > TOP + 1 else ""
+    outer.append((level, title))
+    return labelled(above, title)
 
 
 def _is_heading(lines: Sequence[str], place: int) -> bool:
@@ -279,9 +258,6 @@ def _goes_on(before: str, line: str, width: int) -> bool:
     short = len(line.split()) <= TAIL_WORDS and ":" not in line
     tail = short and len(before.split()) >= SENTENCE_WORDS
     return width_of(before) >= (width // 2 if tail else width)
-
-
-TAIL_WORDS, SENTENCE_WORDS = 2, 6
 
 
 def _told(lines: Sequence[str], owner: Owner | None, document: bool) -> Iterator[Piece]:

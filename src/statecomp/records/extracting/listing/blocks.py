@@ -6,8 +6,16 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
-from statecomp.records.extracting.listing.columns import EACH, Path, cells_of, kind_of, table_of
-from statecomp.records.extracting.pieces import Data, Form, Owner, Piece, one_line, shortened
+from statecomp.records.extracting.listing.columns import Path, kind_of, table_of
+from statecomp.records.extracting.pieces import (
+    Data,
+    Form,
+    Owner,
+    Piece,
+    labelled,
+    one_line,
+    shortened,
+)
 from statecomp.records.extracting.reading.layout import opens
 from statecomp.records.extracting.reading.naming import CALLED, LONGEST_NAME, listed
 from statecomp.records.extracting.reading.nesting import margin_of
@@ -17,7 +25,6 @@ KEY_VALUE = re.compile(
     r"\s*(?!Line \d+:)[*_]{0,2}[A-Za-z][\w .()/&'-]{0,40}[*_]{0,2}:[*_]{0,2}\s+\S"
 )
 NUMBERED = re.compile(r"\A\s*(?:\d{1,4}[.)]|[-*•])\s+(?=\S)")
-_SENDERS = frozenset({"from", "to", "cc", "sender", "date"})
 ENDS_IN_DATA = re.compile(r"([^\[{]{1,80}): ([\[{].*[\]}])\Z")
 _SAID_TWICE = re.compile(r"\[([^\s\[\]]{4,400})\]\(\1\)")
 _BOLD_KEY = re.compile(r"\*\*([^*:\n]{1,40}):\*\*")
@@ -76,30 +83,32 @@ def _fields(
     if not told:
         return
     label = told[0] if len(told[0]) <= 200 else ""
-    owner = Owner("; ".join(part for part in (outer.label if outer else "", label) if part))
+    owner = Owner(labelled(outer.label if outer else "", label))
     for line in told:
         if (line.partition(": ")[0].strip("*_ "),) not in known:
             yield Piece(line, Form.FIELD, owner)
 
 
-def tabled(blocks: Sequence[Block], data: Data) -> Iterator[Placed]:
+def rows_and_fields(blocks: Sequence[Block], data: Data) -> Iterator[Placed]:
     """Blocks of one kind below one heading as rows; what no row says as the fields of each."""
     kinds: dict[tuple[Owner | None, str], list[Block]] = {}
     for block in blocks:
         _, lines, owner = block
         kinds.setdefault((owner, lines[0].partition(":")[0].strip()), []).append(block)
-    told: dict[tuple[Owner | None, str], frozenset[Path]] = {}
-    for (owner, key), group in kinds.items():
-        told_lines = [[undressed(line) for line in lines] for _, lines, _ in group]
-        if table := table_of([cells_of(lines) for lines in told_lines], " ".join):
-            told[owner, key] = table.told
-            header = Owner(f"{owner.label} {table.header}" if owner else table.header)
-            shared = (f"{EACH}{table.shared}",) if table.shared else ()
-            place = group[0][0]
-            yield place, [Piece(row, Form.ROW, header) for row in (*shared, *table.rows)]
-    for place, lines, owner in blocks:
-        known = told.get((owner, lines[0].partition(":")[0].strip()), frozenset())
-        yield place, _fields(lines, owner, data, known)
+    for (owner, _), group in kinds.items():
+        table = table_of([_cells(lines) for _, lines, _ in group], " ".join)
+        if table:
+            yield group[0][0], table.below(owner.label if owner else "")
+        for place, lines, _ in group:
+            yield place, _fields(lines, owner, data, table.told if table else frozenset())
+
+
+def _cells(lines: Sequence[str]) -> dict[Path, str]:
+    found: dict[Path, str] = {}
+    for key, value in map(_pair, lines):
+        if value:
+            found.setdefault((key,), value)
+    return found
 
 
 def counted_blocks(blocks: Sequence[Block]) -> Iterator[Placed]:
@@ -107,8 +116,6 @@ def counted_blocks(blocks: Sequence[Block]) -> Iterator[Placed]:
     pairs = [[_pair(line) for line in lines] for _, lines, _ in blocks]
     keys = [key for key, _ in pairs[0]] if pairs else []
     named = next((key for key in keys if key.lower() in CALLED), keys[0] if keys else "")
-    if named.lower() in _SENDERS:
-        return  # who sent a message tells it from no other
     alike = (dict(each) for each in pairs if each[0][0] == keys[0])
     names = [each[named] for each in alike if named in each]
     text = listed([{"name": shortened(name, LONGEST_NAME)} for name in names])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
-from statecomp.records.extracting.pieces import one_line, shortened
+from statecomp.records.extracting.pieces import Form, Owner, Piece, one_line, shortened
 
 FEWEST = 3
 """Things that make a table."""
@@ -23,9 +23,9 @@ CELL, LONG_CELL, READ = 80, 160, 600
 that is looked at at all: of a name that long the ends are shown."""
 COLUMNS = 5
 NOTHING = "-"
+"""What stands in a cell where a thing has no such value."""
 EACH = "each: "
 """What stands before the values that all rows of a table share."""
-"""What stands in a cell where a thing has no such value."""
 SHARED = 6
 """What all rows have in common is said of so many columns."""
 WORTH = 2.0
@@ -35,37 +35,32 @@ Path: TypeAlias = tuple[str, ...]
 Cells: TypeAlias = Mapping[Path, str]
 """The values of one thing, by the names that lead to them."""
 
-_KINDS = (
-    (
-        "idle",
+_KINDS = {
+    "idle": (
         r".*(?:_gmt|version|avatar\w*|colou?r|_tax|tax_\w+|menu_order|permalink|author ids|"
         r"order_key|node_id|html_url|cited-by url|related articles url|etag|revision\w*|"
-        r"thumbnail\w*|icon)",
+        r"thumbnail\w*|icon)"
     ),
-    ("name", r"(?:.*[_ .-])?(?:name|title|subject|label|summary|login|text|question|message)"),
-    (
-        "secret",
+    "name": r"(?:.*[_ .-])?(?:name|title|subject|label|summary|login|text|question|message)",
+    "secret": (
         r"(?:.*[_ .-])?(?:password|passcode|passphrase|pin|otp|secret|token|confirmation|voucher|"
-        r"tracking|reference)",
+        r"tracking|reference)"
     ),
-    (
-        "id",
-        r"(?:.*[_ .-])?(?:id|number|key|sha|code|sku|ref|no|uuid|slug)|.*[a-z](?:Id|ID)|.*[A-Z]ID",
+    "id": (
+        r"(?:.*[_ .-])?(?:id|number|key|sha|code|sku|ref|no|uuid|slug)|.*[a-z](?:Id|ID)|.*[A-Z]ID"
     ),
-    ("address", r"(?:.*[_ .-])?(?:e-?mail|url|uri|link|path|file|filename|href|website)|.*Ur[il]"),
-    (
-        "state",
+    "address": r"(?:.*[_ .-])?(?:e-?mail|url|uri|link|path|file|filename|href|website)|.*Ur[il]",
+    "state": (
         r"(?:.*[_ .-])?(?:status|state|type|kind|role|category|priority|result|answer|value|level|"
-        r"tags?)",
+        r"tags?)"
     ),
-    (
-        "amount",
+    "amount": (
         r".*(?:price|total|amount|cost|balance|quantity|qty|count|score|rating|size|salary|stock|"
-        r"points)",
+        r"points)"
     ),
-    ("when", r".*(?:date|time|deadline|due|_at|_on|start|end|year|when)"),
-)
-_PATTERNS = tuple((kind, re.compile(rf"(?:{p})\Z", re.IGNORECASE)) for kind, p in _KINDS)
+    "when": r".*(?:date|time|deadline|due|_at|_on|start|end|year|when)",
+}
+_PATTERNS = tuple((kind, re.compile(rf"(?:{p})\Z", re.IGNORECASE)) for kind, p in _KINDS.items())
 
 
 @lru_cache(maxsize=4096)
@@ -82,6 +77,12 @@ class Table:
     rows: tuple[str, ...]
     shared: str
     told: frozenset[Path]
+
+    def below(self, title: str) -> list[Piece]:
+        """Its rows, below its header and what stands above that."""
+        owner = Owner(f"{title} {self.header}" if title else self.header)
+        shared = (f"{EACH}{self.shared}",) if self.shared else ()
+        return [Piece(row, Form.ROW, owner) for row in (*shared, *self.rows)]
 
 
 def table_of(things: Sequence[Cells], name_of: Callable[[Path], str]) -> Table | None:
@@ -188,16 +189,6 @@ def grid_of(cells: Sequence[Mapping[str, object]]) -> Table | None:
 
 
 _CELL = re.compile(r"([A-Z]{1,3})(\d{1,7})\Z")
-
-
-def cells_of(lines: Sequence[str]) -> dict[Path, str]:
-    """A block of `Key: value` lines as one thing."""
-    found: dict[Path, str] = {}
-    for line in lines:
-        key, _, value = line.partition(": ")
-        if value:
-            found.setdefault((key.strip("*_ "),), one_line(value))
-    return found
 
 
 def counted(names: Sequence[str]) -> Iterator[str]:

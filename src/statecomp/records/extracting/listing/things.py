@@ -6,25 +6,24 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from statecomp.records.extracting.decode import Json
-from statecomp.records.extracting.listing.columns import EACH, READ, Path, Table, table_of
-from statecomp.records.extracting.pieces import Form, Owner, Piece, one_line
+from statecomp.records.extracting.listing.columns import READ, Path, Table, table_of
+from statecomp.records.extracting.pieces import one_line, word_set
 from statecomp.records.extracting.reading.naming import called, plainly, shown, spoken
 
-_UNSAID = """
+SILENT = word_set("""
     request_id trace_id node_id parents annotations created_by last_edited_by verification
     tree committer avatar _truncated href
-"""
-SILENT = frozenset(_UNSAID.split())
+""")
 """What a service tells its own logs, and what no later step looks anything up by."""
 _LINKS = re.compile(r"_urls?\Z")
-_SAYS_NOTHING = """
+HOLLOW = word_set("""
     properties rich_text text content plain_text data results result value node attributes
     fields items entries records rows object
-"""
-HOLLOW = frozenset(_SAYS_NOTHING.split())
+""")
+"""Names of fields that say nothing of what stands in them."""
 
 
-def tabled(values: Sequence[Json]) -> Table | None:
+def table_of_objects(values: Sequence[Json]) -> Table | None:
     if not all(isinstance(value, dict) for value in values):
         return None
     return table_of([_thing(value) for value in values], name_of)
@@ -35,16 +34,6 @@ def _thing(value: Mapping[str, Json]) -> dict[Path, str]:
     cells = dict(_cells(value, (), 4))
     name = called(value).partition(": ")[2]
     return {("name",): name, **cells} if name else cells
-
-
-def rows_of(table: Table | None, outer: str) -> Iterator[Piece]:
-    if table is None:
-        return
-    owner = Owner(f"{outer}: {table.header}" if outer else table.header)
-    if table.shared:
-        yield Piece(f"{EACH}{table.shared}", Form.ROW, owner)
-    for row in table.rows:
-        yield Piece(row, Form.ROW, owner)
 
 
 def _cells(value: Json, path: Path, depth: int) -> Iterator[tuple[Path, str]]:

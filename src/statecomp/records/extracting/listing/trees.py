@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from statecomp.records.extracting.reading.nesting import ended
+
 FEWEST = 3
 """Branches that make a tree."""
 UNKNOWN = "..."
@@ -28,12 +30,10 @@ def pathed(lines: Sequence[str]) -> Sequence[str]:
             told.append(line)
             continue
         depth, name = len(branch["before"]), branch["name"].rstrip("/")
-        while above and above[-1][0] >= depth:
-            above.pop()
-        first = not above and depth > 0
-        folders = [UNKNOWN] if first else []
-        path = "/".join((*folders, *(folder for _, folder in above), name))
-        above.append((depth, f"{UNKNOWN}/{name}" if first else name))
+        ended(above, depth)
+        folder = above[-1][1] if above else UNKNOWN
+        path = f"{folder}/{name}" if above or depth else name
+        above.append((depth, path))
         following = branches[place + 1] if place + 1 < len(lines) else None
         if not following or len(following["before"]) <= depth:
             told.append(path)

@@ -8,27 +8,26 @@ from urllib.parse import unquote
 
 from statecomp.history.text import Kind
 from statecomp.records.extracting.markup.lines import Sort
+from statecomp.records.extracting.pieces import word_set
 from statecomp.records.extracting.reading.page import told_briefly
 
 SPAN = 40
 """Columns or rows that a cell may take."""
 
 
-def _names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-UNSEEN = _names("script style svg noscript iframe object video audio canvas")
-NOTHING = _names("area base col embed link meta param source track")
-MENUS = _names("nav footer header")
-MENU_ROLES = _names("navigation banner contentinfo menu menubar")
-LISTS, ROWS = _names("ul ol menu"), _names("tr table")
-SECTIONS = _names("article aside dialog footer li nav section td th")
+UNSEEN = word_set("script style svg noscript iframe object video audio canvas")
+NOTHING = word_set("area base col embed link meta param source track")
+MENUS = word_set("nav footer header")
+MENU_ROLES = word_set("navigation banner contentinfo menu menubar")
+LISTS, ROWS = word_set("ul ol menu"), word_set("tr table")
+SECTIONS = word_set("article aside dialog footer li nav section td th")
 """What a title inside holds for no longer than they last."""
 BLOCKS = SECTIONS.union(
     MENUS,
-    _names("address blockquote center dd details div dl fieldset figure form main menu ol select"),
-    _names("table tr ul"),
+    word_set(
+        "address blockquote center dd details div dl fieldset figure form main menu ol select"
+    ),
+    word_set("table tr ul"),
 )
 SORTS: Mapping[str, Sort] = {
     "p": Sort.PARAGRAPH,
@@ -40,18 +39,18 @@ SORTS: Mapping[str, Sort] = {
     **{f"h{level}": Sort.TITLE for level in range(1, 7)},
 }
 """Elements that hold lines of a sort."""
-BREAKS = SORTS.keys() | _names(
+BREAKS = SORTS.keys() | word_set(
     "body br caption figcaption head hr html legend summary tbody tfoot thead title"
 )
 """Elements that begin a line and are no part of the page themselves."""
-ASKED = _names("select td th form")
+ASKED = word_set("select td th form")
 """Elements of which more is asked than where they begin and end."""
-_CELLS = _names("td th")
+_CELLS = word_set("td th")
 ENDED: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
-    "li": (_names("li"), LISTS),
-    "dd": (_names("dd"), _names("dl")),
-    "dt": (_names("dd"), _names("dl")),
-    "tr": (_names("tr"), _names("table")),
+    "li": (word_set("li"), LISTS),
+    "dd": (word_set("dd"), word_set("dl")),
+    "dt": (word_set("dd"), word_set("dl")),
+    "tr": (word_set("tr"), word_set("table")),
     "td": (_CELLS, ROWS),
     "th": (_CELLS, ROWS),
 }

@@ -13,47 +13,8 @@ from itertools import starmap
 from typing import NamedTuple
 
 from statecomp.history.text import identifiers
-from statecomp.records.extracting.markup.elements import (
-    ASKED,
-    BLOCKS,
-    BREAKS,
-    ENDED,
-    LISTS,
-    MENU_ROLES,
-    MENUS,
-    NOTHING,
-    ROWS,
-    SECTIONS,
-    SORTS,
-    UNSEEN,
-    address_of,
-    is_place,
-    name_of,
-    span_of,
-)
-from statecomp.records.extracting.markup.lines import (
-    END,
-    ENTRY,
-    JOINED,
-    MARKED,
-    PARTS,
-    Link,
-    PageCell,
-    PageLine,
-    Sort,
-    as_item,
-    as_thing,
-    choice,
-    headed,
-    joined,
-    placed,
-    run,
-    table,
-    titled,
-    with_link,
-    without_entries,
-    written,
-)
+from statecomp.records.extracting.markup import elements, lines
+from statecomp.records.extracting.markup.lines import Link, PageCell, PageLine, Sort, Titles
 from statecomp.records.extracting.markup.tags import COMMENT, DRESS, Tag, tags_of
 from statecomp.records.extracting.pieces import LONGEST, one_line, wordless
 
@@ -96,7 +57,7 @@ class _Frame:
     name: str
     start: int
     given: Mapping[str, str]
-    above: Mapping[int, str]  # titles that it stands below
+    above: Titles
     cells: list[PageCell] = field(default_factory=list)
     rows: list[Sequence[PageCell]] = field(default_factory=list)
     reaching: dict[int, PageCell] = field(default_factory=dict)
@@ -131,7 +92,7 @@ class _PageReader:
         self._verbatim = 0
         self._unseen, self._inside = "", 0
         self._title = ""
-        self._above: dict[int, str] = {}
+        self._above: Titles = []
         self._programs: dict[str, None] = {}
         self._remarks: dict[str, None] = {}
 
@@ -144,22 +105,22 @@ class _PageReader:
             self._remark(one_line(tag.text))
         elif tag.ends:
             self._end(tag.name)
-        elif tag.name in UNSEEN:
+        elif tag.name in elements.UNSEEN:
             self._begin_unseen(tag)
-        elif tag.name not in NOTHING:
+        elif tag.name not in elements.NOTHING:
             self._begin(tag)
 
     def page(self) -> Page:
         self._flush()
         self._close(0)
         if self._above:
-            self._lines.append(END)
+            self._lines.append(lines.END)
         several = len(self._remarks) > REMARKS
         told = [f"comment in the page: {words}" for words in self._remarks if not several]
         if 0 < len(self._programs) <= PROGRAMS:
             told.append(f"programs of the page: {', '.join(self._programs)}")
         self._lines += (PageLine(text, Sort.FIELD) for text in told)
-        return Page(self._title, PageText("\n".join(written(self._lines)).strip()))
+        return Page(self._title, PageText("\n".join(lines.written(self._lines)).strip()))
 
     # --- words ---
 
@@ -191,7 +152,7 @@ class _PageReader:
         self._link("".join(words[self._linked :]))
         links, self._links, self._linked, self._apart = tuple(self._links), [], 0, False
         if text.strip():
-            title = titled(text, self._level, self._above) if self._sort is Sort.TITLE else ""
+            title = lines.titled(text, self._level, self._above) if self._sort is Sort.TITLE else ""
             self._lines.append(PageLine(text.join(self._around), self._sort, links, title))
 
     def _link(self, words: str) -> None:
@@ -202,7 +163,7 @@ class _PageReader:
     def _remark(self, words: str) -> None:
         """A comment that names a place or an id: nobody is shown it, and some look for it."""
         told = len(words) <= LONGEST and "<" not in words
-        if told and any(starmap(is_place, identifiers(words).items())):
+        if told and any(starmap(elements.is_place, identifiers(words).items())):
             self._remarks[words] = None
 
     # --- where elements begin ---
@@ -221,38 +182,39 @@ class _PageReader:
 
     def _begin(self, tag: Tag) -> None:
         name = tag.name
-        if name in BLOCKS or name in BREAKS:
+        if name in elements.BLOCKS or name in elements.BREAKS:
             self._flush()
             self._end_implied(name)
-        if name in BLOCKS:
+        if name in elements.BLOCKS:
             self._begin_block(tag)
-        elif name in SORTS:
+        elif name in elements.SORTS:
             self._begin_line(tag)
         elif name == "a":
-            self._address = address_of(tag.asked().get("href", "")) if self._leads else ""
+            self._address = elements.address_of(tag.asked().get("href", "")) if self._leads else ""
             self._linked, self._apart = len(self._words), True
         elif name == "input":
             self._input(tag.asked())
         elif name == "img":
             words = tag.asked().get("alt", "")
-            if len(words.split()) >= ENTRY or (self._address and len(self._words) == self._linked):
+            if len(words.split()) >= lines.ENTRY or (
+                self._address and len(self._words) == self._linked
+            ):
                 self._add(f" {words} ")
-        elif name not in BREAKS and name not in DRESS:
+        elif name not in elements.BREAKS and name not in DRESS:
             self._apart = True
 
     def _begin_block(self, tag: Tag) -> None:
         if self._sort in (Sort.PARAGRAPH, Sort.TERM):
             self._sort = Sort.WORDS  # what has no end of its own ends here
-        given = tag.asked() if tag.name in ASKED or "role=" in tag.given else {}
+        given = tag.asked() if tag.name in elements.ASKED or "role=" in tag.given else {}
         if tag.name == "form" and (action := given.get("action")):
             method = given.get("method", "get").upper()
             self._lines.append(PageLine(f"form, sent by {method} to {action}", Sort.FIELD))
         if len(self._frames) < DEEPEST and not tag.alone:
-            above = dict(self._above)
-            self._frames.append(_Frame(tag.name, len(self._lines), given, above))
+            self._frames.append(_Frame(tag.name, len(self._lines), given, list(self._above)))
 
     def _begin_line(self, tag: Tag) -> None:
-        self._sort, self._around = SORTS[tag.name], BARE
+        self._sort, self._around = elements.SORTS[tag.name], BARE
         if self._sort is Sort.TITLE:
             self._level = int(tag.name[1])
         elif self._sort is Sort.VERBATIM:
@@ -262,7 +224,7 @@ class _PageReader:
         elif tag.name == "button":
             self._around = 'button "', '"'
         elif tag.name == "textarea":
-            self._around = f"textbox {name_of(tag.asked())}: ", ""
+            self._around = f"textbox {elements.name_of(tag.asked())}: ", ""
 
     def _input(self, given: Mapping[str, str]) -> None:
         self._flush()
@@ -273,14 +235,14 @@ class _PageReader:
     # --- where elements end ---
 
     def _end(self, name: str) -> None:
-        if name in BLOCKS:
+        if name in elements.BLOCKS:
             places = [place for place, one in enumerate(self._frames) if one.name == name]
             self._flush()
             self._close(places[-1] if places else len(self._frames))
         elif name == "title":
             words, self._words = self._words, []
             self._title = self._title or one_line("".join(words))
-        elif name in BREAKS:
+        elif name in elements.BREAKS:
             self._flush()
             self._sort, self._around = Sort.WORDS, BARE
             self._verbatim -= name == "pre" and self._verbatim > 0
@@ -291,7 +253,7 @@ class _PageReader:
             self._apart = True
 
     def _end_implied(self, name: str) -> None:
-        ended, bounds = ENDED.get(name, (frozenset[str](), frozenset[str]()))
+        ended, bounds = elements.ENDED.get(name, (frozenset[str](), frozenset[str]()))
         for place in range(len(self._frames) - 1, -1, -1) if ended else ():
             if self._frames[place].name in ended:
                 self._close(place)
@@ -304,15 +266,15 @@ class _PageReader:
         while len(self._frames) > place:
             frame = self._frames.pop()
             self._sort, self._around = Sort.WORDS, BARE
-            if frame.name in SECTIONS and frame.above != self._above:
-                self._above = dict(frame.above)
-                self._lines.append(END)
-            if len(frame.things) >= THINGS and frame.name not in MENUS:
-                headed(self._lines, frame.things, self._above)
+            if frame.name in elements.SECTIONS and frame.above != self._above:
+                self._above = list(frame.above)
+                self._lines.append(lines.END)
+            if len(frame.things) >= THINGS and frame.name not in elements.MENUS:
+                lines.headed(self._lines, frame.things, self._above)
             if frame.name == "tr":
                 self._row(frame)
             elif frame.name == "table":
-                self._lines += table(frame.rows)
+                self._lines += lines.table(frame.rows)
             elif frame.name == "dd":
                 self._described(frame.start)
             elif frame.name in ("td", "th"):
@@ -324,66 +286,74 @@ class _PageReader:
 
     def _made(self, frame: _Frame) -> Callable[[Sequence[PageLine]], Sequence[PageLine]] | None:
         """What becomes of the lines of an element; nothing where they stay as they are."""
-        if frame.name in MENUS or frame.given.get("role") in MENU_ROLES:
-            return without_entries
+        if frame.name in elements.MENUS or frame.given.get("role") in elements.MENU_ROLES:
+            return lines.without_entries
         if frame.name == "li":
             return self._item
         if frame.name == "select":
-            return partial(choice, name=name_of(frame.given))
-        return as_thing if 1 < len(self._lines) - frame.start <= PARTS else None
+            return partial(lines.choice, name=elements.name_of(frame.given))
+        return lines.as_thing if 1 < len(self._lines) - frame.start <= lines.PARTS else None
 
     def _item(self, inside: Sequence[PageLine]) -> Sequence[PageLine]:
         """An item of a list, with what stands in it before the next list or table."""
-        lists = [frame for frame in self._frames if frame.name in LISTS]
+        lists = [frame for frame in self._frames if frame.name in elements.LISTS]
         numbered = bool(lists) and lists[-1].name == "ol"
         if numbered:
             lists[-1].items += 1
-        stop = next((n for n, line in enumerate(inside) if line.sort not in JOINED), len(inside))
+        stop = next(
+            (n for n, line in enumerate(inside) if line.sort not in lines.JOINED), len(inside)
+        )
         if not stop:
             return inside
         mark = f"{lists[-1].items}. " if numbered else "- "
-        return [*as_item(inside[:stop], f"{'  ' * (len(lists) - 1)}{mark}"), *inside[stop:]]
+        return [*lines.as_item(inside[:stop], f"{'  ' * (len(lists) - 1)}{mark}"), *inside[stop:]]
 
     def _described(self, start: int) -> None:
         """What a term of a list of terms means, behind the term."""
         term, *inside = self._lines[max(0, start - 1) :] or [PageLine("")]
-        if term.sort is Sort.TERM and inside and all(line.sort in JOINED for line in inside):
-            line = joined(inside)
+        if term.sort is Sort.TERM and inside and all(line.sort in lines.JOINED for line in inside):
+            line = lines.joined(inside)
             text = f"{term.text.rstrip(':')}: {line.text}"
             self._lines[start - 1 :] = [PageLine(text, Sort.PAIR, (*term.links, *line.links))]
 
     def _cell(self, frame: _Frame) -> None:
-        row = next((one for one in reversed(self._frames) if one.name in ROWS), None)
+        row = next((one for one in reversed(self._frames) if one.name in elements.ROWS), None)
         if row is None or row.name != "tr":
             return
         inside = self._lines[frame.start :]
-        small = len(inside) <= PARTS and sum(len(line.text) for line in inside) <= WHOLE
-        if not small or not {line.sort for line in inside} <= JOINED | {Sort.ITEM}:
+        small = len(inside) <= lines.PARTS and sum(len(line.text) for line in inside) <= WHOLE
+        if not small or not {line.sort for line in inside} <= lines.JOINED | {Sort.ITEM}:
             # A table that places things on a page: they stand one below the other.
             row.layout = True
-            self._lines[frame.start : frame.start] = run(row.cells)
+            self._lines[frame.start : frame.start] = lines.run(row.cells)
             row.cells = []
             return
         del self._lines[frame.start :]
-        told = [line._replace(text=MARKED.sub("", line.text, count=1)) for line in inside]
-        text = with_link(joined(told)) if told else ""
-        columns, rows = (span_of(frame.given.get(key, "")) for key in ("colspan", "rowspan"))
+        told = [line._replace(text=lines.MARKED.sub("", line.text, count=1)) for line in inside]
+        text = lines.with_link(lines.joined(told)) if told else ""
+        columns, rows = (
+            elements.span_of(frame.given.get(key, "")) for key in ("colspan", "rowspan")
+        )
         row.cells.append(PageCell(text, frame.name == "th", columns, rows, tuple(told)))
 
     def _row(self, frame: _Frame) -> None:
         whole = next((one for one in reversed(self._frames) if one.name == "table"), None)
         if whole is None or frame.layout:
-            self._lines += run(frame.cells)
+            self._lines += lines.run(frame.cells)
             if whole:
-                self._lines[frame.start : frame.start] = table(whole.rows)
+                self._lines[frame.start : frame.start] = lines.table(whole.rows)
                 whole.rows = []
         elif frame.cells:
-            whole.rows.append(placed(frame.cells, whole.reaching))
+            whole.rows.append(lines.placed(frame.cells, whole.reaching))
 
 
 def _field(given: Mapping[str, str]) -> str:
     """A field of a form with what it holds; nothing where it has neither name nor value."""
-    kind, name, value = given.get("type", "text").lower(), name_of(given), given.get("value", "")
+    kind, name, value = (
+        given.get("type", "text").lower(),
+        elements.name_of(given),
+        given.get("value", ""),
+    )
     if kind in ("submit", "button", "image", "reset"):
         return f'button "{value}"' if value else ""
     if kind in ("checkbox", "radio"):

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from itertools import takewhile, zip_longest
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from statecomp.records.extracting.pieces import LONGEST
+from statecomp.records.extracting.reading.nesting import ended
 
 PARTS = 6
 """Elements that a thing is told on one line of."""
@@ -54,6 +55,10 @@ JOINED = _THINGS | {Sort.WORDS, Sort.PARAGRAPH, Sort.FIELD}
 """Lines that one line may hold several of."""
 _ENTRIES = _THINGS | {Sort.WORDS, Sort.FIELD, Sort.ITEM}
 MARKED = re.compile(r"\s*(?:- |\d{1,3}\. )")
+
+
+Titles: TypeAlias = list[tuple[int, str]]
+"""The titles that a line stands below, each with its level."""
 
 
 class Link(NamedTuple):
@@ -142,17 +147,17 @@ def without_entries(inside: Sequence[PageLine]) -> list[PageLine]:
 
 def _is_entry(line: PageLine) -> bool:
     text = MARKED.sub("", line.text, count=1)
-    leading = sum(len(link.words) for link in line.links)
-    return len(text.split()) < ENTRY or leading * 5 > len(text) * 4
+    linked = sum(len(link.words) for link in line.links)
+    return len(text.split()) < ENTRY or linked * 5 > len(text) * 4
 
 
-def headed(lines: list[PageLine], things: Sequence[tuple[int, int]], above: dict[int, str]) -> None:
+def headed(lines: list[PageLine], things: Sequence[tuple[int, int]], above: Titles) -> None:
     """Make titles of the first lines of things side by side, where each leads to its own place."""
     firsts = [lines[start] for start, _ in things]
     if len({line.text for line in firsts}) < len(things) or not all(map(_names_itself, firsts)):
         return
     for start, _ in things:
-        title = titled(lines[start].text, DEEPER, dict(above))
+        title = titled(lines[start].text, DEEPER, list(above))
         lines[start] = lines[start]._replace(sort=Sort.TITLE, title=title)
     lines.insert(things[-1][1], END)
 
@@ -223,7 +228,7 @@ def table(rows: Sequence[Sequence[PageCell]]) -> Iterator[PageLine]:
         yield PageLine("; ".join(named), Sort.ROW)
     else:
         for row in filled:
-            yield from _named(row)
+            yield from _headless(row)
 
 
 def _bars(row: Sequence[str], columns: int) -> str:
@@ -232,7 +237,7 @@ def _bars(row: Sequence[str], columns: int) -> str:
     return f"| {' | '.join((*texts, *[''] * (columns - len(texts))))} |"
 
 
-def _named(row: Sequence[PageCell]) -> list[PageLine]:
+def _headless(row: Sequence[PageCell]) -> list[PageLine]:
     """A row without a header, its first cell as the name of the second where it says so."""
     told = [cell for cell in row if cell.text]
     if len(told) == 2 and row[0].header:
@@ -243,13 +248,13 @@ def _named(row: Sequence[PageCell]) -> list[PageLine]:
 # --- as text ---
 
 
-def titled(title: str, level: int, above: dict[int, str]) -> str:
+def titled(title: str, level: int, above: Titles) -> str:
     """A title with the one it stands below, but for that of the page; noted in `above`."""
-    for deeper in [known for known in above if known >= level]:
-        del above[deeper]
-    outer = above[max(above)] if max(above, default=1) > 1 else ""
-    above[level] = title = _cut(title)
-    return f"{outer}; {title}" if outer and len(outer) + len(title) < TITLE else title
+    ended(above, level)
+    outer_level, outer = above[-1] if above else (0, "")
+    title = _cut(title)
+    above.append((level, title))
+    return f"{outer}; {title}" if outer_level > 1 and len(outer) + len(title) < TITLE else title
 
 
 def _cut(title: str) -> str:
@@ -275,12 +280,12 @@ def written(lines: Iterable[PageLine]) -> Iterator[str]:
         elif line.sort is Sort.VERBATIM and "\n" in line.text:
             yield from ("```", *line.text.split("\n"), "```")
         elif line.sort is Sort.THING:
-            yield from _leading(line._replace(text=f"- {line.text}"))
+            yield from _placed_behind(line._replace(text=f"- {line.text}"))
         elif not ended:
-            yield from _leading(line)
+            yield from _placed_behind(line)
 
 
-def _leading(line: PageLine) -> Iterator[str]:
+def _placed_behind(line: PageLine) -> Iterator[str]:
     """A line, behind it where it leads; or below it, where each of several words of it lead."""
     links = [link for link in leading([line]).values() if link.address not in line.text]
     linked = sum(len(link.words) for link in links)

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from enum import IntEnum
 
 from statecomp.records.extracting.code import blocks, is_code
-from statecomp.records.extracting.pieces import Form, Owner, Piece, wordless
-from statecomp.records.extracting.reading.nesting import margin_of
+from statecomp.records.extracting.pieces import (
+    Form,
+    Owner,
+    Piece,
+    labelled,
+    one_line,
+    wordless,
+)
+from statecomp.records.extracting.reading.nesting import ended, margin_of
 
 WIDEST = 100
 """Characters of a line that may be the title of others."""
@@ -30,20 +37,78 @@ _PROGRAM = re.compile(
 )
 
 
-class Scope(NamedTuple):
-    """The margin at or before which a title has ended, its own, and the owner that holds again.
+class Rank(IntEnum):
+    """What a line is among those as deep; as much as it takes to end the title that has this rank.
 
-    One that is `listed` is of a list as deep as itself, and has ended where no item follows.
+    A title that names all below it is ended by the next title, one of a list by whatever is no
+    item, and one of what stands deeper by an item, too.
     """
 
-    end: int
-    title: int
-    before: Owner | None
-    listed: bool = False
+    TITLE, LINE, ITEM = range(3)
 
-    def ends(self, line: str) -> bool:
-        margin = margin_of(line)
-        return margin <= self.end or (self.listed and margin <= self.title and not ITEM.match(line))
+
+class Titles:
+    """The titles that a line stands below, the nearest of which is its owner."""
+
+    def __init__(self) -> None:
+        self.owner: Owner | None = None
+        self.levels: list[tuple[int, str]] = []
+        # How deep a title reaches, and who owns what stands behind it.
+        self._open: list[tuple[tuple[int, int], Owner | None]] = []
+
+    def reach(self, line: str, rank: Rank = Rank.LINE) -> None:
+        """End what a line is not below; one that hangs in a list is as deep as the list."""
+        if self._open:
+            rank = Rank.ITEM if ITEM.match(line) else rank
+            for before in ended(self._open, (margin_of(line), rank)):
+                self.owner = before
+
+    def close(self) -> None:
+        """End all of them."""
+        self.owner = None
+        self._open.clear()
+
+    def part(self) -> None:
+        """End what a line with a colon names: that holds up to a gap."""
+        if self.owner and self.owner.label.endswith(":"):
+            self.owner = None
+
+    def head(self, lines: Sequence[str], place: int, title: str) -> str:
+        """Begin what a title names, and say what it is called with those it stands under."""
+        line = lines[place]
+        self.reach(line, Rank.TITLE)
+        inside = self.owner if self._open else None
+        rank = None if _MARKED.match(line) else _ended_by(lines, place)
+        if rank is None:
+            self._open.clear()  # it holds up to the next, however deep the lines stand
+        else:
+            self._open.append(((margin_of(line), rank), self.owner))
+        self.owner = Owner(_chained(inside, title))
+        return self.owner.label
+
+    def head_items(self, line: str) -> None:
+        """Begin what an item of several lines is of, which has items below it."""
+        self.reach(line)
+        self._open.append(((margin_of(line), Rank.ITEM), self.owner))
+        self.owner = Owner(_chained(self.owner, one_line(line)))
+
+
+def _ended_by(lines: Sequence[str], place: int) -> Rank | None:
+    """What has to stand as deep as a title to end it; None where no depth does."""
+    line = lines[place].rstrip()
+    below = next((line for line in lines[place + 1 : place + 3] if line.strip()), "")
+    deeper, announces = margin_of(below) - margin_of(line), line.endswith(":")
+    if deeper > 0 and not (announces and deeper > RIGHT):
+        return Rank.ITEM
+    if not announces:
+        return None
+    return Rank.LINE if ITEM.match(below) and not ITEM.match(line) else Rank.TITLE
+
+
+def _chained(inside: Owner | None, title: str) -> str:
+    """A title with those it stands under, where that is not too long to be read each time."""
+    whole = labelled(inside.label if inside else "", title)
+    return whole if len(whole) <= CHAIN else title
 
 
 def found_in(line: str) -> bool:
@@ -128,35 +193,3 @@ def opens(lines: Sequence[str], place: int) -> bool:
     if ITEM.match(line):
         return bool(ITEM.match(below))
     return line[-1] not in ".,;!?|" and not is_program(line)
-
-
-def opened(scopes: list[Scope], lines: Sequence[str], place: int) -> list[Scope]:
-    """The scopes that are still open where a title stands: those of titles less deep than it.
-
-    An item of a list that stands as deep as its title is still of that.
-    """
-    margin, item = margin_of(lines[place]), bool(ITEM.match(lines[place]))
-    return [one for one in scopes if one.title < margin or (item and one.end < margin)]
-
-
-def scoped(
-    scopes: list[Scope], lines: Sequence[str], place: int, owner: Owner | None
-) -> list[Scope]:
-    """The scopes with that of a title: what is deeper, or a list as deep as the title itself."""
-    line, margin = lines[place].rstrip(), margin_of(lines[place])
-    if _MARKED.match(line):
-        return []  # it holds up to the next, however deep the lines stand
-    below = next((line for line in lines[place + 1 : place + 3] if line.strip()), "")
-    right = line.endswith(":") and margin_of(below) > margin + RIGHT
-    if margin_of(below) > margin and not right:
-        return [*scopes, Scope(margin, margin, owner)]
-    if not line.endswith(":"):
-        return []
-    listed = bool(ITEM.match(below)) and not ITEM.match(line)
-    return [*scopes, Scope(margin - 1, margin, owner, listed)]
-
-
-def chained(inside: Owner | None, title: str) -> str:
-    """A title with those it stands under, where that is not too long to be read each time."""
-    whole = f"{inside.label}; {title}" if inside and inside.label else title
-    return whole if len(whole) <= CHAIN else title

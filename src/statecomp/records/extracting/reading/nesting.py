@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeVar
 
 from statecomp.records.extracting.pieces import wordless
 
@@ -33,6 +34,21 @@ _HEADS_NOTHING = re.compile(
     r"[^\w\[({<]*\Z"
 )
 """An address, a sentence, a comment, a rule: what stands deeper below is not of it."""
+
+
+Depth = TypeVar("Depth", int, tuple[int, int])
+Held = TypeVar("Held")
+
+
+def ended(held: list[tuple[Depth, Held]], depth: Depth) -> list[Held]:
+    """Take off what has ended where something stands so deep: all that is not less deep.
+
+    The deepest comes first; what is left holds what stands there.
+    """
+    found = []
+    while held and held[-1][0] >= depth:
+        found.append(held.pop()[1])
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +137,7 @@ def _parents(lines: Sequence[str], apart: Sequence[bool]) -> list[int]:
             continue
         ends = CLOSES.match(line) is not None
         goes_on = ends or _GOES_ON.match(line) is not None
-        while heads and (heads[-1][0] > deep or (heads[-1][0] == deep and not goes_on)):
-            heads.pop()
+        ended(heads, deep + goes_on)
         if goes_on:
             # What goes on where a thing stood is of that thing, not of what it went on with before.
             while len(heads) > 1 and heads[-2][0] == deep:

@@ -136,12 +136,11 @@ def _elements(lines: Sequence[str]) -> Iterator[str]:
 _ONE_LINE = re.compile(
     r"\s*(?:- )?\[\d+\]\s?<\w+(?P<marks>[^>]*)>(?P<words>.*?)(?:/>|</\w+>)?\s*\Z"
 )
-_NAMED = re.compile(r"\s*(?:- )?\[\d+\]\s?<\w+ (?P<words>[^<>=]+)/>\s*\Z")
 
 
 def _undressed(line: str) -> str:
     """An element of one line without its mark and its tags; as it is where it has no words."""
-    found = _ONE_LINE.match(line[:4000]) or _NAMED.match(line[:4000])
+    found = _ONE_LINE.match(line[:4000])
     words = found["words"].strip() if found else ""
     return words if len(words.split()) > 1 else line
 

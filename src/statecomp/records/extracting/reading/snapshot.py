@@ -17,8 +17,10 @@ from statecomp.records.extracting.pieces import (
     Piece,
     clipped,
     one_line,
+    word_set,
     wordless,
 )
+from statecomp.records.extracting.reading.nesting import ended
 
 FEWEST = 3
 """Elements that make a tree."""
@@ -34,39 +36,12 @@ _NODE = re.compile(
     r"""(?: "(?P<name>(?:[^"\\]|\\.)*)")?(?P<marks>(?: \[[^\]]{0,80}\]){0,6})"""
     r"""(?P=quote)(?::(?: (?P<text>.*))?)?\Z"""
 )
-_THINGS = frozenset(
-    {
-        "listitem",
-        "row",
-        "article",
-        "radio",
-        "checkbox",
-        "paragraph",
-        "option",
-        "menuitem",
-        "treeitem",
-    }
-)
-_ASKS = frozenset(
-    {"radio", "checkbox", "button", "textbox", "searchbox", "combobox", "switch", "tab", "slider"}
-)
-_SECTIONS = frozenset(
-    {
-        "region",
-        "main",
-        "article",
-        "listitem",
-        "row",
-        "group",
-        "dialog",
-        "list",
-        "table",
-        "form",
-        "complementary",
-    }
-)
+_THINGS = word_set("listitem row article radio checkbox paragraph option menuitem treeitem")
+_ASKS = word_set("radio checkbox button textbox searchbox combobox switch tab slider")
+_SECTIONS = word_set("region main article listitem row group dialog list table form complementary")
 """What a heading inside holds for no longer than they last."""
-_MENUS = frozenset({"navigation", "banner", "contentinfo", "menubar", "menu"})
+_MENUS = word_set("navigation banner contentinfo menubar menu")
+_WORDS = word_set("text generic superscript emphasis strong")
 _STATE = re.compile(r"\[(checked|disabled|selected|expanded|pressed)\b")
 _FOUND = re.compile(r"(Span \d+: )(- .*)\Z")
 
@@ -100,8 +75,10 @@ def undressed(line: str) -> str:
 
 def parted(lines: Sequence[str]) -> tuple[list[str], list[str]]:
     """The lines around a tree, and those of the tree."""
-    around = [line for line in lines if not _NODE.match(line[:4000])]
-    return around, [line for line in lines if _NODE.match(line[:4000])]
+    around, tree = list[str](), list[str]()
+    for line in lines:
+        (tree if _NODE.match(line[:4000]) else around).append(line)
+    return around, tree
 
 
 def pieces_of(lines: Sequence[str]) -> Iterator[Piece]:
@@ -128,18 +105,15 @@ def _node_of(line: str) -> _Node | None:
 
 def _tree(lines: Sequence[str]) -> _Node:
     root = _Node("page", "")
-    above = [root]
-    for line in lines:
-        node = _node_of(line)
-        if node is None:
-            continue
-        while len(above) > 1 and above[-1].margin >= node.margin:
-            above.pop()
+    held: list[tuple[int, _Node]] = []
+    for node in filter(None, map(_node_of, lines)):
+        ended(held, node.margin)
+        above = held[-1][1] if held else root
         if node.role == "/url":
-            above[-1].url = node.words
+            above.url = node.words
         else:
-            above[-1].inside.append(node)
-            above.append(node)
+            above.inside.append(node)
+            held.append((node.margin, node))
     return root
 
 
@@ -227,9 +201,7 @@ def _in_menu(node: _Node, piece: Piece) -> bool:
 
 def _inline(node: _Node) -> bool:
     """Whether it is words among words."""
-    return node.role in ("text", "generic", "superscript", "emphasis", "strong") and not any(
-        inner.role != "text" for inner in node.inside
-    )
+    return node.role in _WORDS and all(inner.role == "text" for inner in node.inside)
 
 
 def _whole(node: _Node) -> bool:

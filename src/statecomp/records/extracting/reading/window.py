@@ -23,7 +23,6 @@ FEWEST = 4
 WHOLE_FILE = "a file of"
 """What a listing is called that shows all of a file."""
 _OPENED = re.compile(r"\s*\[File: (?:.{0,400}/)?([^/]{1,200}) \((\d{1,9}) lines total\)\]\s*\Z")
-_BELOW = re.compile(r"\s*\((\d{1,9}) more lines below\)\s*\Z")
 _GUTTER = re.compile(r"\A\s*(\d{1,7})(?:\t|  |: ?| ?[|→] ?|$)")
 _TIGHT = re.compile(r"\A\s*\d{1,7}(?:\t|  |:| ?[|→] ?|$)")
 _SPACELESS = re.compile(r"\s*\d+:[^\s]")
@@ -61,20 +60,18 @@ def listing_of(lines: Sequence[str], around: Sequence[str]) -> Listing:
     `around` are the lines before a client's own were taken off: they say how long the file is.
     """
     titles = (match for line in around if (match := _OPENED.match(line)))
-    file, opened = next(((title[1], int(title[2])) for title in titles), ("", 0))
+    file, total = next(((title[1], int(title[2])) for title in titles), ("", 0))
     matches = [_GUTTER.match(line) for line in lines]
     numbers = [int(match[1]) for match in matches if match]
-    if len(numbers) < (1 if opened else FEWEST):
+    if len(numbers) < (1 if total else FEWEST):
         return Listing(lines)
     told = [line for line in lines if line.strip() and not _OPENED.match(line)]
-    if len(numbers) * 5 < len(told) * 4 and not opened:
+    if len(numbers) * 5 < len(told) * 4 and not total:
         return Listing(lines)
     if any(later - earlier != 1 for earlier, later in pairwise(numbers)):
         return Listing(lines)
     # A blank behind the colon is the listing's own only where every line has it.
     gutter = _TIGHT if any(_SPACELESS.match(line) for line in lines) else _GUTTER
-    below = next((int(match[1]) for line in around if (match := _BELOW.match(line))), 0)
-    total = opened or (numbers[-1] + below if below else 0)
     beside = [line for line, match in zip(lines, matches, strict=True) if not match]
     note = unprompted(one_line(" ".join(line for line in beside if not _OPENED.match(line))))
     if len(note) > NOTE:
