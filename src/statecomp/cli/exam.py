@@ -30,7 +30,7 @@ from statecomp.exam.answers import (
     sheets_out,
 )
 from statecomp.exam.lines import ReaderOutcome
-from statecomp.exam.questions import PosedQuestion
+from statecomp.exam.posed import PosedQuestion
 from statecomp.exam.sitting import Paper, sit
 from statecomp.exam.spans import Ready, by_labels, by_scores
 from statecomp.exam.tally import ALL, ExamTally, tallies
@@ -177,6 +177,8 @@ def exam(
         return
     for name, tally in results.items():
         show(_table(exam_title(name), tally), _closing(tally), "")
+    for reason, number in sorted(sum((Counter(p.left_out) for p in papers), Counter()).items()):
+        show(f"{number} of {question_file} not asked: {reason}")
 
 
 def _sat(recorded: ChosenRuns, job: ExamJob, engine: Engine, skip_bad: bool) -> list[Paper]:

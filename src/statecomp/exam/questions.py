@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from statecomp.errors import BadInput
 from statecomp.exam.clozes import ClozeRule, Mention, mentions_of, rules_of
 from statecomp.exam.edits import Change, changes_of
 from statecomp.exam.facts import FactGroup, FactKind, FactRow
@@ -64,26 +63,8 @@ class ExamQuestion:
     quoted: str = ""
 
 
-@dataclass(frozen=True)
-class PosedQuestion:
-    """What somebody who read a span asks about it, a model say, and answers that would be wrong."""
-
-    text: str
-    answer: str
-    wrong: tuple[str, ...] = ()
-
-
-def questions_of(exam: Exam, posed: Sequence[PosedQuestion] = ()) -> list[ExamQuestion]:
-    """At most a few of each kind and stratum, chosen by a hash so that the choice stays.
-
-    Behind them those that somebody else posed, whose answer nothing else in sight tells.
-    """
-    scene = _Scene(exam)
-    others = [question for one in posed if (question := _about_posed(one, scene))]
-    return [*_chosen(exam), *others]
-
-
-def _chosen(exam: Exam) -> list[ExamQuestion]:
+def questions_of(exam: Exam) -> list[ExamQuestion]:
+    """At most a few of each kind and stratum, chosen by a hash so that the choice stays."""
     found = sorted(_candidates(exam), key=lambda question: question.id)
     taken: dict[tuple[str, str], int] = {}
     chosen = []
@@ -104,7 +85,7 @@ def groups_of(exam: Exam) -> Iterator[FactGroup]:
 
 
 def _candidates(exam: Exam) -> Iterator[ExamQuestion]:
-    scene = _Scene(exam)
+    scene = Scene(exam)
     for group in groups_of(exam):
         yield from _about_group(group, scene)
     for rule in rules_of(exam.span):
@@ -117,7 +98,7 @@ def _candidates(exam: Exam) -> Iterator[ExamQuestion]:
         yield _about_mention(mention, scene)
 
 
-class _Scene:
+class Scene:
     """What stands around the span: what stays in sight, and what later steps say."""
 
     def __init__(self, exam: Exam) -> None:
@@ -152,7 +133,7 @@ class _Scene:
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _about_group(group: FactGroup, scene: _Scene) -> Iterator[ExamQuestion]:
+def _about_group(group: FactGroup, scene: Scene) -> Iterator[ExamQuestion]:
     """For each record of a group what later steps used of it, and else one field."""
     for entry in group.entries:
         asked = [q for field in entry.values if (q := _asked(entry, field, group, scene))]
@@ -160,7 +141,7 @@ def _about_group(group: FactGroup, scene: _Scene) -> Iterator[ExamQuestion]:
         yield from used or sorted(asked, key=lambda question: question.id)[:1]
 
 
-def _asked(entry: FactRow, field: str, group: FactGroup, scene: _Scene) -> ExamQuestion | None:
+def _asked(entry: FactRow, field: str, group: FactGroup, scene: Scene) -> ExamQuestion | None:
     value, entity = entry.folded_values[field], entry.folded_name
     if _EMPTY.search(field) or not _worth_asking(entity, value, group.kind):
         return None
@@ -223,30 +204,7 @@ def _quoted(line: str, entity: str, value: str) -> str:
     return line[first:last] if last - first <= 240 else ""
 
 
-def _about_posed(posed: PosedQuestion, scene: _Scene) -> ExamQuestion | None:
-    answer = folded(posed.answer)
-    span = scene.exam.span
-    shown = (member.number for member in span if stands(answer, folded(member.text)))
-    step = next(shown, None)
-    if step is None:
-        problem = f"no step of {scene.exam.name} shows the answer {posed.answer!r}"
-        raise BadInput(problem, field=posed.text)
-    if scene.elsewhere("", answer):
-        return None
-    return ExamQuestion(
-        id=scene.id_of(FactKind.ASKED, posed.text, answer),
-        kind=FactKind.ASKED,
-        stratum=scene.stratum("", answer),
-        step=step,
-        text=posed.text,
-        shown=posed.answer,
-        answer=answer,
-        wrong=tuple(map(folded, posed.wrong)),
-        field=folded(posed.text),
-    )
-
-
-def _about_rule(rule: ClozeRule, scene: _Scene) -> ExamQuestion:
+def _about_rule(rule: ClozeRule, scene: Scene) -> ExamQuestion:
     answer = folded(rule.number)
     return ExamQuestion(
         id=scene.id_of(FactKind.RULE, rule.sentence),
@@ -261,7 +219,7 @@ def _about_rule(rule: ClozeRule, scene: _Scene) -> ExamQuestion:
     )
 
 
-def _about_change(change: Change, scene: _Scene) -> ExamQuestion:
+def _about_change(change: Change, scene: Scene) -> ExamQuestion:
     old, new = folded(change.old), folded(change.new)
     where = f" of {change.path}" if change.path else ""
     return ExamQuestion(
@@ -278,7 +236,7 @@ def _about_change(change: Change, scene: _Scene) -> ExamQuestion:
     )
 
 
-def _about_mention(mention: Mention, scene: _Scene) -> ExamQuestion:
+def _about_mention(mention: Mention, scene: Scene) -> ExamQuestion:
     return ExamQuestion(
         id=scene.id_of(FactKind.MENTION, mention.name),
         kind=FactKind.MENTION,
@@ -292,7 +250,7 @@ def _about_mention(mention: Mention, scene: _Scene) -> ExamQuestion:
     )
 
 
-def _about_verdict(verdict: AnswerVerdict, scene: _Scene) -> ExamQuestion:
+def _about_verdict(verdict: AnswerVerdict, scene: Scene) -> ExamQuestion:
     action = action_of(verdict.member)
     answer, wrong = (SUCCEEDED, FAILED) if verdict.succeeded else (FAILED, SUCCEEDED)
     return ExamQuestion(
@@ -309,7 +267,7 @@ def _about_verdict(verdict: AnswerVerdict, scene: _Scene) -> ExamQuestion:
     )
 
 
-def _repeated(verdict: AnswerVerdict, scene: _Scene) -> str:
+def _repeated(verdict: AnswerVerdict, scene: Scene) -> str:
     """Used, where a later action is about the same thing: a name that is not in every action."""
     actions = [identifier_set(action_of(member)) for member in scene.exam.span]
     often = len(actions) // 2 + 1
@@ -324,5 +282,5 @@ def _repeated(verdict: AnswerVerdict, scene: _Scene) -> str:
 
 def verdict_questions(exam: Exam) -> list[ExamQuestion]:
     """One for every step of which the recording says how it ended."""
-    scene = _Scene(exam)
+    scene = Scene(exam)
     return [_about_verdict(verdict, scene) for verdict in verdicts_of(exam.span)]
