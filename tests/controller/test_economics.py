@@ -22,7 +22,7 @@ from statecomp.controller.spans import Gates
 from statecomp.errors import BadInput, SummaryFailed
 from statecomp.history.facts import FactIndex
 from statecomp.history.history import History, Span
-from statecomp.history.interaction import Interaction
+from statecomp.history.interaction import Interaction, Pinned
 from statecomp.history.situation import Situation
 from statecomp.records.record import Record
 from statecomp.records.writing.question import question
@@ -166,8 +166,9 @@ def test_a_summary_is_expected_to_cost_what_its_question_really_takes() -> None:
         return ESTIMATE(told) + ESTIMATE(prompt("summarize"))
 
     short = history_of("prrrrrrk")
-    task = replace(short.segments[0], text="Mind the mill. " * 300)
-    long = replace(short, segments=(task, *short.segments[1:]))
+    task, *steps = short.segments
+    assert isinstance(task, Pinned)
+    long = replace(short, segments=(replace(task, text="Mind the mill. " * 300), *steps))
     for history in (short, long):
         assert read_tokens(history) == pytest.approx(asked_tokens(history), rel=0.15)
 

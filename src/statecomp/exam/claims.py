@@ -16,9 +16,9 @@ from statecomp.exam.lines import Line, ReaderFinding, ReaderOutcome, RecordText
 from statecomp.exam.questions import FAILED, SUCCEEDED, ExamQuestion
 
 _FAILING = re.compile(
-    r"\b(?:failed|failure|fails|[a-z]*errors?|error'd|not available|unsuccessful\w*|crashed|timed out|"
-    r"did not (?:work|succeed|run)|could not|couldnt|not found|denied|refused|rejected|"
-    r"exception|traceback)\b"
+    r"\b(?:failed|failure|fails|[a-z]*errors?|error'd|not available|unsuccessful\w*|"
+    r"crashed|timed out|did not (?:work|succeed|run)|could not|couldnt|not found|denied|refused|"
+    r"rejected|exception|traceback)\b"
 )
 _WORKING = re.compile(
     r"\b(?:succe\w+|passed|passes|worked|works|completed|ok|done|created|added|updated|saved|wrote|"

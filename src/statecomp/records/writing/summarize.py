@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import cache
 from importlib.resources import files
@@ -197,7 +198,7 @@ class ChatSummarizer:
             raise SummaryFailed(
                 f"the summary takes {written:,} tokens, its source takes {source:,}"
             )
-        return record
+        return replace(record, by=self._chat.model)
 
     def _mended(
         self, record: Record, run: Span, situation: Situation, bill: list[ChatUsage]

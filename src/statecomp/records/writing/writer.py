@@ -12,7 +12,7 @@ from statecomp.history.situation import Situation
 from statecomp.llm.chat import Chat, ChatFailed, ChatUsage
 from statecomp.llm.side import SideAccount
 from statecomp.records.extract import ExtractiveSummarizer
-from statecomp.records.record import Objection, Record
+from statecomp.records.record import STANDS_IN, Objection, Record
 from statecomp.records.verify import verify
 from statecomp.records.writing.credit import Credit
 from statecomp.records.writing.question import question
@@ -93,8 +93,9 @@ class ModelWriter:
                 why = str(error)
             finally:
                 self._credit.give_back(held)
-        self._account.remark(f"an extract, because {why}")
-        return self._extract.summarize(span, situation)
+        instead = f"{STANDS_IN} {why}"
+        self._account.remark(instead)
+        return replace(self._extract.summarize(span, situation), by=instead)
 
     def _asked(self, span: Sequence[Interaction], situation: Situation) -> Record:
         """What the model wrote; what could not be used is remembered, and so is what it cost."""
