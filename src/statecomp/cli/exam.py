@@ -93,7 +93,8 @@ class ExamJob:
     "--questions",
     "question_file",
     type=PATH,
-    help="Ask these, too, that a model made of --spans: span, question, answer, wrong ones.",
+    help="Ask these, too, that a model made of --spans: lines with span, question, answer (word"
+    " for word from the span) and wrong, a list.",
 )
 @click.option(
     "--answers",
