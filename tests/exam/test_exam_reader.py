@@ -6,8 +6,13 @@ import pytest
 
 from statecomp.exam.facts import FactKind
 from statecomp.exam.lines import ReaderOutcome, RecordText
-from statecomp.exam.posed import IN_SIGHT, NOT_SHOWN, PosedQuestion, posed_questions
-from statecomp.exam.questions import ExamQuestion
+from statecomp.exam.questions import (
+    IN_SIGHT,
+    NOT_SHOWN,
+    ExamQuestion,
+    PosedQuestion,
+    posed_questions,
+)
 from statecomp.exam.reader import find
 from tests.exam.steps import asked, exam_of
 

@@ -30,7 +30,7 @@ from statecomp.exam.answers import (
     sheets_out,
 )
 from statecomp.exam.lines import ReaderOutcome
-from statecomp.exam.posed import PosedQuestion
+from statecomp.exam.questions import PosedQuestion
 from statecomp.exam.sitting import Paper, sit
 from statecomp.exam.spans import Ready, by_labels, by_scores
 from statecomp.exam.tally import ALL, ExamTally, tallies

@@ -13,8 +13,7 @@ from statecomp.annotation.labels import parsing
 from statecomp.errors import BadInput
 from statecomp.exam.facts import FactKind
 from statecomp.exam.lines import ReaderOutcome
-from statecomp.exam.posed import PosedQuestion
-from statecomp.exam.questions import FAILED, SUCCEEDED, ExamQuestion
+from statecomp.exam.questions import FAILED, SUCCEEDED, ExamQuestion, PosedQuestion
 from statecomp.exam.sitting import Paper
 from statecomp.exam.text import folded, places
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from statecomp.exam.clozes import ClozeRule, Mention, mentions_of, rules_of
+from statecomp.exam.clozes import NEAR, ClozeRule, Mention, mentions_of, rules_of, words_of
 from statecomp.exam.edits import Change, changes_of
 from statecomp.exam.facts import FactGroup, FactKind, FactRow
 from statecomp.exam.objects import object_groups
@@ -38,6 +39,7 @@ _EMPTY = re.compile(
 )
 """Fields that tell one record from another for nobody."""
 SUCCEEDED, FAILED = "succeeded", "failed"
+NOT_SHOWN, IN_SIGHT = "no step shows the answer", "something else in sight tells the answer"
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,15 @@ class ExamQuestion:
     quoted: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class PosedQuestion:
+    """What somebody who read a span asks about it, and answers that would be wrong."""
+
+    text: str
+    answer: str
+    wrong: tuple[str, ...] = ()
+
+
 def questions_of(exam: Exam) -> list[ExamQuestion]:
     """At most a few of each kind and stratum, chosen by a hash so that the choice stays."""
     found = sorted(_candidates(exam), key=lambda question: question.id)
@@ -85,7 +96,7 @@ def groups_of(exam: Exam) -> Iterator[FactGroup]:
 
 
 def _candidates(exam: Exam) -> Iterator[ExamQuestion]:
-    scene = Scene(exam)
+    scene = _Scene(exam)
     for group in groups_of(exam):
         yield from _about_group(group, scene)
     for rule in rules_of(exam.span):
@@ -98,7 +109,7 @@ def _candidates(exam: Exam) -> Iterator[ExamQuestion]:
         yield _about_mention(mention, scene)
 
 
-class Scene:
+class _Scene:
     """What stands around the span: what stays in sight, and what later steps say."""
 
     def __init__(self, exam: Exam) -> None:
@@ -133,7 +144,7 @@ class Scene:
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _about_group(group: FactGroup, scene: Scene) -> Iterator[ExamQuestion]:
+def _about_group(group: FactGroup, scene: _Scene) -> Iterator[ExamQuestion]:
     """For each record of a group what later steps used of it, and else one field."""
     for entry in group.entries:
         asked = [q for field in entry.values if (q := _asked(entry, field, group, scene))]
@@ -141,7 +152,7 @@ def _about_group(group: FactGroup, scene: Scene) -> Iterator[ExamQuestion]:
         yield from used or sorted(asked, key=lambda question: question.id)[:1]
 
 
-def _asked(entry: FactRow, field: str, group: FactGroup, scene: Scene) -> ExamQuestion | None:
+def _asked(entry: FactRow, field: str, group: FactGroup, scene: _Scene) -> ExamQuestion | None:
     value, entity = entry.folded_values[field], entry.folded_name
     if _EMPTY.search(field) or not _worth_asking(entity, value, group.kind):
         return None
@@ -204,7 +215,53 @@ def _quoted(line: str, entity: str, value: str) -> str:
     return line[first:last] if last - first <= 240 else ""
 
 
-def _about_rule(rule: ClozeRule, scene: Scene) -> ExamQuestion:
+def posed_questions(
+    exam: Exam, posed: Sequence[PosedQuestion]
+) -> tuple[list[ExamQuestion], Counter[str]]:
+    """Those that can be asked, and why how many of the others cannot.
+
+    Models answer in words of their own now and then: that costs the question, not the span.
+    """
+    scene, left_out = _Scene(exam), Counter[str]()
+    asked = []
+    for one in posed:
+        answer = folded(one.answer)
+        step = next((m.number for m in exam.span if stands(answer, folded(m.text))), 0)
+        if not step:
+            left_out[NOT_SHOWN] += 1
+        elif _in_sight(one, answer, scene):
+            left_out[IN_SIGHT] += 1
+        else:
+            asked.append(_about_posed(one, answer, step, scene))
+    return asked, left_out
+
+
+def _in_sight(posed: PosedQuestion, answer: str, scene: _Scene) -> bool:
+    """Whether what stays tells it: a short answer only beside words of its question."""
+    words = words_of(folded(posed.text))
+    lines = (line for text in scene.rest if answer in text for line in text.split("\n"))
+    return any(
+        telling(answer) or len(words & words_of(line)) >= NEAR * len(words)
+        for line in lines
+        if stands(answer, line)
+    )
+
+
+def _about_posed(posed: PosedQuestion, answer: str, step: int, scene: _Scene) -> ExamQuestion:
+    return ExamQuestion(
+        id=scene.id_of(FactKind.ASKED, posed.text, answer),
+        kind=FactKind.ASKED,
+        stratum=scene.stratum("", answer),
+        step=step,
+        text=posed.text,
+        shown=posed.answer,
+        answer=answer,
+        wrong=tuple(map(folded, posed.wrong)),
+        field=folded(posed.text),
+    )
+
+
+def _about_rule(rule: ClozeRule, scene: _Scene) -> ExamQuestion:
     answer = folded(rule.number)
     return ExamQuestion(
         id=scene.id_of(FactKind.RULE, rule.sentence),
@@ -219,7 +276,7 @@ def _about_rule(rule: ClozeRule, scene: Scene) -> ExamQuestion:
     )
 
 
-def _about_change(change: Change, scene: Scene) -> ExamQuestion:
+def _about_change(change: Change, scene: _Scene) -> ExamQuestion:
     old, new = folded(change.old), folded(change.new)
     where = f" of {change.path}" if change.path else ""
     return ExamQuestion(
@@ -236,7 +293,7 @@ def _about_change(change: Change, scene: Scene) -> ExamQuestion:
     )
 
 
-def _about_mention(mention: Mention, scene: Scene) -> ExamQuestion:
+def _about_mention(mention: Mention, scene: _Scene) -> ExamQuestion:
     return ExamQuestion(
         id=scene.id_of(FactKind.MENTION, mention.name),
         kind=FactKind.MENTION,
@@ -250,7 +307,7 @@ def _about_mention(mention: Mention, scene: Scene) -> ExamQuestion:
     )
 
 
-def _about_verdict(verdict: AnswerVerdict, scene: Scene) -> ExamQuestion:
+def _about_verdict(verdict: AnswerVerdict, scene: _Scene) -> ExamQuestion:
     action = action_of(verdict.member)
     answer, wrong = (SUCCEEDED, FAILED) if verdict.succeeded else (FAILED, SUCCEEDED)
     return ExamQuestion(
@@ -267,7 +324,7 @@ def _about_verdict(verdict: AnswerVerdict, scene: Scene) -> ExamQuestion:
     )
 
 
-def _repeated(verdict: AnswerVerdict, scene: Scene) -> str:
+def _repeated(verdict: AnswerVerdict, scene: _Scene) -> str:
     """Used, where a later action is about the same thing: a name that is not in every action."""
     actions = [identifier_set(action_of(member)) for member in scene.exam.span]
     often = len(actions) // 2 + 1
@@ -282,5 +339,5 @@ def _repeated(verdict: AnswerVerdict, scene: Scene) -> str:
 
 def verdict_questions(exam: Exam) -> list[ExamQuestion]:
     """One for every step of which the recording says how it ended."""
-    scene = Scene(exam)
+    scene = _Scene(exam)
     return [_about_verdict(verdict, scene) for verdict in verdicts_of(exam.span)]

@@ -29,7 +29,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from statecomp.exam.claims import read_verdict
-from statecomp.exam.clozes import words_of
+from statecomp.exam.clozes import NEAR, words_of
 from statecomp.exam.facts import FactKind
 from statecomp.exam.lines import MISSING, Line, ReaderFinding, ReaderOutcome, RecordText
 from statecomp.exam.questions import ExamQuestion
@@ -42,8 +42,6 @@ LIST, LONG_LIST = 4, 8
 TITLE = 4
 """Words of a value that needs no key, in an entry about its step."""
 ENOUGH = 0.7
-NEAR = 0.4
-"""The share of a line's other words beside which an identifier of it is known again."""
 SAME = 0.95
 """The share of a rule's words that makes a line that rule, and no other."""
 

@@ -9,8 +9,14 @@ from statecomp.annotation.records import Reading
 from statecomp.errors import SummaryFailed
 from statecomp.exam.lines import ReaderFinding, RecordText
 from statecomp.exam.measures import NONE, WHOLE, Integrity, LabelledValues, Share, false_failures
-from statecomp.exam.posed import PosedQuestion, posed_questions
-from statecomp.exam.questions import ExamQuestion, groups_of, questions_of, verdict_questions
+from statecomp.exam.questions import (
+    ExamQuestion,
+    PosedQuestion,
+    groups_of,
+    posed_questions,
+    questions_of,
+    verdict_questions,
+)
 from statecomp.exam.reader import find
 from statecomp.exam.spans import Exam, Ready, exams
 from statecomp.exam.writers import ExamWriter
