@@ -62,6 +62,7 @@ class ModelWriter:
         self._credit = credit or Credit()
         self._count = count
         self._secret = secret
+        self._least = self._most((), Situation())
         self._asking = ChatSummarizer(
             chat,
             objects=objects,
@@ -75,8 +76,8 @@ class ModelWriter:
         return USUAL_RATIO
 
     def is_silent(self) -> bool:
-        """Whether the model is known not to answer, so that an extract will stand in."""
-        return self._credit.breaker.silent
+        """Whether the model is known not to answer, or not to be paid for: an extract stands in."""
+        return self._credit.breaker.silent or self._credit.lacks(self._least)
 
     @property
     def stand_in(self) -> ExtractiveSummarizer:
