@@ -57,6 +57,17 @@ def test_a_summary_that_was_refused_is_told_with_its_reason() -> None:
 
     said = why("prrk", summarizer=Inventive())
     assert said.startswith("no summary: steps 1-2, the summary names '/no/such/file.py'")
+    # Also of the first old step there is, and beside what was replaced.
+    alone = Gates(longer_than=0, min_source_tokens=100)
+    assert why("prk", summarizer=Inventive(), rule=alone).startswith("no summary: step 1, ")
+
+    class Sometimes(Inventive):
+        def summarize(self, span: Any, rest: Any) -> Any:
+            inventive = Inventive if span[0].number == 1 else OneLiner
+            return inventive.summarize(self, span, rest)
+
+    said = why("prrkrrk", summarizer=Sometimes())
+    assert re.search(r"committed: steps 4-5 .*; steps 1-2 not replaced, the summary names", said)
 
 
 def test_a_history_that_is_not_ours_to_touch_says_whose_it_is() -> None:

@@ -32,11 +32,11 @@ BEFORE = "decided before"
 def explain(view: View, raw: History) -> str:
     """What stood in the way of sending less, or what was done."""
     if view.commits:
-        return "; ".join((_committed(view), *view.remarks))
+        return "; ".join((_committed(view), *view.remarks, *_stayed(view)))
     if view.note:
         return view.note
     old = max(0, len(raw.interactions) - 1)
-    if old < FEWEST_OLD:
+    if old < FEWEST_OLD and not _stayed(view):
         steps = "step" if old == 1 else "steps"
         return f"{TOO_SHORT}: {old} old {steps} so far, and at least {FEWEST_OLD} are needed"
     newest = raw.interactions[-1].id
@@ -65,6 +65,12 @@ def _committed(view: View) -> str:
     summary = sum(commit.summary_tokens for commit in view.commits)
     spans = ", ".join(_numbers(commit.first, commit.last) for commit in view.commits)
     return f"{COMMITTED}: steps {spans} ({source:,} tokens) became {summary:,} tokens"
+
+
+def _stayed(view: View) -> list[str]:
+    """The spans that no record was had of, beside those that were replaced."""
+    refused = (refusal for refusal in view.refusals if refusal.kind == "summary")
+    return [f"{_span(one.first, one.last)} not replaced, {one.reason}" for one in refused]
 
 
 def _not_yet(refusals: Sequence[Refusal], view: View) -> str:

@@ -56,7 +56,7 @@ def home(tmp_path: Path) -> Path:
             status=200,
             grid=grid,
         )
-        ruling = {"saves": 12.5, "why": "it pays"}
+        ruling = {"saves": 12.5, "why": "it pays", "writer": "an extract, because it was cut off"}
         entry = Entry(commit, name, when_s, "live", {2: 0.9}, ruling, tuple(messages[3:5]))
         regrets = [Regret(name, 3, commit.id, "repeated call", "read {}")] if age_s == 60 else []
         ledger.record(session, request, [entry], regrets, messages)
@@ -118,6 +118,7 @@ def test_log_lists_commits_of_one_session_or_the_latest(home: Path) -> None:
         "aaa-old:",
     ]
     assert "1 request (1 sent less)" in everything
+    assert everything.count(" an extract\n") == 2
     one = statecomp("log", "aaa", home=home).stdout
     assert "2-4" in one
     assert "bbb-new" not in one
@@ -160,7 +161,12 @@ def test_show_tells_scores_inequality_summary_and_regrets(home: Path) -> None:
     page = statecomp("show", "c0ffee-b", home=home).stdout
     for part in (
         *("c0ffee-bbb-new", "live", "4,000 became 300", "2: 0.900", "saves = 12.5"),
-        *("why = it pays", "request 3, repeated call: read {}", "- steps 2 to 4 of bbb-new"),
+        *(
+            "record   an extract, because it was cut off",
+            "why = it pays",
+            "request 3, repeated call: read {}",
+            "- steps 2 to 4 of bbb-new",
+        ),
     ):
         assert part in page
     record = json.loads(statecomp("show", "c0ffee-b", "--json", home=home).stdout)

@@ -17,16 +17,20 @@ from statecomp.controller.circumstances import JUST_AFTER, Circumstances
 from statecomp.controller.controller import Controller
 from statecomp.controller.economics import Economics
 from statecomp.controller.horizon import Horizon
-from statecomp.controller.prices import PriceBook, Prices
+from statecomp.controller.prices import MILLION, PriceBook, Prices
 from statecomp.controller.spans import Gates
 from statecomp.errors import BadInput, SummaryFailed
+from statecomp.history.facts import FactIndex
 from statecomp.history.history import History, Span
-from statecomp.history.interaction import Interaction
+from statecomp.history.interaction import Interaction, Pinned
 from statecomp.history.situation import Situation
 from statecomp.records.record import Record
+from statecomp.records.writing.question import question
+from statecomp.records.writing.summarize import prompt
 from statecomp.replays.accounting import common_prefix
 from statecomp.strategy import View
 from statecomp.testing.words import BULK, OneLiner, WordScorer, chat_of, history_of, shape
+from statecomp.tokens import ESTIMATE
 from statecomp.wire.openai_chat.wire import OpenAIChat
 from statecomp.wire.placement import render
 from tests.rules import paying
@@ -144,6 +148,29 @@ def test_a_paid_summary_must_pay_for_itself_too() -> None:
     assert view.commits
     assert view.ruling is not None
     assert view.ruling.summary_dollars > 0
+
+
+def test_a_summary_is_expected_to_cost_what_its_question_really_takes() -> None:
+    free = replace(CLAUDE, output=0.0)
+    paid = replace(economics(), writer=lambda model: free)
+    controller = Controller(WordScorer(), OneLiner(), OpenAIChat(), paid)
+
+    def read_tokens(history: History) -> float:
+        ruling = controller.rewrite(history, COLD).ruling
+        assert ruling is not None
+        return ruling.summary_dollars * MILLION / free.input
+
+    def asked_tokens(history: History) -> float:
+        span = history.interactions[:6]
+        told = question([span], Situation.around(Span(1, 7), history, FactIndex()))
+        return ESTIMATE(told) + ESTIMATE(prompt("summarize"))
+
+    short = history_of("prrrrrrk")
+    task, *steps = short.segments
+    assert isinstance(task, Pinned)
+    long = replace(short, segments=(replace(task, text="Mind the mill. " * 300), *steps))
+    for history in (short, long):
+        assert read_tokens(history) == pytest.approx(asked_tokens(history), rel=0.15)
 
 
 def test_no_ruling_says_that_a_rewrite_pays_which_no_summary_could_be_had_for() -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import date
 
 import pytest
 
@@ -19,8 +20,8 @@ from statecomp.llm.chat import ChatFailed
 from statecomp.llm.side import SideAccount
 from statecomp.recipes import RECIPES
 from statecomp.records.extract import ExtractiveSummarizer
-from statecomp.records.record import Objection, Record
-from statecomp.records.writing.credit import FIRST_PAUSE_S, Breaker, Credit
+from statecomp.records.record import STANDS_IN, Objection, Record
+from statecomp.records.writing.credit import FIRST_PAUSE_S, Breaker, Credit, DayPurse
 from statecomp.records.writing.writer import ModelWriter
 from statecomp.strategy import Summarizer, View
 from statecomp.testing.chat import ScriptedChat
@@ -55,7 +56,8 @@ class Scribe(OneLiner):
         self.silent = self.silent or self.falls
         if any(member.number == self.keeps for member in span):
             raise Objection({self.keeps: "its text is needed"}, {})
-        return super().summarize(span, situation)
+        record = super().summarize(span, situation)
+        return replace(record, by=f"{STANDS_IN} nobody answers") if self.silent else record
 
 
 def decided(scribe: Scribe, rule: Economics = BOLD) -> View:
@@ -98,6 +100,34 @@ def test_a_writer_that_answers_again_is_asked_for_what_an_extract_stood_in_for()
     scribe.silent, scribe.falls, asked = False, False, scribe.asked
     judged()
     assert scribe.asked == asked + 1
+
+
+def test_a_record_that_spent_the_last_of_a_budget_is_the_models_all_the_same() -> None:
+    @dataclass
+    class Last(Scribe):
+        def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
+            record = super().summarize(span, situation)
+            self.silent = True
+            return record
+
+    assert decided(Last()).commits
+
+
+def test_a_writer_is_silent_while_no_record_can_be_paid_for() -> None:
+    days = [date(2026, 11, 1), date(2026, 11, 2)]
+    purse = DayPurse(2.0, today=lambda: days[0])
+    writer = ModelWriter(
+        ScriptedChat([GOOD]),
+        ExtractiveSummarizer(),
+        SideAccount(),
+        price=lambda usage: 0.75,
+        credit=Credit((purse,)),
+    )
+    assert not writer.is_silent()
+    purse.pay(1.5)
+    assert writer.is_silent()
+    days.pop(0)
+    assert not writer.is_silent()
 
 
 def test_a_recipe_has_the_usual_wariness_for_extracts_that_stand_in() -> None:

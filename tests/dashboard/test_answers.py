@@ -67,6 +67,7 @@ def test_each_way_to_decide_has_its_sentence(changed: dict[str, Any], said: str)
 
 def test_without_a_gate_it_is_said_that_there_was_none() -> None:
     assert gate_words({})["verdict"] == NO_GATE
+    assert gate_words({"writer": "gpt-5-mini", "router": "shipped"})["verdict"] == NO_GATE
     assert gate_words({"text": "pays"})["verdict"] == "pays"
     assert gate_words({"saves": 12.5, "pays": True})["rest"] == [
         ["saves", "12.5"],

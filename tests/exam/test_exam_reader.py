@@ -6,7 +6,13 @@ import pytest
 
 from statecomp.exam.facts import FactKind
 from statecomp.exam.lines import ReaderOutcome, RecordText
-from statecomp.exam.questions import ExamQuestion, PosedQuestion, questions_of
+from statecomp.exam.questions import (
+    IN_SIGHT,
+    NOT_SHOWN,
+    ExamQuestion,
+    PosedQuestion,
+    posed_questions,
+)
 from statecomp.exam.reader import find
 from tests.exam.steps import asked, exam_of
 
@@ -181,6 +187,9 @@ def test_an_old_line_misleads_where_nothing_says_that_it_was_changed(
         ("Facts:\n- 1. ran the suite", "right"),
         ("Facts:\n- 1. ran the suite: it failed", "misleading"),
         ("Unresolved:\n- 1. looked for the suite: where is it", "missing"),
+        # What a step was for stands before the colon, what came of it behind.
+        ("Facts:\n- 1. ran the suite to see why the build failed: 12 tests", "right"),
+        ("Facts:\n- 1. ran the suite to see whether it worked: SuiteError", "misleading"),
         # What the agent took to be so says nothing of how its step ended.
         (
             "Facts:\n- 1. shell pytest -> 12 tests were run\n"
@@ -194,6 +203,30 @@ def test_a_verdict_is_what_the_record_says_in_its_own_words(record: str, expecte
     (question,) = asked(exam_of(suite), FactKind.VERDICT).values()
     assert question.answer == "succeeded"
     assert outcome(question, record) == expected
+
+
+@pytest.mark.parametrize("outcome_told", ["the same SyntaxError", "disassembly not available"])
+def test_an_outcome_with_a_word_of_failure_tells_a_failure(outcome_told: str) -> None:
+    answer = "SyntaxError: disassembly not available\nexit code: 1"
+    (question,) = asked(exam_of(('{"command": "x"}', answer)), FactKind.VERDICT).values()
+    record = f"Facts:\n- 1. ran x for the addresses: {outcome_told}"
+    assert outcome(question, record) is ReaderOutcome.RIGHT
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        ("Facts:\n- 1. opened https://mill.example/prices: Prices of all our flours", "right"),
+        ("Facts:\n- 2. opened https://mill.example/prices: Prices of all our flours", "missing"),
+    ],
+)
+def test_an_address_or_a_title_in_an_entry_of_its_step_needs_no_key(
+    record: str, expected: str
+) -> None:
+    page = "Page address: https://mill.example/prices\nPage title: Prices of all our flours"
+    questions = asked(exam_of(("{}", page)), FactKind.PAIR)
+    assert {*questions} == {"page address", "page title"}
+    assert {outcome(question, record) for question in questions.values()} == {expected}
 
 
 def test_a_failure_that_is_shown_but_not_named_is_missing_not_misleading() -> None:
@@ -219,15 +252,22 @@ def test_what_somebody_else_asks_is_read_by_its_own_words(record: str, expected:
         "What was the cause that the deploy failed?", "stale lock", ("full disk",)
     )
     log = exam_of(('{"command": "cat log"}', "deploy failed: stale lock"))
-    (question,) = [q for q in questions_of(log, [posed]) if q.kind is FactKind.ASKED]
+    ((question,), _) = posed_questions(log, [posed])
     assert outcome(question, record) == expected
 
 
-def test_what_still_stands_in_sight_is_not_asked_for_somebody_else_either() -> None:
-    posed = PosedQuestion("What failed?", "stale lock")
-    shown = ('{"command": "cat log"}', "deploy failed: stale lock")
-    exam = exam_of(shown, kept=[shown])
-    assert not [q for q in questions_of(exam, [posed]) if q.kind is FactKind.ASKED]
+def test_of_what_somebody_else_asks_only_what_a_record_must_tell_is_asked() -> None:
+    shown = ('{"command": "cat log"}', "deploy failed: stale lock, 48 jobs waiting")
+    kept = ('{"command": "cat log"}', "deploy failed: stale lock; 48 lamps burn")
+    posed = [
+        PosedQuestion("What failed?", "stale lock"),
+        PosedQuestion("How many jobs were waiting?", "48"),
+        PosedQuestion("Was it a good day?", "it was not"),
+    ]
+    asked, left_out = posed_questions(exam_of(shown, kept=[kept]), posed)
+    # A number stands anywhere by chance; only beside words of its question it is an answer.
+    assert [question.shown for question in asked] == ["48"]
+    assert left_out == {IN_SIGHT: 1, NOT_SHOWN: 1}
 
 
 def test_a_name_that_is_a_part_of_anothers_is_not_named() -> None:

@@ -196,7 +196,7 @@ def test_what_a_model_asks_of_a_span_is_asked_too(tmp_path: Path) -> None:
     span = json.loads(spans.read_text("utf-8").splitlines()[0])["span"]
     cells = [line.split() for line in examined().splitlines()]
     assert [row[3] for row in cells if row[:3] == ["all", "all", "asked"]] == ["1"]
-    assert "shows the answer 'rust_99'" in examined(answer="rust_99")
+    assert f"1 of {made} not asked: no step shows the answer" in examined(answer="rust_99")
     assert "names must be those of --spans" in examined(span="of no run")
     assert "is not a question record" in examined(wrong="one")
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 
+import pytest
+
 from statecomp.exam.clozes import mentions_of, rules_of
 from statecomp.exam.edits import changes_of
 from statecomp.exam.objects import object_groups
 from statecomp.exam.pairs import block_groups, location_groups, pair_groups
 from statecomp.exam.tables import tables_of
+from statecomp.exam.text import folded
 from statecomp.exam.verdicts import verdict_of
 from tests.exam.steps import exam_of, shown, steps_of
 
@@ -144,9 +147,18 @@ def test_exit_status_and_error_flag_decide_before_words() -> None:
     assert [verdict and verdict.succeeded for verdict in outcomes] == [True, False, False]
 
 
-def test_a_step_whose_status_and_output_disagree_has_no_verdict() -> None:
-    (step,) = shown("Traceback (most recent call last):\n  boom\nReturn code: 0")
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Traceback (most recent call last):\n  boom",
+        "< HTTP/1.1 400 Bad Request",
+        '{"status": 404, "message": "no such mill"}',
+    ],
+)
+def test_a_step_whose_status_and_output_disagree_has_no_verdict(said: str) -> None:
+    (step, well) = shown(f"{said}\nReturn code: 0", "mill 400 runs\nReturn code: 0")
     assert verdict_of(step) is None
+    assert verdict_of(well)
 
 
 def test_a_file_that_speaks_of_exit_codes_is_no_verdict() -> None:
@@ -162,3 +174,7 @@ def test_a_mention_is_what_a_later_step_wrote_and_only_the_span_showed() -> None
     later = (('{"command": "cat out/report-17.csv"}', "x"),)
     assert [m.name for m in mentions_of(exam_of(report, later=later))] == ["out/report-17.csv"]
     assert not mentions_of(exam_of(report, later=later, kept=(report,)))
+
+
+def test_characters_that_a_client_packed_by_number_are_read_as_characters() -> None:
+    assert folded(r"\u003cmill\u003e \u78e8 \ud83d") == "<mill> 磨 ud83d"

@@ -13,6 +13,7 @@ from pathlib import Path
 from time import monotonic, sleep, time
 from typing import Any
 
+import httpx
 import pytest
 from starlette.requests import Request
 from starlette.responses import Response
@@ -201,6 +202,33 @@ def test_where_the_sibling_is_forbidden_the_extract_stands_and_nobody_asks_again
         last = agent(proxy)[-1].raw.decode()
         assert "[Record of past steps" in last
         assert SAID not in last
+
+
+EVERY = [{"step": step, "chance": 90, "why": "its lines are compared"} for step in range(1, 9)]
+
+
+@pytest.mark.parametrize(
+    ("says", "by", "outcome"),
+    [
+        (json.dumps({"facts": [SAID]}), "gpt-5-mini", "written"),
+        ("All went well.", "an extract, because the summary is not JSON", "extract"),
+        (json.dumps({"again": EVERY, "records": []}), "", "kept"),
+    ],
+)
+def test_it_is_told_of_each_record_who_wrote_it_or_why_there_is_none(
+    says: str, by: str, outcome: str
+) -> None:
+    with proxied(ScriptedUpstream(Writing(says)), method=SAME) as proxy:
+        talk(proxy, CHAT, 5)
+        assert asked(proxy)
+        written(proxy)
+        (session,) = proxy.ledger.sessions(9)
+        told = {entry.ruling.get("writer") for entry in proxy.ledger.entries(session.id)}
+        assert told == ({by} if by else set())
+        noted = " ".join(request.note for request in proxy.ledger.requests(session.id))
+        assert ("lines are compared" in noted) == (outcome == "kept")
+        counted = httpx.get(f"{proxy.url}/metrics").text
+        assert f'statecomp_record_outcomes_total{{outcome="{outcome}"}}' in counted
 
 
 def notes(proxy: Proxied) -> list[str]:

@@ -11,9 +11,13 @@ from statecomp.compressor import StateComp
 from statecomp.controller.spans import Gates
 from statecomp.errors import SummaryFailed
 from statecomp.history.situation import Situation
+from statecomp.llm.side import SideAccount
+from statecomp.records.extract import ExtractiveSummarizer
 from statecomp.records.record import Objection, Record
+from statecomp.records.verify import verify
 from statecomp.records.writing.answer import parse_written, runs_without
 from statecomp.records.writing.summarize import ChatSummarizer
+from statecomp.records.writing.writer import ModelWriter
 from statecomp.testing.chat import ScriptedChat
 from statecomp.testing.words import WordScorer, chat_of, history_of, shape
 
@@ -76,9 +80,28 @@ def test_in_the_paper_nobody_objects() -> None:
     assert "Keep nothing" in chat.asked[0].system
 
 
-def test_a_writer_that_wants_everything_kept_or_answers_for_other_steps_has_failed() -> None:
-    with pytest.raises(SummaryFailed, match="every step kept"):
-        parse_written(answer({1: "a", 2: "b"}), [1, 2])
+def test_where_all_of_a_span_is_wanted_kept_it_stays_and_no_extract_takes_its_place() -> None:
+    account = SideAccount()
+    said = answer({1: "being edited", 2: ""})
+    writer = ModelWriter(ScriptedChat([said]), ExtractiveSummarizer(), account)
+    with pytest.raises(Objection, match=r"wants 1 \('being edited'\), 2 kept") as caught:
+        writer.summarize(history_of("prr").interactions, Situation())
+    assert caught.value.keep == {1: "being edited", 2: ""}
+    assert account.heard() == ()
+
+
+def test_a_record_says_who_wrote_it_or_why_no_model_did() -> None:
+    members = history_of("prrr").interactions
+    for said, by in (
+        (answer({}, (1, 3)), "scripted"),
+        ("All went well.", "an extract, because the summary is not JSON"),
+    ):
+        chat, account = ScriptedChat([said]), SideAccount()
+        record = ModelWriter(chat, ExtractiveSummarizer(), account).summarize(members, Situation())
+        assert verify(record, members, Situation()).by == by
+
+
+def test_a_writer_that_answers_for_other_steps_has_failed() -> None:
     with pytest.raises(SummaryFailed, match="other steps"):
         parse_written(answer({2: "b"}, (7, 9), (11, 12)), [1, 2, 3])
 

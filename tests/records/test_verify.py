@@ -53,6 +53,37 @@ def test_names_that_stand_in_no_line_of_the_agent_are_not_listed_bare() -> None:
     assert verify(Record(facts=("1. run",)), span, Situation(NOTHING)) == Record(facts=("1. run",))
 
 
+@pytest.mark.parametrize(
+    ("fact", "told"),
+    [
+        ("mill.example.org:13336 answers", True),
+        ("mill.example.org:22 answers", False),
+        ("M4-M8 are gates", True),
+        ("M4-M9 are gates", False),
+    ],
+)
+def test_two_names_that_stand_there_may_be_joined_as_people_join_them(
+    fact: str, told: bool
+) -> None:
+    seen = "Opening connection to mill.example.org on port 13336; ssh is at 22\nM4 gate\nM8 gate"
+    record = verify(Record(facts=("1. ran", fact)), [step(seen=seen)], Situation(NOTHING))
+    assert (fact in record.facts) == told
+
+
+@pytest.mark.parametrize("name", ["include_output_fields", "duration", "page_size"])
+def test_how_much_of_an_answer_was_wanted_is_no_name_to_keep(name: str) -> None:
+    told = json.dumps({name: ["results.mill_id", "3.75"], "mill": "/srv/upper_mill"})
+    record = verify(Record(facts=("1. run",)), [step(arguments=told)], Situation(NOTHING))
+    said = "1, the agent's own words: mill: /srv/upper_mill"
+    assert record == Record(("1. run",), locations=(said,))
+
+
+def test_what_the_agent_said_before_a_call_is_not_said_to_have_failed_with_it() -> None:
+    span = [step(said="The upper mill, M-4471, ground 38.5 sacks.", seen="Error: no such mill")]
+    record = verify(Record(facts=("1. run: failed",)), span, Situation(NOTHING))
+    assert record.facts[1].startswith("1, the agent's own words: The upper mill, M-4471")
+
+
 def test_what_is_carried_or_held_elsewhere_is_not_added_again() -> None:
     span = [step(said="wrote /srv/a.txt and /srv/b.txt")]
     rest = FactIndex([Pinned("p", (), 0, "user", "the file is /srv/b.txt")])

@@ -93,7 +93,8 @@ class ExamJob:
     "--questions",
     "question_file",
     type=PATH,
-    help="Ask these, too, that a model made of --spans: span, question, answer, wrong ones.",
+    help="Ask these, too, that a model made of --spans: lines with span, question, answer (word"
+    " for word from the span) and wrong, a list.",
 )
 @click.option(
     "--answers",
@@ -177,6 +178,8 @@ def exam(
         return
     for name, tally in results.items():
         show(_table(exam_title(name), tally), _closing(tally), "")
+    for reason, number in sorted(sum((Counter(p.left_out) for p in papers), Counter()).items()):
+        show(f"{number} of {question_file} not asked: {reason}")
 
 
 def _sat(recorded: ChosenRuns, job: ExamJob, engine: Engine, skip_bad: bool) -> list[Paper]:

@@ -89,7 +89,9 @@ def print_reasons(session: Session, requests: Sequence[Request]) -> None:
 
 def print_log(entries: Sequence[Entry], regrets: Mapping[str, int]) -> None:
     right = ("steps", "tokens", "became", "score", "regrets")
-    table = _table(("commit", "when", "session", "state", *right), right)
+    asked = any(entry.ruling.get("writer") for entry in entries)
+    names = ("commit", "when", "session", "state", *right, *(("record",) if asked else ()))
+    table = _table(names, right)
     within = chapters(entries)
     for entry in entries:
         commit = entry.commit
@@ -104,8 +106,14 @@ def print_log(entries: Sequence[Entry], regrets: Mapping[str, int]) -> None:
             *_cells(commit.id, _time(entry.when_s), entry.session),
             Text(_state(entry, within), _STATES[entry.state]),
             *_cells(*cells, str(regrets.get(commit.id, 0))),
+            *_cells(*((_writer(entry),) if asked else ())),
         )
     show(table)
+
+
+def _writer(entry: Entry) -> str:
+    """The model that wrote a record, or that an extract stands in for one."""
+    return str(entry.ruling.get("writer", "")).partition(",")[0]
 
 
 def print_entry(
@@ -128,6 +136,8 @@ def print_entry(
     lines += [f"         {name} = {value}" for name, value in gate["rest"]]
     if router := entry.ruling.get("router"):
         lines.append(f"router   {router}")
+    if writer := entry.ruling.get("writer"):
+        lines.append(f"record   {writer}")
     lines += [f"regret   request {r.request}, {r.kind}: {_one_line(r.detail)}" for r in regrets]
     click.echo(clean("\n".join([*lines, "", commit.text])))
 

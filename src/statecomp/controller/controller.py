@@ -179,7 +179,7 @@ def write_summary(
     first, last = members[0].number, members[-1].number
     sources = tuple(member.id for member in members)
     text = frame(record.body, first, last, mark_of(sources, mark_key))
-    return summary_of(text, sources, first, last, wire, count)
+    return replace(summary_of(text, sources, first, last, wire, count), by=record.by)
 
 
 def summary_of(
@@ -204,4 +204,5 @@ def _commit(history: History, members: Sequence[Interaction], summary: Summary) 
         text=summary.text,
         source_tokens=sum(member.tokens for member in members),
         summary_tokens=summary.tokens,
+        by=summary.by,
     )

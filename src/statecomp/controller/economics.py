@@ -16,6 +16,7 @@ from statecomp.controller.spans import Rule
 from statecomp.errors import BadInput
 from statecomp.history.history import History, Span
 from statecomp.history.interaction import Interaction, Segment, Summary
+from statecomp.records.writing.summarize import asked_beside
 
 STEP_TOKENS = 30_000
 """What a step costs beside its context, in tokens carried once: what it writes is billed at some
@@ -34,8 +35,8 @@ NOT_YET = 2.0
 """A score nothing reaches."""
 PAYBACK = 15.0
 """Requests within which a replaced interaction must have paid, if nobody wants it again."""
-PROMPT_TOKENS = 3_000
-"""What asking a model for a record takes beside its source."""
+ANSWERED = 1.4
+"""An answer beside the record in it, forecasts and form included (lab log, 2026-11-19)."""
 PRESSURE = 0.9
 """The share of a window from which on everything that shortens is done."""
 
@@ -186,6 +187,7 @@ class Economics(Rule):
         summaries: Mapping[Span, Summary] | None = None,
     ) -> GateVerdict:
         stakes = self._stakes(history, now)
+        beside = asked_beside(history.segments) if self.writer is not None and spans else 0
         ends = [0, *accumulate(segment.tokens for segment in history.segments)]
         offers = []
         for span in spans:
@@ -203,7 +205,7 @@ class Economics(Rule):
                 offer = stakes.chapter(ends[span.start], standing, carried, length)
             else:
                 offer = stakes.offer(ends[span.start], members, scores, length)
-            read = sum(member.tokens for member in members)
+            read = beside + sum(member.tokens for member in members)
             dollars = self._summary_dollars(now.model, read, length)
             if summaries is None:
                 offers.append(replace(offer, ask_dollars=dollars))
@@ -260,11 +262,10 @@ class Economics(Rule):
             reread=REREAD if now.reread is None else now.reread,
         )
 
-    def _summary_dollars(self, model: str, source_tokens: int, summary_tokens: int) -> float:
+    def _summary_dollars(self, model: str, read_tokens: int, summary_tokens: int) -> float:
         if self.writer is None:
             return 0.0
-        read = source_tokens + PROMPT_TOKENS
-        return self.writer(model).side_dollars(read, summary_tokens)
+        return self.writer(model).side_dollars(read_tokens, round(summary_tokens * ANSWERED))
 
 
 def _sent_before(history: History) -> int:

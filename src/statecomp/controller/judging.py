@@ -18,7 +18,7 @@ from statecomp.controller.spans import Rule
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Segment
 from statecomp.recent import LruCache, Weighed
-from statecomp.records.record import Record
+from statecomp.records.record import STANDS_IN, Record
 from statecomp.strategy import MayFallSilent, ReadsAhead, Summarizer, View
 
 FORESEEN = 80_000
@@ -98,7 +98,8 @@ class Judging:
         if writer.is_silent():
             return rewritten(history, writer, rule.for_extracts(), writer.is_silent)
         found = rewritten(history, writer, rule, writer.is_silent)
-        if not (writer.is_silent() and found.view.commits):
+        stood_in = any(commit.by.startswith(STANDS_IN) for commit in found.view.commits)
+        if not (writer.is_silent() and stood_in):
             return found
         # It fell silent meanwhile: what extracts stand for may have been too little sure for them.
         held = locked(history, found.objections)

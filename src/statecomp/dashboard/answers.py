@@ -170,6 +170,7 @@ def _request(request: Request) -> Json:
         "outside": request.outside_tokens,
         "raw_dollars": request.raw_dollars,
         "sent_dollars": request.sent_dollars,
+        "record_dollars": request.record_dollars,
         "usage": asdict(request.usage),
         "states": states(request.grid),
         "scores": scores(request.grid),
@@ -193,6 +194,7 @@ def _brief(entry: Entry, within: Mapping[str, Commit]) -> Json:
         "when_s": entry.when_s,
         "scores": [[number, _finite(score)] for number, score in sorted(entry.scores.items())],
         "lowest": min(given, default=None),
+        "writer": str(entry.ruling.get("writer", "")),
     }
 
 

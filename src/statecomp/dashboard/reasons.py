@@ -14,7 +14,9 @@ _CACHE = {
     "cold": "the provider's cache had run out, so nothing in it was lost",
     "none": "this model has no prompt cache, so every token is billed in full each time",
 }
-_TOLD = {field.name for field in fields(Ruling)} | {"net_dollars", "text", "router"}
+NAMES = {"router", "writer"}
+"""Who scored and who wrote; they decide nothing."""
+_TOLD = {field.name for field in fields(Ruling)} | {"net_dollars", "text", *NAMES}
 _COSTS = ("rebilling_dollars", "summary_dollars")
 NO_GATE = (
     "No economic gate was in force: the span was replaced because it was scored READY, long and "
@@ -27,7 +29,7 @@ def gate_words(ruling: Mapping[str, Any]) -> dict[str, Any]:
     saving = _number(ruling, "saving_dollars")
     rest = [[name, _value(value)] for name, value in ruling.items() if name not in _TOLD]
     if saving is None:
-        none = not ruling.keys() - {"router"}
+        none = ruling.keys() <= NAMES
         told = str(ruling.get("text") or (NO_GATE if none else "The numbers were not kept."))
         return {"verdict": told, "lines": [], "saving": None, "cost": None, "rest": rest}
     cost = sum(_number(ruling, name) or 0.0 for name in _COSTS)

@@ -16,9 +16,9 @@ from statecomp.exam.lines import Line, ReaderFinding, ReaderOutcome, RecordText
 from statecomp.exam.questions import FAILED, SUCCEEDED, ExamQuestion
 
 _FAILING = re.compile(
-    r"\b(?:failed|failure|fails|errors?|error'd|unsuccessful\w*|crashed|timed out|"
-    r"did not (?:work|succeed|run)|could not|couldnt|not found|denied|refused|rejected|"
-    r"exception|traceback)\b"
+    r"\b(?:failed|failure|fails|[a-z]*errors?|error'd|not available|unsuccessful\w*|"
+    r"crashed|timed out|did not (?:work|succeed|run)|could not|couldnt|not found|denied|refused|"
+    r"rejected|exception|traceback)\b"
 )
 _WORKING = re.compile(
     r"\b(?:succe\w+|passed|passes|worked|works|completed|ok|done|created|added|updated|saved|wrote|"
@@ -35,7 +35,9 @@ _STATUS_GOOD = re.compile(
 _VIEW = re.compile(r"(?:- )?(?:the )?agents? (?:own )?(?:view|words)")
 _ARROW = re.compile(r" (?:->|→|=>) (?P<outcome>.*)\Z")
 _DID = r"(?:\w+ed|began|did|found|gave|got|made|put|ran|read|saw|sent|took|wrote)\b"
-_TOLD = re.compile(rf"(?:steps? )?\d[\d, –-]*[.:)] (?={_DID}|[^:]+: )(?P<outcome>.+)\Z")
+_TOLD = re.compile(
+    rf"(?:steps? )?\d[\d, –-]*[.:)] (?:(?:(?!: ).)+: (?P<outcome>.+)|(?={_DID})(?P<alone>.+))\Z"
+)
 
 
 def read_verdict(question: ExamQuestion, record: RecordText) -> ReaderFinding:
@@ -57,10 +59,9 @@ def _shown(question: ExamQuestion, lines: Sequence[Line]) -> ReaderFinding:
     Shown without a word of failure it came about, with one it failed; but a quotation that looks
     otherwise says nothing false.
     """
-    written = [line for line in lines if line.opens and not line.heading.startswith("unresolved")]
-    shown = [*map(_ARROW.search, (line.text for line in lines))]
-    shown += [*map(_TOLD.match, (line.text for line in written))]
-    told = next((found["outcome"] for found in shown if found and found["outcome"]), "")
+    arrows = (found["outcome"] for line in lines if (found := _ARROW.search(line.text)))
+    written = (_outcome(line) for line in lines if not line.heading.startswith("unresolved"))
+    told = next(filter(None, (*arrows, *written)), "")
     looks = FAILED if _FAILING.search(told) else SUCCEEDED
     right = bool(told) and looks == question.answer
     return ReaderFinding(ReaderOutcome.RIGHT if right else ReaderOutcome.MISSING, told)
@@ -70,6 +71,12 @@ def _shown(question: ExamQuestion, lines: Sequence[Line]) -> ReaderFinding:
 class _Claim:
     said: str
     text: str
+
+
+def _outcome(line: Line) -> str:
+    """How a writer says that a step ended: not what it was for, which stands before the colon."""
+    told = _TOLD.match(line.text) if line.opens else None
+    return (told["outcome"] or told["alone"]) if told else ""
 
 
 def _claim(question: ExamQuestion, line: Line) -> _Claim | None:
@@ -85,7 +92,8 @@ def _claim(question: ExamQuestion, line: Line) -> _Claim | None:
     outcome = _ARROW.search(line.text)
     if outcome and outcome["outcome"].startswith("failed"):
         return _Claim(FAILED, line.text)
+    text = line.text if outcome else _outcome(line) or line.text
     for pattern, said in ((_FAILING, FAILED), (_WORKING, SUCCEEDED)):
-        if any(found[0] not in question.quoted for found in pattern.finditer(line.text)):
+        if any(found[0] not in question.quoted for found in pattern.finditer(text)):
             return _Claim(said, line.text)
     return None

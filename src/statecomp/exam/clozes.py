@@ -22,6 +22,8 @@ _WRAPPING = re.compile(r"characters are shown|end with newline|\A(?:Snippet|Abst
 """What a client says of its own output."""
 _CODE = re.compile(r"[;{}=<>\\]|\(\)|\w\(|//|\bassert\b|\bdef\b|\breturn\b|://|\"\s*:")
 _WORD = re.compile(r"[a-z]{3,}")
+NEAR = 0.4
+"""The share of a line's other words beside which an identifier of it is known again."""
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from statecomp.errors import BadInput
-from statecomp.exam.clozes import ClozeRule, Mention, mentions_of, rules_of
+from statecomp.exam.clozes import NEAR, ClozeRule, Mention, mentions_of, rules_of, words_of
 from statecomp.exam.edits import Change, changes_of
 from statecomp.exam.facts import FactGroup, FactKind, FactRow
 from statecomp.exam.objects import object_groups
@@ -39,6 +39,7 @@ _EMPTY = re.compile(
 )
 """Fields that tell one record from another for nobody."""
 SUCCEEDED, FAILED = "succeeded", "failed"
+NOT_SHOWN, IN_SIGHT = "no step shows the answer", "something else in sight tells the answer"
 
 
 @dataclass(frozen=True)
@@ -64,26 +65,17 @@ class ExamQuestion:
     quoted: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PosedQuestion:
-    """What somebody who read a span asks about it, a model say, and answers that would be wrong."""
+    """What somebody who read a span asks about it, and answers that would be wrong."""
 
     text: str
     answer: str
     wrong: tuple[str, ...] = ()
 
 
-def questions_of(exam: Exam, posed: Sequence[PosedQuestion] = ()) -> list[ExamQuestion]:
-    """At most a few of each kind and stratum, chosen by a hash so that the choice stays.
-
-    Behind them those that somebody else posed, whose answer nothing else in sight tells.
-    """
-    scene = _Scene(exam)
-    others = [question for one in posed if (question := _about_posed(one, scene))]
-    return [*_chosen(exam), *others]
-
-
-def _chosen(exam: Exam) -> list[ExamQuestion]:
+def questions_of(exam: Exam) -> list[ExamQuestion]:
+    """At most a few of each kind and stratum, chosen by a hash so that the choice stays."""
     found = sorted(_candidates(exam), key=lambda question: question.id)
     taken: dict[tuple[str, str], int] = {}
     chosen = []
@@ -223,16 +215,39 @@ def _quoted(line: str, entity: str, value: str) -> str:
     return line[first:last] if last - first <= 240 else ""
 
 
-def _about_posed(posed: PosedQuestion, scene: _Scene) -> ExamQuestion | None:
-    answer = folded(posed.answer)
-    span = scene.exam.span
-    shown = (member.number for member in span if stands(answer, folded(member.text)))
-    step = next(shown, None)
-    if step is None:
-        problem = f"no step of {scene.exam.name} shows the answer {posed.answer!r}"
-        raise BadInput(problem, field=posed.text)
-    if scene.elsewhere("", answer):
-        return None
+def posed_questions(
+    exam: Exam, posed: Sequence[PosedQuestion]
+) -> tuple[list[ExamQuestion], Counter[str]]:
+    """Those that can be asked, and why how many of the others cannot.
+
+    Models answer in words of their own now and then: that costs the question, not the span.
+    """
+    scene, left_out = _Scene(exam), Counter[str]()
+    asked = []
+    for one in posed:
+        answer = folded(one.answer)
+        step = next((m.number for m in exam.span if stands(answer, folded(m.text))), 0)
+        if not step:
+            left_out[NOT_SHOWN] += 1
+        elif _in_sight(one, answer, scene):
+            left_out[IN_SIGHT] += 1
+        else:
+            asked.append(_about_posed(one, answer, step, scene))
+    return asked, left_out
+
+
+def _in_sight(posed: PosedQuestion, answer: str, scene: _Scene) -> bool:
+    """Whether what stays tells it: a short answer only beside words of its question."""
+    words = words_of(folded(posed.text))
+    lines = (line for text in scene.rest if answer in text for line in text.split("\n"))
+    return any(
+        telling(answer) or len(words & words_of(line)) >= NEAR * len(words)
+        for line in lines
+        if stands(answer, line)
+    )
+
+
+def _about_posed(posed: PosedQuestion, answer: str, step: int, scene: _Scene) -> ExamQuestion:
     return ExamQuestion(
         id=scene.id_of(FactKind.ASKED, posed.text, answer),
         kind=FactKind.ASKED,

@@ -11,7 +11,8 @@ another stands where it would be looked for.  Missing: neither.
   of the same entry that name the field.  A value that could stand there by chance (a short or
   everyday word) counts against the record only beside the name of its field, and not where it is
   itself the name of a field: "title: Plan" gives nothing the value "title".  A value that breaks
-  off in the middle, with nothing to show for it, misleads too.
+  off in the middle, with nothing to show for it, misleads too.  Of a pair, an address or a title in
+  an entry about its step is right without its key.
 - Of a rule: a line with most of its words.  Another number in the place of the number misleads.
 - Of a mention (an identifier a later step took over): the identifier in an entry about its step, or
   beside some of the words it was shown with.  Another in its place misleads, as with a rule.
@@ -28,7 +29,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from statecomp.exam.claims import read_verdict
-from statecomp.exam.clozes import words_of
+from statecomp.exam.clozes import NEAR, words_of
 from statecomp.exam.facts import FactKind
 from statecomp.exam.lines import MISSING, Line, ReaderFinding, ReaderOutcome, RecordText
 from statecomp.exam.questions import ExamQuestion
@@ -38,9 +39,9 @@ BELOW = 10
 """Lines below its owner in which a value is looked for."""
 LIST, LONG_LIST = 4, 8
 """Items that make a line a list; in a long one each stands for itself."""
+TITLE = 4
+"""Words of a value that needs no key, in an entry about its step."""
 ENOUGH = 0.7
-NEAR = 0.4
-"""The share of a line's other words beside which an identifier of it is known again."""
 SAME = 0.95
 """The share of a rule's words that makes a line that rule, and no other."""
 
@@ -53,6 +54,10 @@ def find(question: ExamQuestion, record: RecordText) -> ReaderFinding:
 def _of_value(question: ExamQuestion, record: RecordText) -> ReaderFinding:
     if question.entity in question.answer and stands(question.answer, record.text):
         return ReaderFinding(ReaderOutcome.RIGHT, question.answer)  # a path tells whose it is
+    if question.kind is FactKind.PAIR and _tells_itself(question.answer):
+        lines = (line for line in record.lines if line.of_step(question.step))
+        if said := next((line.text for line in lines if stands(question.answer, line.text)), ""):
+            return ReaderFinding(ReaderOutcome.RIGHT, said)
     best = MISSING
     for place, line in enumerate(record.lines):
         for at in places(question.entity, line.text):
@@ -67,6 +72,11 @@ def _of_value(question: ExamQuestion, record: RecordText) -> ReaderFinding:
             if finding.outcome is ReaderOutcome.MISLEADING or not best.evidence:
                 best = finding
     return best
+
+
+def _tells_itself(value: str) -> bool:
+    """Whether it says what it is without its key, as an address and a title do."""
+    return "://" in value or value.count(" ") >= TITLE - 1
 
 
 def _is_named(question: ExamQuestion, behind: str) -> bool:

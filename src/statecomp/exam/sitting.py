@@ -13,6 +13,7 @@ from statecomp.exam.questions import (
     ExamQuestion,
     PosedQuestion,
     groups_of,
+    posed_questions,
     questions_of,
     verdict_questions,
 )
@@ -42,7 +43,8 @@ class ExamSheet:
 class Paper:
     """One span with its questions; a sheet for each writer by the name it was asked for under.
 
-    `transcript` is the span as a writer is given it.
+    `transcript` is the span as a writer is given it; `left_out` are the posed questions that could
+    not be asked, by the reason.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Paper:
     questions: tuple[ExamQuestion, ...]
     transcript: str = ""
     sheets: Mapping[str, ExamSheet] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 def sit(
@@ -70,7 +73,8 @@ def sit(
         tokens = count(source)
         if tokens < SMALLEST:
             continue
-        asked = tuple(questions_of(exam, posed.get(exam.name, ())))
+        others, left_out = posed_questions(exam, posed.get(exam.name, ()))
+        asked = (*questions_of(exam), *others)
         labelled = LabelledValues.of(list(groups_of(exam)), source)
         verdicts = verdict_questions(exam)
         sheets: dict[str, ExamSheet] = {}
@@ -80,7 +84,7 @@ def sit(
             length = length or sheet.tokens
             sheets[name] = sheet
         text = transcript(exam.span)
-        yield Paper(exam.name, exam.domain, exam.half, tokens, asked, text, sheets)
+        yield Paper(exam.name, exam.domain, exam.half, tokens, asked, text, sheets, left_out)
 
 
 def _sheet(

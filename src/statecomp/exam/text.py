@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 _ESCAPES = (("\\n", "\n"), ("\\r", ""), ("\\t", " "), ('\\"', '"'), ("\\/", "/"))
+_CODE_POINT = re.compile(r"\\u((?!d[89a-f])[0-9a-f]{4})", re.IGNORECASE)
 _MARKS = re.compile(r"[\"'`*\\\u200b]")
 _SPACES = re.compile(r"[^\S\n]+")
 _THOUSANDS = re.compile(r"(?<=\d)[,_](?=\d{3}(?!\d))")
@@ -27,7 +28,7 @@ def unescaped(text: str) -> str:
     """Text as it was before a client packed it into JSON: its lines are lines again."""
     for escape, meant in _ESCAPES:
         text = text.replace(escape, meant)
-    return text
+    return _CODE_POINT.sub(lambda found: chr(int(found[1], 16)), text)
 
 
 def places(value: str, text: str) -> Iterator[int]:

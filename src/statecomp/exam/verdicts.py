@@ -38,9 +38,11 @@ _NOT_PASSED = re.compile(
 )
 _RAISED = re.compile(
     r"^(?:Traceback \(most recent call last\)|[\w.]*(?:Error|Exception): |.*command not found|"
-    r".*No such file or directory|fatal: |error: |.*connection refused|.*timed out)",
+    r".*No such file or directory|fatal: |error: |.*connection refused|.*timed out|"
+    r".*\bHTTP(?:/[\d.]{1,5})? (?:error |status )?[45]\d\d\b|.*\"status\": ?[45]\d\d\b)",
     re.MULTILINE | re.IGNORECASE,
 )
+"""What a step may have shown that ended well: whoever calls it failed is not wrong either."""
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,8 @@ class Summary:
     """The committed replacement of a span; `sources` are the interactions it stands for.
 
     `text` is what the model reads, frame included.  A summary is never summarised again: where a
-    record of a finished task may become part of a shorter one, it carries its `originals`.
+    record of a finished task may become part of a shorter one, it carries its `originals`.  `by`
+    says who wrote a new one, where a model was asked.
     """
 
     id: str
@@ -96,6 +97,7 @@ class Summary:
     first: int
     last: int
     originals: tuple[Interaction, ...] = field(default=(), repr=False, compare=False)
+    by: str = field(default="", repr=False, compare=False)
 
 
 Segment: TypeAlias = Pinned | Interaction | Summary

@@ -7,7 +7,7 @@ give the same bytes each time.  Originals are not in the log: online they are go
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import NamedTuple, Protocol
 
@@ -25,6 +25,7 @@ class Commit:
     history that contains `at`, that is, for every continuation of the state it was decided in.
 
     A chapter is a commit `over` others: it stands for all their sources, and they stand no more.
+    Who wrote its record, where a model was asked, is told to the account; no log remembers it.
     """
 
     id: str
@@ -36,6 +37,7 @@ class Commit:
     source_tokens: int
     summary_tokens: int
     over: tuple[str, ...] = ()
+    by: str = field(default="", repr=False, compare=False)
 
     @property
     def claims(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ HELP = {
     "statecomp_provider_tokens_total": "Tokens the providers say they billed.",
     "statecomp_notes_total": "Requests that something stood in the way of; the log says what.",
     "statecomp_commits_total": "Replacements committed (observed: that would have been).",
+    "statecomp_record_outcomes_total": "What came of asking: written, an extract instead, kept.",
     "statecomp_record_calls_total": "Questions to models that write records.",
     "statecomp_record_dollars_total": "What those cost, by the price book.",
     "statecomp_regrets_total": "Later steps that wanted something a commit had taken.",

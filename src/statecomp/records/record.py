@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from statecomp.errors import SummaryFailed
@@ -28,7 +28,10 @@ HEADINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The content of one summary, heading by heading; an entry is a line, or see `entry`."""
+    """The content of one summary, heading by heading; an entry is a line, or see `entry`.
+
+    `by` says who wrote it where a model was asked: its name, or why it is an extract.
+    """
 
     facts: tuple[str, ...] = ()
     constraints: tuple[str, ...] = ()
@@ -36,6 +39,7 @@ class Record:
     conclusions: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
     unresolved: tuple[str, ...] = ()
+    by: str = field(default="", compare=False, kw_only=True)
 
     @property
     def body(self) -> str:
@@ -59,10 +63,14 @@ class Record:
         def kept(entries: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(said for entry in entries if (said := changes.get(entry, entry)))
 
-        return Record(*(kept(getattr(self, name)) for name in HEADINGS))
+        return Record(*(kept(getattr(self, name)) for name in HEADINGS), by=self.by)
 
     def __bool__(self) -> bool:
         return bool(self.entries)
+
+
+STANDS_IN, WANTS_KEPT = "an extract, because", "its writer wants"
+"""How it is said that no model wrote a record, and that the one asked wants steps kept."""
 
 
 class Objection(SummaryFailed):
@@ -74,8 +82,8 @@ class Objection(SummaryFailed):
     def __init__(self, keep: Mapping[int, str], records: Mapping[tuple[int, int], Record]) -> None:
         self.keep = keep
         self.records = records
-        steps = ", ".join(map(str, keep))
-        super().__init__(f"its writer wants {steps} kept word for word")
+        steps = ", ".join(f"{step} ({why!r})" if why else str(step) for step, why in keep.items())
+        super().__init__(f"{WANTS_KEPT} {steps} kept word for word")
 
 
 def framelike(text: str) -> bool:

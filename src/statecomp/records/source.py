@@ -33,7 +33,9 @@ _WORD = re.compile(r"\w+")
 _SEPARATOR = re.compile(r"(?<=\d)[,_ ](?=\d{3})")
 _NUMBER = re.compile(r"\d(?:[\d,_]*\d)?(?:\.\d+)?")
 _CLOCK = re.compile(r"\d\d?:\d\d(?::\d\d)?")
-_CELLS = re.compile(r"([a-z]{1,3}\d+):([a-z]{1,3}\d+)\Z")
+_CELLS = re.compile(r"([a-z]{1,3}\d+)[:-]([a-z]{1,3}\d+)\Z")
+"""The first and the last of some cells, or of the marks of a page."""
+_HOST = re.compile(r"([a-z\d][\w.-]{1,200}):(\d{2,5})\Z")
 _HEX = re.compile(r"(?<![0-9a-z])(?:0x)?0*([0-9a-f]{3,16})(?![0-9a-z])")
 _RANGE = re.compile(r"(?<![\d.])(\d{3,})(?: ?- ?| to | through | ?\.\. ?)(\d{3,})(?![\d.])")
 LONGEST_RANGE = 100
@@ -139,6 +141,11 @@ class SourceText:
             return True
         if kind is Kind.QUOTED and self._matches(wanted):
             return True
+        if host := _HOST.match(bare):
+            beside = (
+                rf"(?<!\w){re.escape(host[1])}\W{{1,3}}(?:on )?(?:port\W{{1,3}})?{host[2]}(?!\d)"
+            )
+            return host[1] in self.text and re.search(beside, self.text) is not None
         return "/" in bare and "://" not in bare and (self._leads_to(bare) or self._lists(bare))
 
     def _says(self, text: str) -> bool:

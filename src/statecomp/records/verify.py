@@ -57,6 +57,10 @@ _CALLED = re.compile(r"\s*(?:\[\{|\{['\"])")
 """Data in the words of the agent: what a client wrote of its calls, which are told elsewhere."""
 _SENTENCE = re.compile(r"(?:\S+ ){3,}\S+[.!?]\Z")
 """A quotation that is a sentence of the agent names nothing."""
+_MANNER = re.compile(
+    r"(?:\A|_)(?:fields|duration|timeout|limit|page_size|per_page|max_results)\Z", re.IGNORECASE
+)
+"""Arguments that say how much of an answer is wanted, or for how long: none of it comes back."""
 _MARKUP = re.compile(r"</?[a-z_]{1,20}>")
 # Quotation marks on two sides of a joint belong to two quotations.
 _JOINT = re.compile(r"; | -> | \.\.\. ")
@@ -183,17 +187,20 @@ def _quoted(
         named: list[str] = []
         end = ending_of(member)
         placed = fine = not (end.failed or end.said)
+        sent = False
         for line in _lines_of(member) if left else ():
             here = {name: left[name] for name in identifiers(line.text) if name in left}
             if here and (piece := _around(here, line)):
                 pieces.append(piece)
                 named += here
+                sent = sent or not (line.spoken and member.calls)
                 bare = here.keys() >= {*piece.split(", ")}
                 placed = placed and not (line.spoken and bare)
             for name in here:
                 del left[name]
         if pieces:
-            head = OWN_WORDS if fine else f"{OWN_WORDS}{FAILED}"
+            # What was said before a call is not refuted where the call failed.
+            head = f"{OWN_WORDS}{FAILED}" if sent and not fine else OWN_WORDS
             yield quoting(f"{member.number}, {head}:", pieces), named, placed
 
 
@@ -257,6 +264,8 @@ def own_identifiers(member: Interaction) -> Mapping[str, Kind]:
     _divide(str(message[0]) if message else without_shown(member.said), prose, bodies)
     for call in member.calls:
         for key, value in texts_of(call):
+            if _MANNER.search(key):
+                continue
             if key in RUN_KEYS:
                 _divide(value, commands if "\n" not in value.strip() else bodies, bodies)
             elif value.count("\n") <= BODY_LINES:

@@ -4,6 +4,7 @@ import { clock, money, share, steps } from "./numbers.js";
 import { badge, meter, replace } from "./redraw.js";
 import { byId, counted, el, visible, whole } from "./tools.js";
 
+const STANDS_IN = "an extract";
 const STATES = {
   live: "The summary goes out instead of these interactions in every request that continues this run.",
   undone: "Taken back: the interactions go out as they came, and are not taken again.",
@@ -24,7 +25,7 @@ export function commitView(id) {
     state = commit.state;
     replace(node,
       el("div", { class: "commit-top" }, el("p", {}, badge(commit.state), " ", commit.within ? `The task is finished: the record of interactions ${commit.within} goes out in place of this one.` : STATES[commit.state]), undoButton(commit)),
-      el("div", { class: "reasons" }, scoresPart(commit), gatePart(commit.gate), commit.router ? el("p", { class: "note" }, `Scored by the router “${visible(commit.router)}”.`) : null),
+      el("div", { class: "reasons" }, scoresPart(commit), gatePart(commit.gate), commit.router ? el("p", { class: "note" }, `Scored by the router “${visible(commit.router)}”.`) : null, commit.writer ? el("p", { class: "note" }, `Its record: ${writtenBy(commit.writer)}.`) : null),
       regretsPart(commit),
       el("div", { class: "beside" },
         column(`Summary · ${counted(commit.summary_tokens, "token")}`, "summary-text", el("pre", {}, visible(commit.summary))),
@@ -80,5 +81,9 @@ function confirmUndo(commit, act) {
     trouble, el("div", { class: "choices" }, el("button", { type: "button", autofocus: true, onclick: () => dialog.close() }, "Keep it"), yes));
   dialog.showModal();
 }
+
+// A model's name, or why an extract stands in for what a model was asked for.
+export function writtenBy(writer) { return writer.startsWith(STANDS_IN) ? visible(writer) : `written by ${visible(writer)}`; }
+export function writtenInShort(writer) { return writer.startsWith(STANDS_IN) ? STANDS_IN : `by ${visible(writer)}`; }
 
 export function shortened(commit) { return share(commit.source_tokens - commit.summary_tokens, commit.source_tokens, 0); }

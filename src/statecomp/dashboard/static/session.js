@@ -1,7 +1,7 @@
 // One session: figures, chart, grid, commits, requests.
 import { ask, forget } from "./api.js";
 import { chart } from "./chart.js";
-import { commitView, shortened } from "./commit.js";
+import { commitView, shortened, writtenInShort } from "./commit.js";
 import { grid, kept } from "./grid.js";
 import { acted, clock, money, moneyInColumn, saving, share, steps, taskName, tiny, tokens } from "./numbers.js";
 import { drawAges } from "./overview.js";
@@ -133,7 +133,7 @@ function commitRow(commit, open, onToggle, views) {
     el("h3", {}, el("button", { type: "button", class: "commit-line", "aria-expanded": String(open), "data-key": commit.id, onclick: onToggle },
       el("span", { class: "turn", "aria-hidden": "true" }), el("span", { class: "commit-name" }, `Interactions ${steps(commit)}`), badge(commit.state, commit.within && ` in ${commit.within}`),
       el("span", { class: "commit-figures" }, figures, el("b", {}, `−${shortened(commit)}`.replace("−−", "+"))),
-      el("span", { class: "commit-where" }, commit.request ? `request ${commit.request}` : "", commit.lowest === null ? "" : ` · lowest score ${commit.lowest.toFixed(2)}`),
+      el("span", { class: "commit-where" }, commit.request ? `request ${commit.request}` : "", commit.lowest === null ? "" : ` · lowest score ${commit.lowest.toFixed(2)}`, commit.writer ? ` · ${writtenInShort(commit.writer)}` : ""),
       commit.regrets ? el("span", { class: "regretted" }, counted(commit.regrets, "regret")) : null)),
     open ? views.get(commit.id).node : null);
 }
@@ -146,6 +146,7 @@ function requestsTable(requests, mode) {
     el("thead", {}, el("tr", {}, COLUMNS.map(([title, side]) => el("th", { scope: "col", class: side }, title)))),
     el("tbody", {}, requests.map((request) => requestRow(request, request.mode !== mode))));
 }
+function paid(request) { return request.record_dollars ? `records by a model: ${money(request.record_dollars)}` : ""; }
 function requestRow(request, another) {
   const cell = (label, value, kind) => el("td", { "data-label": label, class: kind }, value);
   const dollars = request.raw_dollars - request.sent_dollars;
@@ -155,5 +156,5 @@ function requestRow(request, another) {
     cell("Raw", whole.format(request.raw)), cell("Sent", whole.format(request.sent)),
     cell("Change", request.sent === request.raw ? "–" : change(request.raw ? request.sent / request.raw - 1 : 0).replace(" ", "\u00a0"), request.sent > request.raw ? "negative" : request.sent === request.raw ? "quiet" : null),
     cell("Dollars saved", moneyInColumn(dollars), tiny(dollars) ? "quiet" : tone(dollars)), cell("From cache", share(request.usage.cached, request.usage.input, 0), "lesser"), cell("Kept", kept(request), "lesser"),
-    cell("Note", [another ? [badge(request.mode), " "] : null, visible(request.note)], request.note || another ? "left plain" : "left plain none"));
+    cell("Note", [another ? [badge(request.mode), " "] : null, [visible(request.note), paid(request)].filter(Boolean).join(" · ")], request.note || another ? "left plain" : "left plain none"));
 }

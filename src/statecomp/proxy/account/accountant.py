@@ -27,6 +27,7 @@ from statecomp.proxy.account.rows import (
     grid_of,
     outcome_of,
     outside_of,
+    records_of,
     session_row,
 )
 from statecomp.proxy.account.undecided import Undecided
@@ -230,6 +231,8 @@ class Accountant:
         self._metrics.add("statecomp_decisions_total", outcome=outcome_of(exchange, view))
         if entries:
             self._metrics.add("statecomp_commits_total", len(entries), mode=_mode(exchange))
+        for outcome in records_of(view) if view else ():
+            self._metrics.add("statecomp_record_outcomes_total", outcome=outcome)
         for call in view.side_calls if view else ():
             self._metrics.add("statecomp_record_calls_total", kind=call.kind)
         if view and (dollars := self._biller.records(exchange, view)):

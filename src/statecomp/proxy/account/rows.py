@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import takewhile
 from typing import Any
@@ -12,6 +12,7 @@ from statecomp.history.interaction import Interaction
 from statecomp.ledger.audit import Cell, Entry, Session, Totals
 from statecomp.ledger.commits import Commit
 from statecomp.proxy.account.exchange import Exchange
+from statecomp.records.record import STANDS_IN, WANTS_KEPT
 from statecomp.strategy import View
 
 _cell = lru_cache(maxsize=8192)(Cell)  # nearly all of them were in the request before
@@ -61,12 +62,22 @@ def entries_of(exchange: Exchange, view: View, raw: History) -> list[Entry]:
             when_s=exchange.when_s,
             state="observed" if exchange.mode == "observe" else "live",
             scores={by_id[s].number: view.scores[s] for s in commit.sources if s in view.scores},
-            ruling=ruling,
+            ruling={**ruling, "writer": commit.by} if commit.by else ruling,
             originals=tuple(m for s in commit.sources for m in by_id[s].messages),
         )
         for commit in view.commits
         if _whole(commit, by_id)
     ]
+
+
+def records_of(view: View) -> Iterator[str]:
+    """What came of each record that a model was asked for."""
+    for commit in view.commits:
+        if commit.by:
+            yield "extract" if commit.by.startswith(STANDS_IN) else "written"
+    for refusal in view.refusals:
+        if refusal.reason.startswith(WANTS_KEPT):
+            yield "kept"
 
 
 def _whole(commit: Commit, by_id: Mapping[str, Interaction]) -> bool:

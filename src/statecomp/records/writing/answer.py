@@ -69,16 +69,15 @@ class WrittenRecords:
 def parse_written(answer: str, steps: Sequence[int], *, alone: bool = True) -> WrittenRecords:
     """What an answer says of these steps; a record without numbers is one of all of them.
 
-    A step that is none of these cannot be kept, and neither can all of them: that is a refusal to
-    write, and the span stays.  Where others were asked for too (not `alone`), only numbers tell
-    which record is whose.
+    A step that is none of these cannot be kept; where all of them are there is nothing to record.
+    Where others were asked for too (not `alone`), only numbers tell which record is whose.
     """
     value = _object_in(answer)
     if "records" not in value and alone:
         return WrittenRecords(records={(steps[0], steps[-1]): _record(value)})
     keep = _kept(value.get("again", []), frozenset(steps))
     if len(keep) == len(steps):
-        raise SummaryFailed("the writer wants every step kept")
+        return WrittenRecords(keep)
     given = value.get("records")
     if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
         raise SummaryFailed("the summary's 'records' is not a list of objects")
@@ -154,7 +153,7 @@ def _kept(given: object, steps: frozenset[int]) -> dict[int, str]:
 def _record(value: Mapping[str, Any]) -> Record:
     told = {name: _entries(name, value.get(name, [])) for name in HEADINGS}
     # A writer may have obeyed what it was to report: an order costs its entry, not the record.
-    record = Record(**{name: tuple(filterfalse(_orders, lines)) for name, lines in told.items()})
+    record = Record(*(tuple(filterfalse(_orders, lines)) for lines in told.values()))
     if not record:
         ordered = any(told.values())
         raise SummaryFailed(

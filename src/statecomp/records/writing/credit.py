@@ -31,6 +31,11 @@ def midnight_s(day: date) -> float:
     return datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()
 
 
+def _money(dollars: float) -> str:
+    """What one record costs is a fraction of a cent."""
+    return f"${dollars:.2f}" if dollars >= 1 or round(dollars, 2) == dollars else f"${dollars:.4f}"
+
+
 @dataclass
 class Purse:
     """Dollars for one conversation; what was spent on refused records is told apart.
@@ -58,6 +63,11 @@ class Purse:
             self.held += dollars
             return ""
 
+    def lacks(self, dollars: float) -> bool:
+        """Whether so much would be denied, by what is known here."""
+        with self._lock:
+            return bool(self._denies(dollars))
+
     def give_back(self, dollars: float) -> None:
         with self._lock:
             self.held = max(0.0, self.held - dollars)
@@ -81,8 +91,8 @@ class Purse:
 
     def _overdrawn(self, dollars: float) -> str:
         if self.spent + self.held + dollars > self.limit_dollars:
-            told = f"${self.spent:.2f} of ${self.limit_dollars:.2f} for records is spent"
-            return f"{told}, and this may cost ${dollars:.2f}"
+            told = f"{_money(self.spent)} of {_money(self.limit_dollars)} for records is spent"
+            return f"{told}, and this may cost up to {_money(dollars)}"
         return ""
 
     def _wasted(self) -> str:
@@ -105,6 +115,10 @@ class DayPurse(Purse):
     def take(self, dollars: float) -> str:
         self._turn_over()
         return super().take(dollars)
+
+    def lacks(self, dollars: float) -> bool:
+        self._turn_over()
+        return super().lacks(dollars)
 
     def pay(self, dollars: float) -> None:
         self._turn_over()
@@ -179,6 +193,10 @@ class Credit:
                     earlier.give_back(dollars)
                 return why
         return ""
+
+    def lacks(self, dollars: float) -> bool:
+        """Whether some purse has not so much left for any record."""
+        return any(purse.lacks(dollars) for purse in self.purses)
 
     def refused(self, span: Sequence[Interaction]) -> bool:
         """Whether a record of it was refused, and it has not doubled since."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from statecomp.history.interaction import Interaction, Summary
 from statecomp.history.situation import LATEST, Situation
@@ -55,10 +55,10 @@ def _told(staying: Sequence[Interaction]) -> str:
 
     Who knows what was done in them knows what need not be recorded again.
     """
-    done = [
+    done = (
         TranscriptPart("", f"{step.number}. {shortened(one_line(action_of(step)), ACTION_CHARS)}")
-        for step in staying[:-LATEST]
-    ]
+        for step in reversed(staying[:-LATEST])
+    )
     lines = (part.text for part in _newest(done, ACTIONS_CHARS))
     return "\n".join((_ranges([step.number for step in staying]), *lines))
 
@@ -83,7 +83,7 @@ def _words(asked: Sequence[str]) -> Iterator[TranscriptPart]:
     ]
     yield from told[:1]
     room = WORDS_CHARS - sum(len(part.text) for part in told[:1])
-    yield from _newest(told[1:], room)
+    yield from _newest(reversed(told[1:]), room)
 
 
 def _standing(situation: Situation) -> Iterator[TranscriptPart]:
@@ -94,7 +94,7 @@ def _standing(situation: Situation) -> Iterator[TranscriptPart]:
         )
         for record in situation.records
     ]
-    shown = _newest(told, RECORDS_CHARS)
+    shown = _newest(reversed(told), RECORDS_CHARS)
     older = situation.records[: len(told) - len(shown)]
     if older:
         numbers = ", ".join(map(_steps, older))
@@ -102,13 +102,15 @@ def _standing(situation: Situation) -> Iterator[TranscriptPart]:
     yield from shown
 
 
-def _newest(parts: Sequence[TranscriptPart], room: int) -> Sequence[TranscriptPart]:
-    """The last of some parts, as many as there is room for."""
-    for count, part in enumerate(reversed(parts)):
+def _newest(parts: Iterable[TranscriptPart], room: int) -> list[TranscriptPart]:
+    """Of parts, newest first, as many as there is room for, in their order."""
+    shown: list[TranscriptPart] = []
+    for part in parts:
         room -= len(part.text)
         if room < 0:
-            return parts[len(parts) - count :]
-    return parts
+            break
+        shown.append(part)
+    return shown[::-1]
 
 
 def _steps(record: Summary) -> str:

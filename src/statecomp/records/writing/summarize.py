@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from difflib import SequenceMatcher
+from functools import cache
 from importlib.resources import files
 from typing import Any, TypeAlias
 
 from statecomp.errors import SummaryFailed
-from statecomp.history.interaction import Interaction
+from statecomp.history.interaction import Interaction, Segment
 from statecomp.history.situation import Situation
 from statecomp.llm.chat import (
     NOTHING_USED,
@@ -196,7 +198,7 @@ class ChatSummarizer:
             raise SummaryFailed(
                 f"the summary takes {written:,} tokens, its source takes {source:,}"
             )
-        return record
+        return replace(record, by=self._chat.model)
 
     def _mended(
         self, record: Record, run: Span, situation: Situation, bill: list[ChatUsage]
@@ -230,6 +232,12 @@ def _chars(span: Span) -> int:
     return sum(len(member.text) for member in span)
 
 
+def asked_beside(segments: Sequence[Segment]) -> int:
+    """Tokens of a question about some steps of these beside the steps: instructions, situation."""
+    return ESTIMATE(prompt("summarize")) + ESTIMATE(question((), Situation(before=(*segments,))))
+
+
+@cache
 def prompt(name: str) -> str:
     """One of the prompts that lie beside these modules."""
     return files("statecomp.records").joinpath("prompts", f"{name}.md").read_text("utf-8")

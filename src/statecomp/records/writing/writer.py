@@ -12,7 +12,7 @@ from statecomp.history.situation import Situation
 from statecomp.llm.chat import Chat, ChatFailed, ChatUsage
 from statecomp.llm.side import SideAccount
 from statecomp.records.extract import ExtractiveSummarizer
-from statecomp.records.record import Objection, Record
+from statecomp.records.record import STANDS_IN, Objection, Record
 from statecomp.records.verify import verify
 from statecomp.records.writing.credit import Credit
 from statecomp.records.writing.question import question
@@ -62,6 +62,7 @@ class ModelWriter:
         self._credit = credit or Credit()
         self._count = count
         self._secret = secret
+        self._least = self._most((), Situation())
         self._asking = ChatSummarizer(
             chat,
             objects=objects,
@@ -75,8 +76,8 @@ class ModelWriter:
         return USUAL_RATIO
 
     def is_silent(self) -> bool:
-        """Whether the model is known not to answer, so that an extract will stand in."""
-        return self._credit.breaker.silent
+        """Whether the model is known not to answer, or not to be paid for: an extract stands in."""
+        return self._credit.breaker.silent or self._credit.lacks(self._least)
 
     @property
     def stand_in(self) -> ExtractiveSummarizer:
@@ -93,8 +94,9 @@ class ModelWriter:
                 why = str(error)
             finally:
                 self._credit.give_back(held)
-        self._account.remark(f"an extract, because {why}")
-        return self._extract.summarize(span, situation)
+        instead = f"{STANDS_IN} {why}"
+        self._account.remark(instead)
+        return replace(self._extract.summarize(span, situation), by=instead)
 
     def _asked(self, span: Sequence[Interaction], situation: Situation) -> Record:
         """What the model wrote; what could not be used is remembered, and so is what it cost."""
