@@ -84,10 +84,10 @@ def _fields(
 
 def tabled(blocks: Sequence[Block], data: Data) -> Iterator[Placed]:
     """Blocks of one kind below one heading as rows; what no row says as the fields of each."""
+    blocks = _below_gaps(blocks)
     kinds: dict[tuple[Owner | None, str], list[Block]] = {}
     for block in blocks:
-        _, lines, owner = block
-        kinds.setdefault((owner, lines[0].partition(":")[0].strip()), []).append(block)
+        kinds.setdefault((block[2], _first_key(block)), []).append(block)
     told: dict[tuple[Owner | None, str], frozenset[Path]] = {}
     for (owner, key), group in kinds.items():
         told_lines = [[undressed(line) for line in lines] for _, lines, _ in group]
@@ -98,8 +98,28 @@ def tabled(blocks: Sequence[Block], data: Data) -> Iterator[Placed]:
             place = group[0][0]
             yield place, [Piece(row, Form.ROW, header) for row in (*shared, *table.rows)]
     for place, lines, owner in blocks:
-        known = told.get((owner, lines[0].partition(":")[0].strip()), frozenset())
+        known = told.get((owner, _first_key((place, lines, owner))), frozenset())
         yield place, _fields(lines, owner, data, known)
+
+
+def _first_key(block: Block) -> str:
+    return block[1][0].partition(":")[0].strip()
+
+
+def _below_gaps(blocks: Sequence[Block]) -> list[Block]:
+    """The blocks, the first of a kind without a title that is said of them all.
+
+    A gap ends what "Search results:" names, and what stands below it is one of several.
+    """
+    kinds: dict[str, list[Block]] = {}
+    for block in blocks:
+        kinds.setdefault(_first_key(block), []).append(block)
+    heads = {
+        place
+        for (place, _, owner), *others in kinds.values()
+        if owner and owner.label.endswith(":") and others[1:] and not any(b[2] for b in others)
+    }
+    return [(at, lines, None if at in heads else owner) for at, lines, owner in blocks]
 
 
 def counted_blocks(blocks: Sequence[Block]) -> Iterator[Placed]:
