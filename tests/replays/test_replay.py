@@ -21,6 +21,7 @@ from statecomp.records.writing.summarize import ChatSummarizer
 from statecomp.replays.accounting import Bill, common_prefix, dollars_of
 from statecomp.replays.run import RunReplay, replay_run
 from statecomp.replays.safety import Dependencies, bootstrap_interval, common_identifiers
+from statecomp.replays.sessions import session_of
 from statecomp.replays.table import StrategyRow, hindsight_share, rows, steps_table
 from statecomp.strategy import Strategy
 from statecomp.testing.chat import ScriptedChat
@@ -79,6 +80,20 @@ def test_the_agents_own_words_are_not_learned() -> None:
     assert window.broken == ()
 
 
+def test_what_another_run_of_a_session_was_shown_nobody_learned() -> None:
+    """The agent of each run wrote down what it did without having seen the others."""
+    shown = run_of(("ls", "see TCK-4711"), ("date", BULK), ("uptime", BULK))
+    writes = run_of(("date", BULK), ("touch TCK-4711", "ok"))
+    (window,) = replayed(session_of([shown, writes]), "window:keep=1").replays
+    assert window.broken == ()
+
+
+def test_what_another_run_of_a_session_wrote_may_be_learned_all_the_same() -> None:
+    writes = run_of(("date", BULK), ("touch TCK-4711", "ok"))
+    (window,) = replayed(session_of([writes, LEARNED]), "window:keep=2").replays
+    assert [s.missing for s in window.broken] == [("TCK-4711",)]
+
+
 def test_a_masked_observation_breaks_what_depends_on_it_and_a_summary_may_carry_it() -> None:
     long = run_of(
         ("ls", f"ticket TCK-4711 is open\n{BULK}"),
@@ -131,6 +146,12 @@ def test_hindsight_keeps_one_holder_of_everything_still_needed() -> None:
     assert dependencies.needs[4] == {"TCK-4711"}
     assert dependencies.hindsight(4) == tokens[2] + tokens[3]
     assert 0 < hindsight_share([replayed(LEARNED, "none")]) < 1
+
+
+def test_hindsight_keeps_nothing_of_a_run_for_the_next_one_of_its_session() -> None:
+    history = parse(session_of([LEARNED, LEARNED]).messages, OpenAIChat())
+    dependencies = Dependencies.of(history, frozenset(), frozenset({5}))
+    assert dependencies.hindsight(6) == sum(i.tokens for i in history.interactions[:4])
 
 
 def test_dropping_by_hindsight_breaks_nothing() -> None:

@@ -158,14 +158,15 @@ def replay_run(
     """
     wire = wire_named(run.protocol)
     history = parse(run.messages, wire, count)
+    begins = _beginnings(run)
     stage = _Stage(
         history,
         checkpoints(history),
-        Dependencies.of(history, common),
+        Dependencies.of(history, common, begins),
         LabelJudge.of(run, history, labels),
         wire,
         count,
-        _beginnings(run) if breaks else frozenset(),
+        begins if breaks else frozenset(),
     )
     raw = _play(_Raw(), stage, keep_messages=False)
     return RunReplay(

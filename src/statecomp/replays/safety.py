@@ -2,7 +2,8 @@
 
 A step is broken when its recorded action uses an identifier that the agent had learned (the first
 time it occurs in the run is not in the agent's own words), that stands in the raw prefix, and that
-stands nowhere in what the strategy would have sent.
+stands nowhere in what the strategy would have sent.  In a session each run is read by itself: its
+agent saw nothing of the others.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import filterfalse
+from itertools import filterfalse, takewhile
 
 from statecomp.history.facts import facts_of
 from statecomp.history.history import History
@@ -44,22 +45,33 @@ def common_identifiers(used: Iterable[tuple[str, frozenset[str]]]) -> frozenset[
 
 @dataclass(frozen=True)
 class Dependencies:
-    """For each step of one run, the learned identifiers its action uses, and who holds them."""
+    """For each step of one run, the learned identifiers its action uses, and who holds them.
+
+    `begins` are the steps that the later runs of a session begin with.
+    """
 
     needs: Mapping[int, frozenset[str]]  # interaction number -> identifiers
     holders: Mapping[str, tuple[int, ...]]  # identifier -> positions of raw segments
     segments: tuple[Segment, ...]
+    begins: frozenset[int] = frozenset()
 
     @classmethod
-    def of(cls, history: History, common: frozenset[str]) -> Dependencies:
+    def of(
+        cls, history: History, common: frozenset[str], begins: frozenset[int] = frozenset()
+    ) -> Dependencies:
         known: set[str] = set()
         learned: set[str] = set()
+        told: set[str] = set()  # by whoever asked, which stays
         needs: dict[int, frozenset[str]] = {}
         for segment in history.segments:
             facts = facts_of(segment)
             if isinstance(segment, Interaction):
+                if segment.number in begins:
+                    known, learned = told.copy(), told.copy()
                 used = action_identifiers(segment) & learned
                 needs[segment.number] = used - common
+            else:
+                told |= facts.observed
             learned |= facts.observed - facts.own - known
             known |= facts.own | facts.observed
         wanted = frozenset().union(*needs.values())
@@ -68,7 +80,7 @@ class Dependencies:
             facts = facts_of(segment)
             for name in (facts.own | facts.observed) & wanted:
                 holders.setdefault(name, []).append(place)
-        return cls(needs, {n: tuple(p) for n, p in holders.items()}, history.segments)
+        return cls(needs, {n: tuple(p) for n, p in holders.items()}, history.segments, begins)
 
     def missing(self, number: int, view: History) -> tuple[str, ...]:
         """What step `number` would have needed and not found in this view."""
@@ -90,8 +102,9 @@ class Dependencies:
         What must stay is chosen greedily: first the segments that alone hold something needed,
         then for each remaining need the cheapest holder.
         """
-        later = [s for s in self.segments[position:] if isinstance(s, Interaction)]
-        wanted = frozenset().union(*(self.needs[s.number] for s in later))
+        later = (s.number for s in self.segments[position:] if isinstance(s, Interaction))
+        of_this_run = takewhile(lambda number: number not in self.begins, later)
+        wanted = frozenset().union(*(self.needs[number] for number in of_this_run))
         stays = {
             place
             for place, segment in enumerate(self.segments[:position])

@@ -255,8 +255,31 @@ def test_data_whose_quotation_marks_were_forgotten_is_read() -> None:
         f'  {{\n    "id": {n},\n    "name": "Phone {n}",\n    "html": "<b class="a">{n}</b>"\n  }}'
         for n in range(3)
     ]
-    pieces = told("[\n" + ",\n".join(things) + "\n]")
-    assert "3 listed: Phone 0, Phone 1, Phone 2" in pieces
+    whole = "[\n" + ",\n".join(things)
+    assert "3 listed: Phone 0, Phone 1, Phone 2" in told(f"{whole}\n]")
+    assert "Phone 2 | 2" in told(f'{whole},\n  {{\n    "id": 3,\n    "html": "<b cl ...')
+
+
+def test_fields_on_one_line_are_not_taken_for_one_value() -> None:
+    pieces = told('[\n{"a": "x y"},\n{\n"a": "v w", "b": "z w",\n"c": "say "ah""\n},\n{"a": "b')
+    assert "a: v w" in pieces
+    assert "b: z w" in pieces
+
+
+def test_a_title_above_the_first_of_a_list_takes_it_out_of_no_table() -> None:
+    """A gap ends what a line with a colon names, and the first found is one of those found."""
+    books = [f"Title: Book {n}\nYear: 19{n}0\nURL: http://b.org/{n}" for n in range(1, 5)]
+    pieces = told("Search results for books:\n" + "\n\n".join(books))
+    assert "Book 1 | 1910 | http://b.org/1" in pieces
+    apart = told("\n\n".join((f"Old stock:\n{books[0]}", f"New stock:\n{books[1]}", books[2])))
+    assert not [piece for piece in apart if " | " in piece]
+
+
+def test_a_rule_below_a_list_makes_no_title_of_its_last_item() -> None:
+    text = "redirect_from:\n  - /about/\n  - /about.html\n---\n\nThis page has been moved here."
+    owners = {p.text: p.owner.label if p.owner else "" for p in cut(text)}
+    assert "- /about.html" in owners
+    assert "about.html" not in owners["This page has been moved here."]
 
 
 def test_names_with_values_are_fields_of_what_has_them() -> None:

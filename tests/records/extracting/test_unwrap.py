@@ -115,6 +115,8 @@ def test_broken_data_keeps_its_whole_items_and_what_stands_behind_it() -> None:
         "\n{" * 200_000,
         '{"content":' * 100_000,
         "Row 1: {" * 100_000,
+        '[{"a": "' + "\n" * 1_000_000,
+        '[{"a": "\n"b": "' + '" ' * 500_000,
         "a: b\n" * 200_000,
         "| a " * 200_000,
         "x = 1;\n" * 150_000,

@@ -41,33 +41,40 @@ def decoded(text: str) -> Json | None:
         return None
     found = _whole(stripped)
     if found is None:
-        found = _loaded(_mended(stripped)[0])
+        found = _loaded(_mended(_quoted_again(stripped))[0])
     return found if _is_data(found) else None
 
 
 def spelled(text: str) -> Json | None:
     """The things that a program or a file spells out; None where more than values stands in it."""
     try:
-        found, stop = _first(text)
+        found, after = _first(text)
     except ValueError:
         return None
     things = isinstance(found, list) and any(isinstance(inner, dict | list) for inner in found)
     told = things or (isinstance(found, dict) and found)
-    return found if told and not text[stop:].strip(" \n\t,;)") else None
+    return found if told and not after.strip(" \n\t,;)") else None
 
 
-_QUOTED = re.compile(r'^(\s*"[^"\n]{1,80}": ")(.*)(",?\s*)$', re.MULTILINE)
+_QUOTED = re.compile(r'^([ \t]*"[^"\n]{1,80}": ")(.*)(",?[ \t]*)$', re.MULTILINE)
 
 
 def _whole(text: str) -> Json | None:
     found = _loaded(text)
-    if found is None and text[-1:] in "]}" and '": "' in text:
-        found = _loaded(_QUOTED.sub(_quoted_again, text))
+    if found is None and text[-1:] in "]}":
+        found = _loaded(_quoted_again(text))
     return found
 
 
-def _quoted_again(line: re.Match[str]) -> str:
-    """A line whose value holds quotation marks that a tool forgot to escape."""
+def _quoted_again(text: str) -> str:
+    """The text with the quotation marks inside its values that a tool forgot to escape."""
+    return _QUOTED.sub(_escaped, text) if '": "' in text else text
+
+
+def _escaped(line: re.Match[str]) -> str:
+    value = line[2].replace('\\"', "")
+    if '"' not in value or _loaded(f"{{{line[0].rstrip(', ')}}}") is not None:
+        return line[0]  # there is none, or several fields stand on one line
     value = line[2].replace('\\"', '"').replace('"', '\\"')
     return f"{line[1]}{value}{line[3]}"
 
@@ -90,26 +97,27 @@ def parted(text: str) -> tuple[str, Json | None, str]:
         rest = text[begin.end() :]
         if _INSIDE.search(text[: begin.end()]) or not _LIKE_DATA.match(rest):
             continue
-        found, stop = _first(rest)
+        found, after = _first(rest)
         if _is_data(found):
-            return text[: begin.end()], found, rest[stop:]
+            return text[: begin.end()], found, after
     if announced := _SAME_LINE.match(text):
         start = announced.end()
-        found, stop = _first(text[start:])
+        found, after = _first(text[start:])
         # `Row 1: {...}` with others below it is read line by line.
-        if _is_data(found) and len(text) - start - stop < AFTERWORDS:
-            return text[:start], found, text[start + stop :]
+        if _is_data(found) and len(after) < AFTERWORDS:
+            return text[:start], found, after
     return text, None, ""
 
 
-def _first(text: str) -> tuple[Json | None, int]:
-    """The data a text begins with, and where it ends."""
+def _first(text: str) -> tuple[Json | None, str]:
+    """The data a text begins with, and what stands behind it."""
     try:
-        found: tuple[Json, int] = _DECODER.raw_decode(text)
+        found, stop = _DECODER.raw_decode(text)
     except (ValueError, RecursionError):
+        text = _quoted_again(text)
         mended, stop = _mended(text)
-        return _loaded(mended), stop
-    return found
+        found = _loaded(mended)
+    return found, text[stop:]
 
 
 def _loaded(text: str) -> Json | None:

@@ -53,6 +53,7 @@ _HEADING = re.compile(
 )
 _TITLE = re.compile(r"\s*(?!.*: .*:)[\w(][^.!?;]{2,78}:\s*\Z")
 _UNDERLINE = re.compile(r"\s*(?:={3,}|-{3,}|~{3,})\s*\Z")
+_BULLETS = ("- ", "* ", "+ ")
 _RULED = re.compile(r"\s*(?:={12,}|-{12,}|\*{12,}|_{12,}|#{12,})\s*\Z")
 _FENCE = re.compile(r"\s*(?:```\w*|</?[a-zA-Z_]+>|[-=*_#~.\s]+)\s*\Z")
 _ENDS = re.compile(r"[.!?:;|>\]})\"。！？：；]\s*\Z")
@@ -195,7 +196,7 @@ def _is_heading(lines: Sequence[str], place: int) -> bool:
     if _HEADING.match(line):
         return True
     if _UNDERLINE.match(following) and len(line.strip()) > 2 and not wordless(line):
-        return True
+        return line.lstrip()[:2] not in _BULLETS  # below an item it ends a list
     deeper = margin_of(following) > margin_of(line)
     if place and KEY_VALUE.match(lines[place - 1]) and not deeper:
         return False  # one of several keys, and it has no value

@@ -91,10 +91,10 @@ def _fields(
 
 def rows_and_fields(blocks: Sequence[Block], data: Data) -> Iterator[Placed]:
     """Blocks of one kind below one heading as rows; what no row says as the fields of each."""
+    blocks = _below_gaps(blocks)
     kinds: dict[tuple[Owner | None, str], list[Block]] = {}
     for block in blocks:
-        _, lines, owner = block
-        kinds.setdefault((owner, lines[0].partition(":")[0].strip()), []).append(block)
+        kinds.setdefault((block[2], _first_key(block)), []).append(block)
     for (owner, _), group in kinds.items():
         table = table_of([_cells(lines) for _, lines, _ in group], " ".join)
         if table:
@@ -109,6 +109,26 @@ def _cells(lines: Sequence[str]) -> dict[Path, str]:
         if value:
             found.setdefault((key,), value)
     return found
+
+
+def _first_key(block: Block) -> str:
+    return block[1][0].partition(":")[0].strip()
+
+
+def _below_gaps(blocks: Sequence[Block]) -> list[Block]:
+    """The blocks, the first of a kind without a title that is said of them all.
+
+    A gap ends what "Search results:" names, and what stands below it is one of several.
+    """
+    kinds: dict[str, list[Block]] = {}
+    for block in blocks:
+        kinds.setdefault(_first_key(block), []).append(block)
+    heads = {
+        place
+        for (place, _, owner), *others in kinds.values()
+        if owner and owner.label.endswith(":") and others[1:] and not any(b[2] for b in others)
+    }
+    return [(at, lines, None if at in heads else owner) for at, lines, owner in blocks]
 
 
 def counted_blocks(blocks: Sequence[Block]) -> Iterator[Placed]:
