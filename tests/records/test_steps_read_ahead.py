@@ -70,6 +70,55 @@ def test_what_was_read_ahead_is_not_read_again_when_its_record_is_written(
     assert marks
 
 
+def test_a_step_is_read_ahead_without_writing_a_record_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written = counted(monkeypatch, draft, "composed")
+    extract, span = ExtractiveSummarizer(), span_of("only read")
+    for member in span:
+        extract.read_ahead(member)
+    assert not written
+    assert extract.summarize(span, situation()).body
+    assert written
+
+
+def noted(span: list[Interaction]) -> set[tuple[str, object]]:
+    """What was found out about the steps, and about each of their pieces."""
+    parts = {member.id: units.parts_of(member) for member in span}
+    pieces = {
+        (f"{name} {place} {n}", note)
+        for name, one in parts.items()
+        for place, group in one.pieces
+        for n, piece in enumerate(group)
+        for note in piece.notes
+    }
+    return pieces | {(name, note) for name, one in parts.items() for note in one.notes}
+
+
+def test_all_that_can_be_told_of_a_step_by_itself_is_told_ahead() -> None:
+    extract, span = ExtractiveSummarizer(), span_of("told")[:2]
+    for member in span:
+        extract.read_ahead(member)
+    before = noted(span)
+    assert extract.summarize(span, situation()).body
+    later = {str(note).rpartition(".")[2] for _, note in noted(span) - before}
+    # What is asked of steps with others like them only, and of what was chosen.
+    assert later <= {"_heads_shown", "_sent"}
+
+
+def test_a_step_behind_the_span_is_cut_only_where_it_is_about_a_file_of_the_span(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown = "[File: /srv/{}.txt (2 lines total)]\n1|grind the {}\n2|and rest"
+    first, other, same = (
+        replace(step(n, seen=shown.format(name, name)), id=f"{name}{n} of files")
+        for n, name in enumerate(("mill", "barn", "mill"), 1)
+    )
+    cut = counted(monkeypatch, units, "_read")
+    ExtractiveSummarizer().summarize([first], Situation(after=(other, same)))
+    assert cut == [first.text, same.text]
+
+
 def test_a_step_read_ahead_is_counted_once_by_each_counter() -> None:
     counts: list[str] = []
 
@@ -82,7 +131,7 @@ def test_a_step_read_ahead_is_counted_once_by_each_counter() -> None:
     for member in span:
         extract.read_ahead(member)
     texts = {member.text for member in span}
-    assert texts <= set(counts)
+    assert sorted(counts) == sorted(texts)
     counts.clear()
     assert extract.summarize(span, situation()).body
     assert texts.isdisjoint(counts)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from statecomp.history.given import argument_object
+from statecomp.history.guarded import Guarded
 from statecomp.history.interaction import Call, Interaction
 
 KINDS = ("edit", "run", "search", "read")
@@ -28,12 +29,14 @@ _PASSING = frozenset({"cd", "export", "source", "set"})
 _WRITES = re.compile(
     r"\A(?:sed\b.*\s-i|(?:cat|echo|printf)\b[^|]*(?<![\d&>-])>{1,2}\s*[\w./~$\"'])"
 )
-_FAILED = re.compile(
+_FAILED = Guarded(
     r"^\W*(?:traceback|error|fatal|exception|failed)\b|^[\w.]*(?:Error|Exception):|"
     r"command not found|no such file or directory|permission denied|"
     r"(?:return_?code|exit[_ ](?:code|status))\W{1,4}[1-9]|"
     r"[\"'](?:is_?)?error[\"']: *+(?!null|false|none)",
-    re.IGNORECASE | re.MULTILINE,
+    needs="traceback|error|fatal|exception|failed|command not found|no such file|permission denied|"
+    "returncode|return_code|exit",
+    flags=re.MULTILINE,
 )
 _ENDS = 600
 """Where tools say that they failed: the first and last characters of an observation."""
@@ -51,7 +54,9 @@ def kind_of(interaction: Interaction) -> str:
 def failed(interaction: Interaction) -> bool:
     """Whether an observation is an error, by its flag or by how it starts or ends."""
     return any(
-        seen.is_error or _FAILED.search(seen.text[:_ENDS]) or _FAILED.search(seen.text[-_ENDS:])
+        seen.is_error
+        or _FAILED.search(seen.text[:_ENDS])
+        or (len(seen.text) > _ENDS and _FAILED.search(seen.text[-_ENDS:]))
         for seen in interaction.observations
     )
 

@@ -7,18 +7,18 @@ from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from statecomp.errors import BadInput
-from statecomp.history.facts import FactIndex
 from statecomp.history.interaction import Interaction, Segment
 from statecomp.history.situation import Situation
 from statecomp.history.text import Kind
 from statecomp.records.extracting.draft import Draft
 from statecomp.records.extracting.elsewhere import lines_elsewhere, stands_elsewhere
+from statecomp.records.extracting.headings import headings_of
 from statecomp.records.extracting.order.foremost import (
     beside_kin,
     foremost,
     kin_across,
 )
-from statecomp.records.extracting.order.ranking import Setting, likelihood
+from statecomp.records.extracting.order.ranking import Setting, likelihood, read_alone
 from statecomp.records.extracting.order.unsaid import unsaid
 from statecomp.records.extracting.order.valued import later_values, outdated
 from statecomp.records.extracting.pieces import Form, Owner
@@ -31,7 +31,7 @@ from statecomp.records.extracting.showing.totals import UnitTotals
 from statecomp.records.extracting.steps import KnownStep, outline, steps_of
 from statecomp.records.extracting.units import Place, Unit, parts_of, units_of
 from statecomp.records.extracting.unread import unread
-from statecomp.records.inventory import Name, inventory, worth
+from statecomp.records.inventory import Name, inventory, read_names, worth
 from statecomp.records.record import Record
 from statecomp.records.verify import leads, owed
 from statecomp.tokens import ESTIMATE
@@ -164,14 +164,24 @@ class ExtractiveSummarizer:
     def read_ahead(self, segment: Segment) -> None:
         """Read a segment that may be summarised later, or stand beside what is.
 
-        What can be told of it by itself is then remembered: a record of it alone is written for
-        that, and thrown away.
+        What can be told of it by itself is then remembered: of a step, all that is asked of it for
+        a record before anything is chosen.
         """
         lines_elsewhere(Situation(before=(segment,)))
         later_values(Situation(after=(segment,)))
         if isinstance(segment, Interaction):
-            replace(self, name_worth=0).summarize((segment,), Situation())
-            inventory((segment,), FactIndex())  # of all its names, also those a record carries
+            self._size(segment)
+            span, nothing = (segment,), Situation()
+            units = [unit for unit in units_of(span) if not misleads(unit)]
+            outdated(units, nothing)
+            steps_of(span, (), units, answered_again(span, nothing))
+            whole_answers(span)
+            words_of_call(segment)
+            read_alone(units)
+            headings_of(units)
+            owed(span, nothing.rest)
+            unread(span, nothing)
+            read_names(segment)
 
     def _size(self, member: Interaction) -> tuple[int, int, int]:
         """The tokens of a step, and the tokens and characters that units are cut from.
@@ -180,10 +190,11 @@ class ExtractiveSummarizer:
         """
         parts = parts_of(member)
         if self.count not in parts.notes:
-            source, text = self.count(member.text), member.text
+            text = member.text
+            source = told = self.count(text)
             if any(payload.page for payload in parts.payloads):
                 text = "\n".join(payload.text for payload in parts.payloads)
-            told = source if text is member.text else self.count(text)
+                told = self.count(text)
             parts.notes[self.count] = source, told, len(text)
         size: tuple[int, int, int] = parts.notes[self.count]
         return size

@@ -7,12 +7,13 @@ reword or guess them.  A list of those that no unit carries is an index of where
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from statecomp.history.facts import FactIndex, facts_of
 from statecomp.history.interaction import Interaction
 from statecomp.history.text import COMMON, Kind
+from statecomp.records.named import read_answer
 from statecomp.records.shown import ShownAnswer, Surroundings
 
 LONGEST_NAME = 120
@@ -45,26 +46,41 @@ def inventory(span: Sequence[Interaction], rest: FactIndex, said: str = "") -> l
         fresh = {
             name: kind
             for name, kind in names.items()
-            if last[name] == step
-            and len(name) <= LONGEST_NAME
-            and name not in COMMON
-            and name not in rest
+            if last[name] == step and _may_be_listed(name) and name not in rest
         }
         shown_there = ShownAnswer.of(member, names, fresh, around)
-        answer = shown_there.answer
-        place = 0
-        for rank, (name, kind) in enumerate(fresh.items()):
-            # They come in the order they stand in, quotations apart: the text is read about once.
-            ahead = answer.text.find(name, place)
-            place = ahead if ahead >= 0 else max(0, answer.text.find(name))
+        for rank, (name, kind, place) in enumerate(_placed(fresh, shown_there.answer.text)):
             if kind in _VALUES or name in said:
                 continue
-            seen = answer.name(name, place)
+            seen = shown_there.answer.name(name, place)
             # What output tells the agent to do is not relayed, and neither is what it names.
             if not seen.line.addressed:
                 odds = shown_there.odds(name, kind, rank, seen)
                 found.append(Name(name, seen.key, step, place, odds))
     return found
+
+
+def read_names(member: Interaction) -> None:
+    """Look at all names that a step showed, also those that a record of it will carry."""
+    names = {n: k for n, k in facts_of(member).shown.items() if _may_be_listed(n)}
+    answer = read_answer(member)
+    for name, kind, place in _placed(names, answer.text):
+        if kind not in _VALUES:
+            answer.name(name, place)
+
+
+def _may_be_listed(name: str) -> bool:
+    return len(name) <= LONGEST_NAME and name not in COMMON
+
+
+def _placed(names: Mapping[str, Kind], text: str) -> Iterator[tuple[str, Kind, int]]:
+    """Names, and where each stands in a text."""
+    place = 0
+    for name, kind in names.items():
+        # They come in the order they stand in, quotations apart: the text is read about once.
+        ahead = text.find(name, place)
+        place = ahead if ahead >= 0 else max(0, text.find(name))
+        yield name, kind, place
 
 
 def worth(name: Name) -> float:

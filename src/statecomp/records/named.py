@@ -45,17 +45,23 @@ class ReadLine:
     @classmethod
     def of(cls, text: str) -> ReadLine:
         # Windows of one long line overlap: interned, their words are held once.
-        around = tuple(intern(word.lower()) for word in _WORD.findall(text))
         words = tuple(map(intern, words_of(text)))
         # The words are asked first: they tell of most lines that they address nobody.
         may = not text.isascii() or not ADDRESSED_WORDS.isdisjoint(words)
         return cls(
-            around,
-            around if words == around else words,
+            _parts_of(words, text),
+            words,
             tuple(intern(name) for name in identifiers(text) if name not in COMMON),
             math.log(max(1, len(text))),
             may and ADDRESSED.search(text) is not None,
         )
+
+
+def _parts_of(words: tuple[str, ...], text: str) -> tuple[str, ...]:
+    """The words of a text, the parts of each apart."""
+    if not text.isascii():
+        return tuple(intern(word.lower()) for word in found(_WORD, text))
+    return tuple(map(intern, words_of(text.replace("_", " ")))) if "_" in text else words
 
 
 class ShownName(NamedTuple):
@@ -78,8 +84,8 @@ class ReadAnswer:
     def __init__(self, member: Interaction) -> None:
         self.text = member.observed
         self.failed = failed(member)
-        own = found(_WORD, own_words(member))
-        self.spoken = frozenset(intern(word.lower()) for word in own)
+        own = own_words(member)
+        self.spoken = frozenset(map(intern, _parts_of(tuple(words_of(own)), own)))
         self._names: dict[tuple[str, int], ShownName] = {}
         self._lines: dict[int, ReadLine] = {}  # by hash: the texts overlap
 

@@ -46,10 +46,11 @@ _CODE = re.compile(
     r"\s*(?:\.\w{1,12}:)?(?:0x)?[0-9a-f]{5,16}:?(?:\s+<\+\d+>:)?\s+[0-9a-f]{2}|"
     r"(?:=>)?\s*0x[0-9a-f]{4,16}(?: <[^>]{1,80}>)?:\s+[a-z]{2,8}\b|"
     r"\s*[0-9a-f]{1,5}:\s+[0-9a-f]{2}(?: |\t|\Z)|[0-9a-f]{16} <.*>:\s*\Z|"
-    r".*(?:[;{]|\):|\) \{|=>|[\w\])\"'],)\s*\Z|"
     r"\s*[\w.\[\]\"']{1,60} [-+*/|]?= \S|"
     r"\s*[\w.]{1,80}\(.*\)\s*\Z"
 )
+_ENDS, _LISTS = (";", "{", "):", "=>"), re.compile(r"[\w\])\"'],")
+"""How a line of code ends; a pattern that looked for it would go through all of the line."""
 _MATCH = re.compile(r"(?:Line \d+|[\w./-]{1,200}:\d+):")  # what a search found stands line by line
 _HUNK = re.compile(r"@@ ")
 _FILE = re.compile(r"(?:diff --git |--- |\+\+\+ |index [0-9a-f]{6})")
@@ -60,9 +61,14 @@ def is_code(lines: Sequence[str]) -> bool:
     told = [line for line in lines if line.strip()][:400]
     if len(told) < 3 or sum(1 for line in told if _MATCH.match(line)) * 2 > len(told):
         return False
-    marked = sum(1 for line in told if len(line) < WIDEST and _CODE.match(line))
+    marked = sum(1 for line in told if len(line) < WIDEST and _reads_like_code(line))
     indented = sum(1 for line in told if line[:1] in " \t")
     return marked * 2 > len(told) or (marked * 3 > len(told) and indented * 3 > len(told))
+
+
+def _reads_like_code(line: str) -> bool:
+    bare = line.rstrip()
+    return bool(bare.endswith(_ENDS) or _LISTS.match(bare[-2:]) or _CODE.match(line))
 
 
 _ASSIGNS = re.compile(

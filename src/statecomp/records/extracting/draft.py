@@ -100,7 +100,8 @@ class Draft:
         self._counted: dict[object, int] = {}
 
     def cost(self, place: int) -> float:
-        return sum(map(self._cost, self._with(place)))
+        together = self._together.get(place)
+        return sum(map(self._cost, together)) if together else self._cost(place)
 
     def _cost(self, place: int) -> float:
         label = label_cost(self._units[place], self._opened)

@@ -40,7 +40,6 @@ def headings_of(units: Sequence[Unit], binding: Container[int] = ()) -> list[str
         if unit.place is Place.OBSERVED:
             for name in unit.names:
                 shown.setdefault(name, unit.step)
-    told = _words_shown(units)
     doubts = [
         (unit.step, unit.index, _words(unit), unit.names)
         for unit in units
@@ -52,12 +51,15 @@ def headings_of(units: Sequence[Unit], binding: Container[int] = ()) -> list[str
         if unit.place is Place.CALL:
             sent[unit.step] = f"{sent.get(unit.step, '')} {unit.text}"
     last = max((unit.step for unit in units if unit.place is Place.SAID), default=-1)
+    told: Mapping[str, int] | None = None  # few spans conclude anything that has to be looked for
     found = []
     for unit in units:
         if unit.place is Place.SAID:
             heading = _said(unit, shown, doubts, unit.step == last)
-            seen = heading != "conclusions" or _was_shown(unit, told)
-            found.append(heading if seen else "facts")
+            if heading == "conclusions":
+                told = _words_shown(units) if told is None else told
+                heading = heading if _was_shown(unit, told) else "facts"
+            found.append(heading)
         elif unit.form is Form.RULE and unit.owner and (unit.step, unit.owner) in rules:
             # What the agent wrote itself, and was shown again, binds nobody.
             found.append("facts" if unit.text in sent.get(unit.step, "") else "constraints")

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from statecomp.records.extracting.lengthy import briefly
 
@@ -38,8 +38,7 @@ class Owner:
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """Verbatim text that can be kept or dropped alone."""
 
     text: str

@@ -151,4 +151,5 @@ def _pair(line: str) -> tuple[str, str]:
 
 def undressed(text: str) -> str:
     """Without a link that is written twice, and without bold marks around a key."""
-    return _BOLD_KEY.sub(r"\1:", _SAID_TWICE.sub(r"\1", text))
+    text = _SAID_TWICE.sub(r"\1", text) if "](" in text else text
+    return _BOLD_KEY.sub(r"\1:", text) if ":**" in text else text

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from statecomp.history.facts import FactIndex, facts_of
@@ -39,6 +40,7 @@ class Setting:
     last_use: Mapping[str, int]
     words: Mapping[str, int]
     common: Counter[str]
+    rarity: Mapping[str, float]
     kin: Counter[str]  # templates of lines whose values the agent took up
     kept: Counter[Owner]  # values of each owner that the agent took up
     latest: frozenset[str]  # what the last steps speak of
@@ -49,12 +51,10 @@ class Setting:
         seen = Counter(unit.text for unit in units)
         last_use: dict[str, int] = {}
         words: dict[str, int] = {}
-        common: Counter[str] = Counter()
+        common = Counter(chain.from_iterable(spoken_in(unit.text) for unit in units))
         for unit in units:
-            spoken = spoken_in(unit.text)
-            common.update(spoken)
             if unit.place is not Place.OBSERVED:
-                words.update(dict.fromkeys(spoken, unit.step))
+                words.update(dict.fromkeys(spoken_in(unit.text), unit.step))
                 last_use.update(dict.fromkeys(unit.names, unit.step))
         kin: Counter[str] = Counter()
         kept: Counter[Owner] = Counter()
@@ -64,7 +64,8 @@ class Setting:
                 if unit.owner:
                     kept[unit.owner] += 1
         latest = frozenset().union(*(facts_of(step).words for step in situation.latest))
-        return cls(rest, seen, last_use, words, common, kin, kept, latest)
+        rarity = {word: 1.0 / times for word, times in common.items()}
+        return cls(rest, seen, last_use, words, common, rarity, kin, kept, latest)
 
 
 def _taken_up(unit: Unit, last_use: Mapping[str, int], rest: FactIndex) -> bool:
@@ -108,20 +109,23 @@ def _alone(unit: Unit) -> Seen:
 
 @alone
 def _score_alone(unit: Unit) -> float:
-    return sum(WEIGHTS.get(name, 0.0) * value for name, value in _alone(unit))
+    return _weighed(_alone(unit))
 
 
 def _situated(unit: Unit, setting: Setting) -> Seen:
     """What depends on what stands around it.
 
-    One list is handed on and filled: every unit of a long span comes through here.
+    One list is handed on and filled, and what would count nothing is left out: every unit of a
+    long span comes through here.
     """
-    seen: Seen = [("repeats", math.log(setting.seen[unit.text]))]
+    seen: Seen = []
+    if (times := setting.seen[unit.text]) > 1:
+        seen.append(("repeats", math.log(times)))
     _names(unit, setting, seen)
     if wording := _wording(unit):
         _words(unit, wording, setting, seen)
-    if unit.owner:
-        seen.append(("kin_owner", min(setting.kept[unit.owner], 3) / 3.0))
+    if kept := setting.kept.get(unit.owner, 0) if unit.owner else 0:
+        seen.append(("kin_owner", min(kept, 3) / 3.0))
     return seen
 
 
@@ -186,30 +190,31 @@ def _words(unit: Unit, wording: Wording, setting: Setting, seen: Seen) -> None:
     told, spoken, latest = setting.rest.asked_words, setting.rest.spoken_words, setting.latest
     share = 1.0 / len(words)
     common = setting.common
-    if names is _OBSERVED:
-        seen.append(("kin", min(setting.kin[wording.template], 3) / 3.0))
-    asked = [word for word in words if word in told]
-    seen.append((names["asked"], len(asked) * share))
-    if asked and min(map(common.__getitem__, asked)) <= RARE:
-        seen.append((names["asked_rare"], 1.0))
-    if all(map(told.__contains__, wording.key)):
+    if kin := setting.kin.get(wording.template, 0) if names is _OBSERVED else 0:
+        seen.append(("kin", min(kin, 3) / 3.0))
+    # Most units have no word of these, which is asked of all of its words at once.
+    if not told.isdisjoint(words):
+        asked = [word for word in words if word in told]
+        seen.append((names["asked"], len(asked) * share))
+        if min(map(common.__getitem__, asked)) <= RARE:
+            seen.append((names["asked_rare"], 1.0))
+    if wording.key and all(map(told.__contains__, wording.key)):
         # Surer with two words of what may be its label in the user's own words.
         seen.append((names["key_asked"], min(len(wording.key), 2) / 2.0))
     if not told.isdisjoint(wording.label):
         seen.append((names["label_asked"], 1.0))
-    seen.append((names["spoken"], sum(map(spoken.__contains__, words)) * share))
-    seen.append((names["latest"], sum(map(latest.__contains__, words)) * share))
+    if not spoken.isdisjoint(words):
+        seen.append((names["spoken"], sum(map(spoken.__contains__, words)) * share))
+    if not latest.isdisjoint(words):
+        seen.append((names["latest"], sum(map(latest.__contains__, words)) * share))
     said, step = setting.words, unit.step
-    later = [word for word in words if said.get(word, -1) > step]
-    seen.append((names["echoed_later"], len(later) * share))
-    often = [common[word] for word in words]
-    rare = sum(1 for word in later if common[word] <= RARE) if later else 0
-    seen.append((names["rare_later"], min(rare, 3) / 3.0))
-    rarity = 0.0
-    for times in often:
-        rarity += 1.0 / times
-    seen.append((names["rare"], rarity * share))
-    seen.append((names["rarest"], 1.0 / min(often)))
+    if later := [word for word in words if said.get(word, -1) > step]:
+        seen.append((names["echoed_later"], len(later) * share))
+        rare = sum(1 for word in later if common[word] <= RARE)
+        seen.append((names["rare_later"], min(rare, 3) / 3.0))
+    rarities = [setting.rarity[word] for word in words]
+    seen.append((names["rare"], sum(rarities) * share))
+    seen.append((names["rarest"], max(rarities)))
 
 
 def _position(unit: Unit, names: Mapping[str, str], seen: Seen) -> None:
@@ -229,15 +234,14 @@ _FRESH = tuple((kind, f"fresh_{kind}") for kind in Kind)
 def _names(unit: Unit, setting: Setting, seen: Seen) -> None:
     names = [name for name in unit.names if name not in COMMON] if unit.names else ()
     if not names:
-        seen.append(("fresh", 0.0))
         return
     rest, last_use = setting.rest, setting.last_use
     fresh = [name for name in names if name not in rest]
     if fresh:
         kinds = {unit.names[name] for name in fresh}
         seen += [(name, 1.0) for kind, name in _FRESH if kind in kinds]
-    seen.append(("fresh", min(len(fresh), 5) / 2.0))
-    if not fresh:
+        seen.append(("fresh", min(len(fresh), 5) / 2.0))
+    else:
         seen.append(("all_held", 1.0))
     uses = [last_use[name] for name in names if name in last_use]
     if uses:
@@ -246,10 +250,21 @@ def _names(unit: Unit, setting: Setting, seen: Seen) -> None:
         seen.append(("used_elsewhere", 1.0))
 
 
+def read_alone(units: Sequence[Unit]) -> None:
+    """Look at what is the same of units in every span that they come in."""
+    for unit in units:
+        _score_alone(unit)
+        _wording(unit)
+
+
 def likelihood(unit: Unit, setting: Setting) -> float:
     """How likely, against the other units of its span, a later step needs this one."""
-    score = _score_alone(unit)
-    weight = WEIGHTS.get
-    for name, value in _situated(unit, setting):
-        score += weight(name, 0.0) * value
+    score = _weighed(_situated(unit, setting), _score_alone(unit))
     return math.exp(max(-30.0, min(30.0, score)))
+
+
+def _weighed(seen: Seen, score: float = 0.0) -> float:
+    weight = WEIGHTS.get
+    for name, value in seen:
+        score += weight(name, 0.0) * value
+    return score

@@ -55,6 +55,8 @@ def said_by(line: str, unit: Unit) -> bool:
         text = value
     elif unit.form is Form.FIELD and len(value) >= CERTAIN and " " not in value and value in line:
         return True  # what was asked for by its id or its path is told by the call
-    return any(f" {text}{end}" in line for end in (" ", ", ", "; ", "\n")) or (
-        f'"{text}"' in line or f": {text}}}" in line
+    return text in line and (
+        any(f" {text}{end}" in line for end in (" ", ", ", "; ", "\n"))
+        or f'"{text}"' in line
+        or f": {text}}}" in line
     )

@@ -59,16 +59,20 @@ def overwritten(
     units: Sequence[Unit], span: Sequence[Interaction], after: Sequence[Interaction]
 ) -> frozenset[int]:
     """Places of what an older version of a file had, and one that is shown whole since has not."""
-    shown = [_path(member) for member in span]
-    sent = [path or _written(member)[0] for path, member in zip(shown, span, strict=True)]
+    steps = (*span, *after)
+    shown, wrote = list(map(_path, steps)), list(map(_written, steps))
+    sent = [path or written for path, (written, _) in zip(shown, wrote, strict=True)]
+    asked = {*filter(None, (*shown[: len(span)], *sent[: len(span)]))}
     newest: dict[str, tuple[int, frozenset[str]]] = {}
-    for step, member in enumerate((*span, *after)):
+    for step, member in enumerate(steps):
+        if asked.isdisjoint((shown[step], wrote[step][0])):
+            continue  # it need not be read: most steps are about no file, or about another
         texts = [p.text for p in parts_of(member).payloads if p.window.startswith(WHOLE_FILE)]
-        path, text = (_path(member), texts[0]) if len(texts) == 1 else _written(member)
+        path, text = (shown[step], texts[0]) if len(texts) == 1 else wrote[step]
         if path and text:
             newest[path] = step, frozenset(map(one_line, text.split("\n")))
     found = set()
-    for place, unit in enumerate(units):
+    for place, unit in enumerate(units if newest else ()):
         paths = sent if unit.place is Place.CALL else shown
         step, lines = newest.get(paths[unit.step], (-1, frozenset()))
         if step > unit.step and unit.place is not Place.SAID:

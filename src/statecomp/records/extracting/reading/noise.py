@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
+from statecomp.history.guarded import Guarded
 from statecomp.records.extracting.pieces import sentences
 
 WIDEST = 2000
@@ -169,7 +170,9 @@ _IMPERATIVE = re.compile(
     rf"\W*(?:\d+[.)]\s+)?(?:\*\*[^*\n]{{1,60}}\*\*:?\s)?\W*(?:{'|'.join(_VERBS.split())})\s",
     re.IGNORECASE,
 )
-_PLEASE = re.compile(r"\bplease\b|\byou (?:must|should|have to)\b|\A\W*usage:", re.IGNORECASE)
+_PLEASE = Guarded(
+    r"\bplease\b|\byou (?:must|should|have to)\b|\A\W*usage:", needs="please|you |usage:"
+)
 _MEANT = re.compile(
     r"\b(?:let me|let'?s|let us|(?:I|we)(?:'ll| will| need to| should| must| want to|"
     r" can (?:now|run|try|use)|"

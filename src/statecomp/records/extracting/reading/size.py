@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from statecomp.history.guarded import Guarded
 from statecomp.records.extracting.decode import Json
 from statecomp.records.extracting.pieces import one_line
 from statecomp.records.extracting.reading.noise import unprompted
@@ -21,18 +21,18 @@ COUNTS, COUNTED = 8, 40
 """Lines of an answer that is counts alone, and characters of each: they are what it came to."""
 CUT, ENDS = "cut by the tool", 400
 """What is said of an answer that its tool cut, and where in it that tool tells so."""
-_CUT = re.compile(
+_CUT = Guarded(
     r"too long to be displayed|is too (?:long|large)\b|truncated version|"
     r"\[?output (?:was |has been )?truncated|"
     r"\boutput exceeded|\b(?:characters|lines|bytes|tokens) (?:were )?(?:omitted|truncated)\b|"
     r"\[truncated\]|<truncated>",
-    re.IGNORECASE,
+    needs="too l|truncated|exceeded|omitted",
 )
-_SAVED = re.compile(
+_SAVED = Guarded(
     r"(?:full|whole|complete|entire) (?:output|result|response|content)[^\n]{0,30}? "
     r"(?:saved|written|stored)[^\n]{0,20}? ?(?:to|at|in)(?: the)?(?: file)?:? "
     r"[\"'`]?((?:~|\.{0,2})/[^\s\"'`)<]+)",
-    re.IGNORECASE,
+    needs="saved|written|stored",
 )
 """Where a tool put all of what it cut."""
 
