@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
+from statecomp.history.guarded import Guarded
 from statecomp.records.extracting.pieces import one_line, shortened, wordless
 
 MARKS = 5
@@ -27,7 +28,8 @@ _OPENS = re.compile(r"\s*(?:- )?\[\d+\]\s?<\w+ ?(?!.*>\s*\Z)")
 
 def is_page(lines: Sequence[str]) -> bool:
     """Whether the lines are those of a page with its elements marked."""
-    return sum(1 for line in lines if _MARKED.match(line[:40]) or _TAGGED.match(line)) >= MARKS
+    marked = (line for line in lines if "[" in line)  # quickly seen; few lines are asked further
+    return sum(1 for line in marked if _MARKED.match(line[:40]) or _TAGGED.match(line)) >= MARKS
 
 
 def elements(lines: Sequence[str]) -> Iterator[str]:
@@ -182,10 +184,14 @@ ACTED = 160
 
 def acted_on(text: str) -> str:
     """What came of the actions on a page: of several in one call some may not have been done."""
+    if "Action result: " not in text:
+        return ""
     return shortened("; ".join(dict.fromkeys(filter(None, _ACTED.findall(text)))), ACTED)
 
 
-_AT = re.compile(r"^[-* ]{0,3}(?:Page URL|Current (?:page )?url|URL): (\S+)\s*$", re.I | re.M)
+_AT = Guarded(
+    r"^[-* ]{0,3}(?:Page URL|Current (?:page )?url|URL): (\S+)\s*$", needs="url: ", flags=re.M
+)
 _TITLED = re.compile(r"^[-* ]{0,3}(?:Page Title|Current page title): (\S.*?)\s*$", re.I | re.M)
 ADDRESS, ASKED = 120, 24
 """Characters of an address, and of one thing it asks for: longer ones are marks of a visit."""

@@ -60,15 +60,20 @@ class _Node:
 
 def is_tree(lines: Sequence[str]) -> bool:
     """Whether most lines are elements of a page with the marks that browsers' tools give them."""
+    if not any(map(_is_marked, lines)):
+        return False  # as most texts: no line of theirs is read as an element
     told = [line for line in lines if line.strip()]
     nodes = [line for line in told if _NODE.match(line[:4000])]
-    marked = sum(1 for line in nodes if "[ref=" in line or "- generic" in line)
-    return marked >= FEWEST and len(nodes) * 2 > len(told)
+    return sum(map(_is_marked, nodes)) >= FEWEST and len(nodes) * 2 > len(told)
+
+
+def _is_marked(line: str) -> bool:
+    return "[ref=" in line or "- generic" in line
 
 
 def undressed(line: str) -> str:
     """A line of a search through a page, without the marks of the element it found."""
-    found = _FOUND.match(line[:4000])
+    found = _FOUND.match(line[:4000]) if line.startswith("Span ") else None
     node = _node_of(found[2]) if found else None
     return f"{found[1]}{node.words}" if found and node and node.words else line
 
