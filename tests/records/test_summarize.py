@@ -157,8 +157,8 @@ def test_of_many_words_of_the_user_the_task_and_the_newest_are_told_and_nothing_
     said = ["The task.", *(f"{number:02} " + "pasted " * 800 for number in range(30)), "Go on."]
     words = [Pinned(f"u{n}", (), 0, "user", text) for n, text in enumerate([*said, "Go on."])]
     chat = ScriptedChat([json.dumps(GOOD)])
-    before = (words[0], step(3, call="ls"), *words[1:])
-    ChatSummarizer(chat).summarize(SPAN, Situation(before=before))
+    situation = Situation(before=(words[0], step(3, call="ls"), *words[1:]))
+    ChatSummarizer(chat).summarize(SPAN, situation)
     asked = chat.asked[0].prompt
     told = [number for number in range(30) if f"\n{number:02} pasted" in asked]
     assert told == [*range(told[0], 30)]
