@@ -96,8 +96,8 @@ def greeting(settings: ProxySettings, port: int, method: Method) -> str:
     records = f", {method.records.about}" if method.records is not None else ""
     return (
         f"statecomp: {settings.mode} on {address}, recipe {method.recipe}, scored by "
-        f"{method.scored_by}{records}.  Set OPENAI_BASE_URL={base}/v1 or ANTHROPIC_BASE_URL={base}; look at "
-        f"{pages}"
+        f"{method.scored_by}{records}.  Set OPENAI_BASE_URL={base}/v1 or "
+        f"ANTHROPIC_BASE_URL={base}; look at {pages}"
     )
 
 
