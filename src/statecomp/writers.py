@@ -41,6 +41,15 @@ class ModelRecords:
             return self.chat.model
         return self.model or self.book.sibling(acting)
 
+    @property
+    def about(self) -> str:
+        """Who writes and for how much at most, as a person is told when serving begins."""
+        who = self.chat.model if self.chat is not None else self.model
+        named = who or "a cheap sibling of the client's model"
+        limits = ((self.session_dollars, "session"), (self.day_dollars, "day"))
+        most = " and ".join(f"${most:.2f} a {of}" for most, of in limits if most < inf)
+        return f"records by {named}" + (f" for at most {most}" if most else "")
+
     def prices_for(self, acting: str) -> Prices:
         return self.book.nearest(self.model_for(acting))
 

@@ -155,6 +155,20 @@ def test_what_was_only_observed_is_never_shown_as_saved(browser: Browser) -> Non
         assert fits(page)
 
 
+def test_a_commit_says_who_wrote_its_record_and_a_request_what_that_cost(browser: Browser) -> None:
+    ledger = open_ledger(":memory:")
+    cut_off = "an extract, because the summary is not JSON"
+    writers = ("gpt-5-mini", cut_off)
+    entries = [entry(commit("a", place), ruling={"writer": by}) for place, by in enumerate(writers)]
+    ledger.record(session(), request(record_dollars=0.0041, note="committed: z"), entries)
+    with board(ledger) as own, showing(browser, address(own)) as page:
+        expect(page.locator("#commits .commit").last).to_contain_text("by gpt-5-mini")
+        expect(page.locator("#commits .commit").first).to_contain_text("an extract")
+        page.get_by_role("button", name="Interactions 3–4").click()
+        expect(page.locator(".reasons")).to_contain_text(f"Its record: {cut_off}.")
+        expect(page.locator("#requests")).to_contain_text("records by a model: $0.0041")
+
+
 def test_a_session_that_saved_nothing_explains_itself(browser: Browser) -> None:
     ledger = open_ledger(":memory:")
     none: dict[str, Any] = {"sent_tokens": 1000, "sent_dollars": 0.5, "outside_tokens": 3000}

@@ -24,8 +24,10 @@ from statecomp.errors import BadInput
 from statecomp.ledger.open import open_ledger
 from statecomp.method import Method
 from statecomp.proxy.settings import ProxySettings
+from statecomp.records.extract import ExtractiveSummarizer
 from statecomp.testing.provider.serving import free_port, serving
 from statecomp.testing.words import chat_of
+from statecomp.writers import ModelRecords
 from tests.proxy.small_upstream import KEY, SmallUpstream
 
 PATIENCE_S = 60
@@ -184,3 +186,18 @@ def test_the_addresses_that_are_told_at_the_start_are_those_that_work(
     assert f"OPENAI_BASE_URL={base}/v1 or ANTHROPIC_BASE_URL={base};" in told
     assert told.endswith(pages)
     assert TOKEN not in told
+
+
+@pytest.mark.parametrize(
+    ("given", "about"),
+    [
+        ({"session_dollars": 1.0, "day_dollars": 10.0}, "$1.00 a session and $10.00 a day"),
+        ({"model": "gpt-5-mini"}, "records by gpt-5-mini."),
+    ],
+)
+def test_who_writes_records_and_for_how_much_is_told_at_the_start(
+    given: dict[str, Any], about: str
+) -> None:
+    method = Method(records=ModelRecords(ExtractiveSummarizer(), **given))
+    assert about in greeting(ProxySettings(), 8484, method)
+    assert "records" not in greeting(ProxySettings(), 8484, Method())

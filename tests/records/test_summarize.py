@@ -140,11 +140,25 @@ def test_what_the_staying_steps_did_is_told_the_newest_where_there_is_no_room_fo
     assert 10 < told[0] < 40
 
 
+def test_what_is_shown_before_the_task_takes_less_room_than_the_task() -> None:
+    said = ["You grind by hand. " * 300, "Grind the rye in mill 7. " * 200]
+    words = [Pinned(f"u{n}", (), 0, "user", text) for n, text in enumerate(said)]
+    later = Pinned("u2", (), 0, "user", "Now the barley. " * 250)
+    chat = ScriptedChat([json.dumps(GOOD)])
+    situation = Situation(before=(*words, step(3, call="ls")), after=(later,))
+    ChatSummarizer(chat).summarize(SPAN, situation)
+    asked = chat.asked[0].prompt
+    assert asked.count("You grind by hand.") < 2_000 / len("You grind by hand. ")
+    assert said[1] in asked
+    assert later.text in asked
+
+
 def test_of_many_words_of_the_user_the_task_and_the_newest_are_told_and_nothing_twice() -> None:
     said = ["The task.", *(f"{number:02} " + "pasted " * 800 for number in range(30)), "Go on."]
     words = [Pinned(f"u{n}", (), 0, "user", text) for n, text in enumerate([*said, "Go on."])]
     chat = ScriptedChat([json.dumps(GOOD)])
-    ChatSummarizer(chat).summarize(SPAN, Situation(before=tuple(words)))
+    situation = Situation(before=(words[0], step(3, call="ls"), *words[1:]))
+    ChatSummarizer(chat).summarize(SPAN, situation)
     asked = chat.asked[0].prompt
     told = [number for number in range(30) if f"\n{number:02} pasted" in asked]
     assert told == [*range(told[0], 30)]

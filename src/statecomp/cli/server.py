@@ -93,10 +93,11 @@ def greeting(settings: ProxySettings, port: int, method: Method) -> str:
         base, pages = f"{address}/t/TOKEN", f"what {address}/statecomp/own answers to your agent"
     if settings.admin_token:
         pages = f"{address}/t/ADMIN_TOKEN/statecomp/"
+    records = f", {method.records.about}" if method.records is not None else ""
     return (
         f"statecomp: {settings.mode} on {address}, recipe {method.recipe}, scored by "
-        f"{method.scored_by}.  Set OPENAI_BASE_URL={base}/v1 or ANTHROPIC_BASE_URL={base}; look at "
-        f"{pages}"
+        f"{method.scored_by}{records}.  Set OPENAI_BASE_URL={base}/v1 or "
+        f"ANTHROPIC_BASE_URL={base}; look at {pages}"
     )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 
-from statecomp.history.interaction import Interaction, Summary
+from statecomp.history.interaction import Interaction, Pinned, Summary
 from statecomp.history.situation import LATEST, Situation
 from statecomp.llm.transcript import TranscriptPart, cut, delimited, parts_of
 from statecomp.records.extracting.pieces import one_line, shortened
@@ -12,6 +13,8 @@ from statecomp.records.extracting.reading.actions import action_of
 
 ASKED_CHARS, WORDS_CHARS = 6_000, 24_000
 """Of each message of the user, as some paste whole files, and of all: the task and the newest."""
+PREAMBLE_CHARS = 2_000
+"""Of what is shown before the task and is none: how tools are used, a run to imitate."""
 PLAN_CHARS = 3_000
 RECORD_CHARS, RECORDS_CHARS = 2_000, 8_000
 """Of each record that stands already, and of all: the newest tell most."""
@@ -35,7 +38,7 @@ def question(
 
 
 def _situation(situation: Situation) -> Iterator[TranscriptPart]:
-    yield from _words(situation.asked)
+    yield from _words(situation.asked, _preambles(situation))
     if situation.plan:
         yield TranscriptPart("situation: the agent's own list", cut(situation.plan, PLAN_CHARS))
     yield from _standing(situation)
@@ -74,11 +77,21 @@ def _ranges(numbers: Sequence[int]) -> str:
     return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
 
 
-def _words(asked: Sequence[str]) -> Iterator[TranscriptPart]:
+def _preambles(situation: Situation) -> int:
+    """How many messages of the user's stand before the one that the first step follows."""
+    opening = takewhile(lambda segment: isinstance(segment, Pinned), situation.before)
+    users = sum(isinstance(segment, Pinned) and segment.role == "user" for segment in opening)
+    return max(0, users - 1)
+
+
+def _words(asked: Sequence[str], preambles: int) -> Iterator[TranscriptPart]:
     """The task and the newest of what the user said after it; what was said again stands once."""
     numbers = {text: number for number, text in reversed([*enumerate(asked, start=1)])}
     told = [
-        TranscriptPart(f"situation: the user's message {number}", cut(text, ASKED_CHARS))
+        TranscriptPart(
+            f"situation: the user's message {number}",
+            cut(text, PREAMBLE_CHARS if number <= preambles else ASKED_CHARS),
+        )
         for text, number in sorted(numbers.items(), key=lambda item: item[1])
     ]
     yield from told[:1]
