@@ -112,6 +112,12 @@ PAPERS = "\n\n".join(
 )
 
 
+def test_sections_with_the_same_keys_are_rows() -> None:
+    rows = [piece for piece in cut(PAPERS) if piece.form is Form.ROW]
+    assert [piece.text for piece in rows] == [f"Paper {n} | https://h.org/{n}" for n in range(4)]
+    assert {piece.owner.label for piece in rows if piece.owner} == {"title | Link to paper"}
+
+
 def test_a_heading_stands_with_the_one_above_it() -> None:
     owners = {piece.owner.label for piece in cut(PAPERS) if piece.owner and "shown" in piece.text}
     assert owners == {f"Paper {n}; Abstract" for n in range(4)}

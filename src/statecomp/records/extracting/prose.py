@@ -15,6 +15,7 @@ from statecomp.records.extracting.listing.blocks import (
     NUMBERED,
     Block,
     Placed,
+    cells_of,
     counted_blocks,
     fields_end,
     rows_and_fields,
@@ -22,6 +23,7 @@ from statecomp.records.extracting.listing.blocks import (
     undressed,
 )
 from statecomp.records.extracting.listing.cards import cards, cards_end
+from statecomp.records.extracting.listing.columns import Path, table_of
 from statecomp.records.extracting.listing.tables import is_row, rows, table_end
 from statecomp.records.extracting.pieces import (
     LONGEST,
@@ -79,6 +81,8 @@ def pieces_of(lines: Sequence[str], data: Data, *, wrapped: bool = True) -> Iter
     width = (WRAPPED if document else WRAPPED_PLAIN) if wrapped else 0
     fields: list[Block] = []
     told = [*_read(lines, data, document, width, fields), *counted_blocks(fields)]
+    if document:
+        told.append((len(lines), _sections(lines)))
     told += rows_and_fields(fields, data)
     return chain.from_iterable(pieces for _, pieces in sorted(told, key=itemgetter(0)))
 
@@ -169,6 +173,29 @@ def _inside(line: str, data: Data) -> Sequence[Piece]:
     if len(text) > LONGEST and (found := ENDS_IN_DATA.match(text)):
         return data(found[1], found[2])
     return ()
+
+
+def _sections(lines: Sequence[str]) -> Iterator[Piece]:
+    """Sections that hold the same keys are things: a row for each, its heading first.
+
+    Each value stands below its heading, too, but of ten things found a row each is what fits.
+    """
+    things: dict[int, list[dict[Path, str]]] = {}
+    current: dict[int, dict[Path, str]] = {}
+    for line in lines:
+        level = len(line) - len(line.lstrip("#"))
+        if level and _DOCUMENT.match(line):
+            current = {known: cells for known, cells in current.items() if known < level}
+            current[level] = {("title",): one_line(line).strip("#=* ")}
+            things.setdefault(level, []).append(current[level])
+        elif len(line) < LONGEST and KEY_VALUE.match(line):
+            for cells in current.values():
+                for path, value in cells_of([line]).items():
+                    cells.setdefault(path, value)
+    for level in sorted(things):
+        if table := table_of(things[level], " ".join):
+            yield from table.below("")
+            return
 
 
 def _below_outer(lines: Sequence[str], place: int, outer: list[tuple[int, str]]) -> str:

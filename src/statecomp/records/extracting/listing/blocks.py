@@ -96,14 +96,15 @@ def rows_and_fields(blocks: Sequence[Block], data: Data) -> Iterator[Placed]:
     for block in blocks:
         kinds.setdefault((block[2], _first_key(block)), []).append(block)
     for (owner, _), group in kinds.items():
-        table = table_of([_cells(lines) for _, lines, _ in group], " ".join)
+        table = table_of([cells_of(lines) for _, lines, _ in group], " ".join)
         if table:
             yield group[0][0], table.below(owner.label if owner else "")
         for place, lines, _ in group:
             yield place, _fields(lines, owner, data, table.told if table else frozenset())
 
 
-def _cells(lines: Sequence[str]) -> dict[Path, str]:
+def cells_of(lines: Sequence[str]) -> dict[Path, str]:
+    """What `Key: value` lines say, a key's first value for good."""
     found: dict[Path, str] = {}
     for key, value in map(_pair, lines):
         if value:
