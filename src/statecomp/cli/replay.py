@@ -132,7 +132,8 @@ def replay(
     runs of one domain together as far as they go.  Dearer and worst are then those of whole
     sessions.  A later run's system message is dropped where it was said before, and else becomes
     part of its first user message; a call that was left open gets "[no result recorded]"; call
-    ids stay unique.  Labels are judged within the run they were set in; what was READY stays so.
+    ids stay unique.  Labels and broken steps are judged within the run they belong to; what was
+    READY stays so.
     With scorer=folds:FOLDER, runs are joined only if there is a router that has seen none of
     them.  With --breaks, every strategy pays for the first request of each later run as if
     nothing of it were cached.
