@@ -16,15 +16,17 @@ from statecomp.records.extracting.headings import headings_of
 from statecomp.records.extracting.order.foremost import (
     beside_kin,
     foremost,
+    keyed,
     kin_across,
 )
+from statecomp.records.extracting.order.idle import idle
 from statecomp.records.extracting.order.ranking import Setting, likelihood, read_alone
 from statecomp.records.extracting.order.unsaid import unsaid
 from statecomp.records.extracting.order.valued import later_values, outdated
 from statecomp.records.extracting.pieces import Form, Owner
 from statecomp.records.extracting.reading.again import answered_again
 from statecomp.records.extracting.reading.calls import words_of_call
-from statecomp.records.extracting.reading.lasting import lasting, overwritten
+from statecomp.records.extracting.reading.lasting import overwritten, superseded
 from statecomp.records.extracting.reading.misleading import binding, misleads
 from statecomp.records.extracting.reading.short import whole_answers
 from statecomp.records.extracting.showing.totals import UnitTotals
@@ -59,6 +61,8 @@ INDEX_SHARE = 0.06
 ROW_NEED, ROWS = 0.08, 6
 """How often a thing of a list of so many is needed again, at least: of 1,300 rows of recorded
 runs 4 to 18 in a hundred were, whatever else was seen of them."""
+FAINT = 0.01
+"""What a thing of a list is worth of which nothing is known to matter."""
 FINISHED_BUDGET, FINISHED_WORTH = 0.6, 0.05
 """What a record of a finished task has of the usual budget, and of the worth of a name."""
 CARRIED = 15.0
@@ -114,14 +118,19 @@ class ExtractiveSummarizer:
         most, room = self._rooms(sizes)
         seen = units_of(span)
         again = answered_again(span, situation)
-        units = lasting([unit for unit in seen if not misleads(unit)])
+        units = [unit for unit in seen if not misleads(unit)]
         after = [s for s in situation.after if isinstance(s, Interaction)]
-        old = outdated(units, situation) | overwritten(units, span, after)
+        old = superseded(units) | outdated(units, situation) | overwritten(units, span, after)
+        old -= keyed(units, situation)
         units = [unit for place, unit in enumerate(units) if place not in old]
         steps = steps_of(span, after, units, again)
         # What stands at another step as well is said by that step's number.
         units = [u for u in units if u.step not in again or u.place is not Place.OBSERVED]
-        chances = with_rows(_chances(units, steps, situation), units, len(span))
+        wanted = keyed(units, situation)
+        first = foremost(units, situation) | wanted
+        setting = Setting.of(units, situation)
+        chances = _chances(units, steps, situation, setting, wanted)
+        chances = faint(with_rows(chances, units, len(span)), idle(units, setting) - first)
         bound = self._bound(room, most, source)
         told = outline(steps, min(most, max(bound, LINE_TOKENS * len(span))), self.count)
         told = replace(told, locations=unread(span, situation))
@@ -132,9 +141,8 @@ class ExtractiveSummarizer:
         fresh, chances = levelled(fresh, across), levelled(chances, across)
         numbers = [step.number for step in steps]
         rules = binding(steps, situation)
-        draft = Draft(told, units, numbers, density, totals, across, rules)
+        draft = Draft(told, units, numbers, density, totals, across, rules, wanted)
         reserve = self._reserve(told.record, owed(span, situation.rest), room)
-        first = foremost(units, situation)
         order, kin = beside_kin(ordered(units, fresh, density), units, across)
         order = sorted(order, key=lambda place: place not in first)
         room = max(room, self.count(told.record.body))
@@ -259,6 +267,11 @@ def _worth_listing(names: Sequence[Name], steps: Sequence[KnownStep]) -> list[Na
     ]
 
 
+def faint(chances: Sequence[float], idle: Container[int]) -> list[float]:
+    """The chances, where what stands in idle lists comes behind everything else."""
+    return [chance * FAINT if place in idle else chance for place, chance in enumerate(chances)]
+
+
 def with_rows(chances: Sequence[float], units: Sequence[Unit], steps: int) -> list[float]:
     """The chances, with no list of things below what the things of such lists are needed."""
     least = ROW_NEED * sum(chances) / steps
@@ -290,15 +303,22 @@ def _tabled(unit: Unit) -> bool:
 
 
 def _chances(
-    units: Sequence[Unit], steps: Sequence[KnownStep], situation: Situation
+    units: Sequence[Unit],
+    steps: Sequence[KnownStep],
+    situation: Situation,
+    setting: Setting,
+    wanted: Container[int],
 ) -> list[float]:
-    """How likely each unit is needed later; nothing that stands elsewhere or came to nothing is."""
-    setting, held = Setting.of(units, situation), lines_elsewhere(situation)
+    """How likely each unit is needed later; nothing that came to nothing is, and of what stands
+    elsewhere only what is `wanted` of every step.
+    """
+    held = lines_elsewhere(situation)
     return [
         0.0
-        if stands_elsewhere(unit.text, held) or _came_to_nothing(unit, steps)
+        if (place not in wanted and stands_elsewhere(unit.text, held))
+        or _came_to_nothing(unit, steps)
         else likelihood(unit, setting)
-        for unit in units
+        for place, unit in enumerate(units)
     ]
 
 

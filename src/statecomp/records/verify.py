@@ -42,7 +42,8 @@ _EDIT = re.compile(r"^edit \d+:\d+[^\n]*\n(?:(?!end_of_).*\n)*(?:(?!end_of_).+\Z
 _ENTRY_NUMBER = re.compile(
     r"\A\W*\d+(?:-\d+)?[.:)]\s|\b[Ss]teps? \d+(?:(?:-| to | and |, )\d+)*|"
     # What an extract counted itself.
-    r"\bitem \d+(?=[;:\n]|\Z)|\(\d+ more not shown\)|\b\d+ (?:[\w ]{1,40} )?listed\b|"
+    r"\bitem \d+(?=[;:\n]|\Z)|\(\d+ more not shown\)|"
+    r"\((?:only )?rows? [\d, -]{1,400} of \d+ (?:not )?shown\)|\b\d+ (?:[\w ]{1,40} )?listed\b|"
     r"\b\d+ x (?=\S)|"
     r"(?:-> |\(|-> ok, |file of )[\d,]+ (?:lines?|characters|fields?|things?)(?=[);\n]|\Z)|"
     r"(?:-> |\(|: )lines \d+-\d+(?: of \d+)?(?=[);\n]|\Z)|\band \d+ more\b|"

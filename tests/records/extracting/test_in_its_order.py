@@ -361,4 +361,4 @@ def test_things_that_a_table_of_a_part_shows_are_counted_there() -> None:
     assert "valley: North; mills: name | sku" in lines
     assert lines[-1] == "valley: North; mills; name: Mill 4; note: note 4"
     few = shown(step(1, seen=seen), *rows[:5], "note: note 4")
-    assert [line for line in few if "not shown" in line] == ["  (2 more not shown)"]
+    assert [line for line in few if "not shown" in line] == ["  (not shown: Mill 5, Mill 6)"]

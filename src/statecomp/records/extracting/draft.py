@@ -76,6 +76,7 @@ class Draft:
         totals: UnitTotals,
         kin: Sequence[Sequence[int]] = (),
         binding: Container[int] = (),
+        everywhere: Container[int] = (),
     ) -> None:
         self.outline = outline
         self._units = units
@@ -91,6 +92,7 @@ class Draft:
         self._headings = headings_of(units, binding)
         self._totals = totals
         self._kin = kin
+        self._everywhere = everywhere
         self._tells = TellsUnits(totals)
         self._chosen: list[int] = []
         self._names: list[Name] = []
@@ -139,20 +141,25 @@ class Draft:
         body = self.record().body
         said = set(words_of(body))
         left = float(room - self.tokens(count))
-        texts = {self._units[place].text for place in self._chosen}
+        texts = set(map(self._saying, self._chosen))
         for only_new in (True, False):
             for place in order:
                 unit = self._units[place]
                 cost = self._fitting(place, left) if last else self.cost(place)
-                if cost > left or unit.text in texts:
+                if cost > left or self._saying(place) in texts:
                     continue
                 words = words_of(unit.text)
                 if only_new and place not in always and said.issuperset(words):
                     continue
                 self._take(place)
-                texts.update(self._units[taken].text for taken in self._with(place))
+                texts.update(map(self._saying, self._with(place)))
                 said.update(words)
                 left -= cost
+
+    def _saying(self, place: int) -> tuple[str, int]:
+        """What a unit says, said once; once at each step what is wanted `everywhere`."""
+        unit = self._units[place]
+        return unit.text, unit.step if place in self._everywhere else -1
 
     def complete(self, room: int, count: Callable[[str], int]) -> None:
         """Take all rules of a document that binds the work, where they fit: one is none."""

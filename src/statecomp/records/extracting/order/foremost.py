@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from statecomp.history.interaction import Pinned
 from statecomp.history.situation import Situation
+from statecomp.history.text import Kind, identifiers
 from statecomp.recent import Weighed
 from statecomp.records.extracting.order.valued import label_of, later_values, values_before
 from statecomp.records.extracting.order.worded import spoken_in, template, value_free
@@ -41,6 +42,8 @@ LINED = 12
 
 _CELL = re.compile(r"\s*[|,;:\t]\s*|\s{2,}|\A[-*]\s+")
 _EDGE = ".,;:!?()[]{}<>\"'`*"
+_KEY = re.compile(r"[A-Za-z_$][\w$.-]*(?=\s*[:=]|\Z)")
+_keys: Weighed[tuple[str, int], frozenset[str]] = Weighed(64, lambda names: 100 * len(names))
 _asked: Weighed[tuple[str, int], frozenset[str]] = Weighed(64, lambda names: 100 * len(names))
 
 
@@ -90,12 +93,13 @@ def _cells(unit: Unit) -> set[str]:
 
 
 def _names_asked(situation: Situation) -> frozenset[str]:
-    users = (
-        segment
-        for segment in (*situation.before, *situation.after)
-        if isinstance(segment, Pinned) and segment.role == "user"
-    )
-    return frozenset().union(*map(_names_in, users))
+    return frozenset().union(*map(_names_in, _users(situation)))
+
+
+def _users(situation: Situation) -> Iterator[Pinned]:
+    for segment in (*situation.before, *situation.after):
+        if isinstance(segment, Pinned) and segment.role == "user":
+            yield segment
 
 
 def _names_in(message: Pinned) -> frozenset[str]:
@@ -111,6 +115,40 @@ def _runs(text: str) -> Iterator[str]:
             run = " ".join(words[start : start + length])
             if len(run) > 2 and any(map(str.isalpha, run)):
                 yield run
+
+
+# --- what the user called by its key ---
+
+
+def keyed(units: Sequence[Unit], situation: Situation) -> set[int]:
+    """Values whose key the user wrote word for word, wherever they are shown: also an older value,
+    and one that another step has as well.
+    """
+    asked, words = frozenset().union(*map(_keys_in, _users(situation))), _names_asked(situation)
+    found: dict[Hashable, list[int]] = {}
+    for place, unit in enumerate(units):
+        key = _key_of(unit) if unit.place is Place.OBSERVED else ""
+        if key.rpartition(" ")[2] in asked or (" " in key and key.lower() in words):
+            found.setdefault((unit.step, key), []).append(place)
+    return {place for places in found.values() if len(places) <= TELLING for place in places}
+
+
+@alone
+def _key_of(unit: Unit) -> str:
+    """What stands before the value of a field."""
+    key, _, value = unit.text.partition(": ")
+    return key if value and unit.form is Form.FIELD else ""
+
+
+def _keys_in(message: Pinned) -> frozenset[str]:
+    """The names that look like no word of a sentence, and those in quotation marks."""
+    key = (message.id, hash(message.text))
+    named = (
+        found[0]
+        for name, kind in identifiers(message.text).items()
+        if kind in (Kind.SYMBOL, Kind.QUOTED) and (found := _KEY.match(name))
+    )
+    return _keys.get(key) or _keys.put(key, frozenset(named))
 
 
 # --- what was corrected ---

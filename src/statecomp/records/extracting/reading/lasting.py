@@ -17,8 +17,8 @@ SHORTEST = 4
 """Characters of a line that tells one version of a file from another."""
 
 
-def lasting(units: Sequence[Unit]) -> list[Unit]:
-    """The units without superseded values, also where a call sent such a value once more."""
+def superseded(units: Sequence[Unit]) -> frozenset[int]:
+    """Places of values that a later step replaced, also where a call sent such a value again."""
     shared = _shared(units)
     last: dict[tuple[str, str], str] = {}
     stale: set[tuple[str, str]] = set()
@@ -33,7 +33,7 @@ def lasting(units: Sequence[Unit]) -> list[Unit]:
             stale.add((key, before))
         stale.discard((key, value))
         last[unit.label, key] = value
-    return [unit for unit in units if not _is_stale(unit, stale, last)]
+    return frozenset(p for p, unit in enumerate(units) if _is_stale(unit, stale, last))
 
 
 def _shared(units: Sequence[Unit]) -> set[tuple[int, str]]:

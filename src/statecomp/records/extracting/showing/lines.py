@@ -9,12 +9,15 @@ from itertools import groupby
 from statecomp.records.extracting.gaps import GAP, begins_late, parted, spoken
 from statecomp.records.extracting.pieces import Form, Owner
 from statecomp.records.extracting.reading.nesting import heads_in
+from statecomp.records.extracting.showing.missing import keys_missing, more, rows_missing
+from statecomp.records.extracting.showing.nested import Labelled, nested
 from statecomp.records.extracting.showing.totals import UnitTotals, is_shared, name_in
 from statecomp.records.extracting.units import Place, Unit, alone
 
 CONCLUDED = "the agent, before it: "
 COUNTED = (Form.ROW, Form.RULE, Form.LINE)
 """Forms of which a reader should know how many more there were."""
+DOTS = Labelled("", (GAP,))
 _INSIDE = re.compile(r"(?:.* )?in `.*`\Z")
 """The label of lines of a program, which keep their margin."""
 
@@ -33,7 +36,7 @@ def lines_of(units: Sequence[Unit], totals: UnitTotals) -> Iterator[str]:
     yield from bare
     known = _names_of([run for place, run in enumerate(runs) if place in named])
     others = [run for place, run in enumerate(runs) if place not in named]
-    yield from _in_order(others, totals, known)
+    yield from nested(list(_in_order(others, totals, known)), totals.titles)
 
 
 def _names_of(runs: Sequence[Sequence[Unit]]) -> dict[str, set[object]]:
@@ -59,7 +62,7 @@ def _names_of(runs: Sequence[Sequence[Unit]]) -> dict[str, set[object]]:
 
 def _in_order(
     runs: Sequence[Sequence[Unit]], totals: UnitTotals, known: Mapping[str, set[object]]
-) -> Iterator[str]:
+) -> Iterator[Labelled]:
     """Runs below each other, with dots where something stood between two of them.
 
     Things that are `known` are named above them.
@@ -70,6 +73,7 @@ def _in_order(
     names = _names_of(runs)
     tables = {column for run in runs for column in _columns(run[0].label)}
     last: dict[Owner | str | None, int] = {}
+    remarked = set[str]()
     for place, run in enumerate(runs):
         if run[0].form is Form.FIELD:
             last[name_in(run[0].label)[0]] = place
@@ -80,37 +84,50 @@ def _in_order(
         first, owner = run[0], run[0].owner
         if first.form is Form.FIELD:
             if before and (totals.left_out(before, first) or _like_another(before, first)):
-                yield GAP
+                yield DOTS
             part = owner is not None and _left(owner, run, totals.fields) > 0
-            yield from _fields(first.label, run, part)
             kind = name_in(first.label)[0]
+            left_out = _left_out(run, totals, remarked) if part else ""
+            yield Labelled(first.label, (_fields(first.label, run, left_out),))
             told = names.get(kind, set()) | known.get(kind, set())
             left = totals.called.get((first.step, first.answer, kind), 0) - len(told)
             # Those of a table are counted there.
             if kind and left > 0 and last[kind] == place and kind not in tables:
-                yield f"  {_missing(left)}"
+                yield Labelled("", (f"  {more(left)}",))
             before, heads = run[-1], frozenset()
             continue
         starts = not owner or first.form is Form.CODE  # a title says where it stands
         if totals.left_out(before, first) if before else starts and begins_late(first, runs[0][0]):
-            yield GAP
+            yield DOTS
         left = _left(owner, texts[owner], totals.below)
         named = heads_in(first.label)
         label = "" if named and heads.issuperset(named) else first.label
-        yield from _below(label, run, left > 0)
+        lines = tuple(_below(label, run, left > 0))
+        if first.form is Form.LIST:
+            yield from (Labelled(line, (line,)) for line in lines)
+        else:
+            # A block of a program below a title that stands above it already has none.
+            yield Labelled(label if owner else lines[0], lines)
         if last[owner] == place and owner and left > 0 and first.form in COUNTED:
             # A line of a text may be several of its lines, or half of one: only rows are counted.
-            yield f"  {_missing(left) if first.form is Form.ROW else GAP}"
+            rows = (
+                rows_missing(texts[owner], totals.parts[owner]) if first.form is Form.ROW else GAP
+            )
+            yield Labelled("", (f"  {rows}",))
         before, heads = run[-1], _heads_shown(run[-1])
     if before and before.index < before.count - 1:
         listed = before.form is Form.LINE and not before.owner
         if listed or before.form is Form.CODE:
-            yield GAP  # a list must not end as if that were all
+            yield DOTS  # a list must not end as if that were all
 
 
-def _missing(count: int) -> str:
-    """How many more there were, wherever they stood."""
-    return f"({count} more not shown)"
+def _left_out(run: Sequence[Unit], totals: UnitTotals, remarked: set[str]) -> str:
+    """Which fields of a thing are not shown; of many of a kind the first one says it for all."""
+    owner, kind = run[0].owner, name_in(run[0].label)[0]
+    if owner is None or kind in remarked:
+        return GAP
+    remarked.add(kind)
+    return keys_missing(run, totals.parts[owner])
 
 
 def _columns(label: str) -> Iterator[str]:
@@ -184,15 +201,15 @@ def _called(runs: Sequence[Sequence[Unit]], totals: UnitTotals) -> tuple[list[st
         told, first = len(shown.get(name, ())), runs[found[name][0]][0]
         left = totals.called.get((first.step, first.answer, name), 0) - told
         left = left if told == len(values) else 0
-        lines.append(f"{name}: {', '.join(values)}" + (f" {_missing(left)}" if left > 0 else ""))
+        lines.append(f"{name}: {', '.join(values)}" + (f" {more(left)}" if left > 0 else ""))
     return lines, frozenset(place for name in several for place in found[name])
 
 
-def _fields(label: str, units: Sequence[Unit], part: bool) -> Iterator[str]:
-    """The fields of one object on one line, behind what tells the object from others."""
+def _fields(label: str, units: Sequence[Unit], left_out: str) -> str:
+    """The fields of one object on one line, behind what tells it from others; last what is left."""
     known = label.split("; ") if label else []
     others = [unit for unit in units if unit.text not in known]
-    yield "; ".join((*known, *_merged(others), *((GAP,) if part else ())))
+    return "; ".join((*known, *_merged(others), *filter(None, (left_out,))))
 
 
 def _merged(units: Sequence[Unit]) -> Iterator[str]:

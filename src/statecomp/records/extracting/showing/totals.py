@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from statecomp.records.extracting.gaps import parted
@@ -22,7 +22,8 @@ class UnitTotals:
     """How many units there were: a part must not look whole.
 
     Lines and rows of an owner, fields of an owner, and all that a step answered; `whole` are the
-    answers that are shown as they are, or not at all, `called` the things a step has of each name.
+    answers that are shown as they are, or not at all, `called` the things a step has of each name,
+    `titles` the labels that no two things of an answer have, `parts` the units of each owner.
     """
 
     below: Mapping[Owner | None, int]
@@ -33,6 +34,8 @@ class UnitTotals:
     owners: Mapping[tuple[int, Place, int], Mapping[int, Owner | None]] = field(
         default_factory=dict
     )
+    titles: Collection[str] = frozenset()
+    parts: Mapping[Owner, Sequence[Unit]] = field(default_factory=dict)
 
     def left_out(self, before: Unit, unit: Unit) -> bool:
         """Whether something stood between two pieces of one text that is of neither.
@@ -77,7 +80,27 @@ class UnitTotals:
             whole or {},
             Counter((step, answer, name_in(owner.label)[0]) for step, answer, owner in owners),
             _owners_of(units),
+            _titles(told),
+            _parts(told),
         )
+
+
+def _parts(units: Sequence[Unit]) -> Mapping[Owner, Sequence[Unit]]:
+    found: dict[Owner, list[Unit]] = {}
+    for unit in units:
+        if unit.owner and not is_shared(unit):
+            found.setdefault(unit.owner, []).append(unit)
+    return found
+
+
+def _titles(units: Sequence[Unit]) -> frozenset[str]:
+    owners: dict[tuple[int, Place, int, str], Owner] = {}
+    several = set[str]()
+    for unit in units:
+        key = unit.step, unit.place, unit.answer, unit.label
+        if unit.owner and owners.setdefault(key, unit.owner) is not unit.owner:
+            several.add(unit.label)
+    return frozenset(label for *_, label in owners if label not in several)
 
 
 def _owners_of(
