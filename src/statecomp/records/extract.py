@@ -28,8 +28,9 @@ from statecomp.records.extracting.reading.lasting import lasting, overwritten
 from statecomp.records.extracting.reading.misleading import binding, misleads
 from statecomp.records.extracting.reading.short import whole_answers
 from statecomp.records.extracting.showing.totals import UnitTotals
+from statecomp.records.extracting.showing.views import with_views
 from statecomp.records.extracting.steps import KnownStep, outline, steps_of
-from statecomp.records.extracting.units import Place, Unit, parts_of, units_of
+from statecomp.records.extracting.units import WORDS, Place, Unit, parts_of, units_of
 from statecomp.records.extracting.unread import unread
 from statecomp.records.inventory import Name, inventory, worth
 from statecomp.records.record import Record
@@ -61,6 +62,9 @@ ROW_NEED, ROWS = 0.08, 6
 runs 4 to 18 in a hundred were, whatever else was seen of them."""
 FINISHED_BUDGET, FINISHED_WORTH = 0.6, 0.05
 """What a record of a finished task has of the usual budget, and of the worth of a name."""
+HEARD = 0.4
+"""What the parts of an answer are needed still, against others, where the agent said what it made
+of it: with 0.4 as many of the strings that later steps use were kept as with all, in less."""
 CARRIED = 15.0
 """How many requests a token of a record is expected to be carried through."""
 
@@ -118,7 +122,7 @@ class ExtractiveSummarizer:
         after = [s for s in situation.after if isinstance(s, Interaction)]
         old = outdated(units, situation) | overwritten(units, span, after)
         units = [unit for place, unit in enumerate(units) if place not in old]
-        steps = steps_of(span, after, units, again)
+        steps = with_views(steps_of(span, after, units, again), units)
         # What stands at another step as well is said by that step's number.
         units = [u for u in units if u.step not in again or u.place is not Place.OBSERVED]
         chances = with_rows(_chances(units, steps, situation), units, len(span))
@@ -141,7 +145,7 @@ class ExtractiveSummarizer:
         draft.fill(order, room - reserve, self.count, first | kin, last=not self.name_worth)
         draft.shorten(room, self.count)
         if self.name_worth:
-            needs = needed(chances, len(span))
+            needs = heard(needed(chances, len(span)), units, steps)
             # A shorter span is held to its share; the index would take what rows leave of it.
             likely = waning(needs, units, density, kin) if len(span) > STEPS else needs
             worthy = [
@@ -285,7 +289,7 @@ def _chances(
     setting, held = Setting.of(units, situation), lines_elsewhere(situation)
     return [
         0.0
-        if stands_elsewhere(unit.text, held) or _came_to_nothing(unit, steps)
+        if unit.place in WORDS or stands_elsewhere(unit.text, held) or _came_to_nothing(unit, steps)
         else likelihood(unit, setting)
         for unit in units
     ]
@@ -305,6 +309,14 @@ def needed(chances: Sequence[float], steps: int) -> list[float]:
     """How often each unit will be needed: about one thing of each step is."""
     whole = sum(chances) or 1.0
     return [chance / whole * steps for chance in chances]
+
+
+def heard(needs: Sequence[float], units: Sequence[Unit], steps: Sequence[KnownStep]) -> list[float]:
+    """The needs, less of what an answer holds of which the agent said what it made of it."""
+    return [
+        need * HEARD if unit.place is Place.OBSERVED and steps[unit.step].view else need
+        for need, unit in zip(needs, units, strict=True)
+    ]
 
 
 def waning(
