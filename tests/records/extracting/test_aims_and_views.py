@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from statecomp.records.extracting.arguments import Thoughts
-from statecomp.records.extracting.said import Said, cut_short, read_said
+from statecomp.records.extracting.said import Said, cut_short, read_said, stated_shortly
 from tests.records.extracting.test_plain_to_read import heads, several
 from tests.records.extracting.test_what_readers_said import written
 from tests.records.test_extract import PADDING, step
@@ -128,7 +128,15 @@ def test_a_long_sentence_ends_at_a_clause_with_dots() -> None:
     text = "The miller sells barley, which the bakers of the town have bought for years."
     assert cut_short(text, 40) == "The miller sells barley ..."
     assert cut_short("barley " * 9, 40) == ""
-    assert cut_short(f"Since {text}", 40) == ""  # half of it says nothing
+
+
+def test_half_a_sentence_that_says_nothing_is_no_view() -> None:
+    long = "of all the sacks that the carter brought on Monday morning"
+    assert stated_shortly("The scale is broken, which nobody told the miller.", 30) == (
+        "The scale is broken ..."
+    )
+    assert stated_shortly(f"The weighing {long} and on Tuesday came to nothing.", 80) == ""
+    assert stated_shortly("Since the scale is broken, the weighing came to nothing.", 40) == ""
 
 
 @pytest.mark.parametrize("piece", ["so ", "great!", "let me ", ",;- ", "to , ", "and ", '"a" '])

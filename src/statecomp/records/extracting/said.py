@@ -82,6 +82,12 @@ _HANGS = re.compile(
     r"when|what|how)\W*\Z",
     re.IGNORECASE,
 )
+_SAYS = re.compile(
+    r"\b(?:is|are|was|were|am|has|have|had|do|does|did|can|cannot|could|shows?|seems?|contains?|"
+    r"appears?|exists?|found|failed|fails|works|worked|indicates?|returned|returns)\b|n't\b",
+    re.IGNORECASE,
+)
+"""Words by which half a sentence says something."""
 _CLAUSE = re.compile(
     r"[,;:]? (?:which|because|so that|but|and|as|since|while|with|where|by|using) |[,;:] "
 )
@@ -141,12 +147,17 @@ def _parted(text: str, turn: re.Match[str]) -> tuple[str, str]:
     return (f"{before}." if whole and not _IDLE.match(before) else ""), aim
 
 
+def stated_shortly(text: str, most: int) -> str:
+    """A sentence cut short; nothing where what it says would be cut off with its end."""
+    short = cut_short(text, most)
+    whole = short == text or (_SAYS.search(short) and not _BENDS.match(short))
+    return short if whole else ""
+
+
 def cut_short(text: str, most: int) -> str:
-    """A sentence, or its beginning up to a clause, with dots; nothing where that says little."""
+    """A sentence, or its beginning up to a clause, with dots; nothing where it has none."""
     if len(text) <= most:
         return text
-    if _BENDS.match(text):
-        return ""
     ends = [found.start() for found in _CLAUSE.finditer(text, most // 3, most)]
     told = next((text[:end] for end in reversed(ends) if not _HANGS.search(text[:end])), "")
     return f"{told} ..." if told else ""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from statecomp.history.text import words_of
 from statecomp.records.extracting.reading.actions import MESSAGE
 from statecomp.records.extracting.reading.noise import VERB
-from statecomp.records.extracting.said import cut_short
+from statecomp.records.extracting.said import cut_short, stated_shortly
 from statecomp.records.extracting.steps import KnownStep
 from statecomp.records.extracting.units import Place, Unit, alone
 
@@ -120,7 +120,7 @@ def _view(
     """The first sentences that say something which the agent did not take back, while they fit."""
     told = ""
     for unit in stated:
-        short = cut_short(unit.text, VIEW)
+        short = stated_shortly(unit.text, VIEW)
         if not short or len(told) + len(short) > VIEW:
             break
         words = _telling_words(unit)
