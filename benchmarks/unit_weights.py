@@ -28,7 +28,7 @@ from statecomp.history.history import History
 from statecomp.history.interaction import Interaction
 from statecomp.history.situation import Situation
 from statecomp.records.extracting.order.ranking import Setting, features
-from statecomp.records.extracting.units import Unit, units_of
+from statecomp.records.extracting.units import WORDS, Unit, units_of
 from statecomp.replays.run import used_identifiers
 from statecomp.replays.safety import Dependencies, common_identifiers
 from statecomp.traces.jsonl import read_runs
@@ -98,7 +98,7 @@ def cases(columns: dict[str, int]) -> Iterator[Case]:
         needs = Dependencies.of(history, common)
         half = HALVES[hashlib.sha256(run.group.encode()).digest()[0] % 2]
         for span, situation, checkpoint in spans_of(history):
-            units = units_of(span)
+            units = [unit for unit in units_of(span) if unit.place not in WORDS]
             if not 0 < len(units) <= MOST_UNITS:
                 continue
             wanted = list(used_later(units, situation, needs, checkpoint))

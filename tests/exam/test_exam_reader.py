@@ -193,9 +193,10 @@ def test_an_old_line_misleads_where_nothing_says_that_it_was_changed(
         # What the agent took to be so says nothing of how its step ended.
         (
             "Facts:\n- 1. shell pytest -> 12 tests were run\n"
-            "  the agent's view after it: it hints at a step that failed before",
+            "  agent's view: it hints at a step that failed before",
             "right",
         ),
+        ("Facts:\n- 1. shell pytest (aim: see why it failed) -> 12 tests were run", "right"),
     ],
 )
 def test_a_verdict_is_what_the_record_says_in_its_own_words(record: str, expected: str) -> None:

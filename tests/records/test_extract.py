@@ -106,10 +106,10 @@ def test_identifiers_come_with_their_keys() -> None:
     assert "null" not in body
 
 
-def test_the_agents_findings_outlive_its_plans_and_are_confirmed_by_what_it_saw() -> None:
+def test_what_the_agent_found_stands_as_its_view_of_the_step_that_showed_it() -> None:
     said = (
-        "Let me look around a little more before anything else happens here.\n"
         "The problem is that cache_ttl in settings.toml is read as a string.\n"
+        "Let me look around a little more before anything else happens here.\n"
         "I will now try to see what else there may be in this place."
     )
     record = ExtractiveSummarizer(budget=0.05, least=0, dense=0, name_worth=0).summarize(
@@ -119,7 +119,7 @@ def test_the_agents_findings_outlive_its_plans_and_are_confirmed_by_what_it_saw(
         ],
         Situation(NOTHING),
     )
-    assert any("cache_ttl in settings.toml" in line for line in record.conclusions)
+    assert "agent's view: The problem is that cache_ttl in settings.toml" in record.facts[0]
     assert "Let me look around" not in record.body
 
 

@@ -33,6 +33,8 @@ _STATUS_GOOD = re.compile(
     r"success: ?true|is_?error: ?false|status_code: ?2\d\d|ran successfully"
 )
 _VIEW = re.compile(r"(?:- )?(?:the )?agents? (?:own )?(?:view|words)")
+_AIM = re.compile(r" \(aim: .*?\)(?= -> |\Z)")
+"""What a step was for says nothing of what came of it."""
 _ARROW = re.compile(r" (?:->|→|=>) (?P<outcome>.*)\Z")
 _DID = r"(?:\w+ed|began|did|found|gave|got|made|put|ran|read|saw|sent|took|wrote)\b"
 _TOLD = re.compile(
@@ -85,14 +87,15 @@ def _claim(question: ExamQuestion, line: Line) -> _Claim | None:
         return _Claim(FAILED, f"failure causes: {line.text}")
     if line.heading.startswith("unresolved") or _VIEW.match(line.text):
         return None  # what is open, or what the agent took to be so, is no verdict on what was done
-    if _STATUS_BAD.search(line.text):
-        return _Claim(FAILED, line.text)
-    if _STATUS_GOOD.search(line.text):
-        return _Claim(SUCCEEDED, line.text)
-    outcome = _ARROW.search(line.text)
+    text = _AIM.sub("", line.text, count=1)
+    if _STATUS_BAD.search(text):
+        return _Claim(FAILED, text)
+    if _STATUS_GOOD.search(text):
+        return _Claim(SUCCEEDED, text)
+    outcome = _ARROW.search(text)
     if outcome and outcome["outcome"].startswith("failed"):
-        return _Claim(FAILED, line.text)
-    text = line.text if outcome else _outcome(line) or line.text
+        return _Claim(FAILED, text)
+    text = text if outcome else _outcome(line) or text
     for pattern, said in ((_FAILING, FAILED), (_WORKING, SUCCEEDED)):
         if any(found[0] not in question.quoted for found in pattern.finditer(text)):
             return _Claim(said, line.text)

@@ -12,7 +12,6 @@ from statecomp.history.situation import Situation
 from statecomp.history.text import Kind
 from statecomp.records.extracting.draft import Draft
 from statecomp.records.extracting.elsewhere import lines_elsewhere, stands_elsewhere
-from statecomp.records.extracting.headings import headings_of
 from statecomp.records.extracting.order.foremost import (
     beside_kin,
     foremost,
@@ -29,9 +28,11 @@ from statecomp.records.extracting.reading.calls import words_of_call
 from statecomp.records.extracting.reading.lasting import overwritten, superseded
 from statecomp.records.extracting.reading.misleading import binding, misleads
 from statecomp.records.extracting.reading.short import whole_answers
+from statecomp.records.extracting.showing.headings import headings_of
 from statecomp.records.extracting.showing.totals import UnitTotals
+from statecomp.records.extracting.showing.views import with_views
 from statecomp.records.extracting.steps import KnownStep, outline, steps_of
-from statecomp.records.extracting.units import Place, Unit, parts_of, units_of
+from statecomp.records.extracting.units import WORDS, Place, Unit, parts_of, units_of
 from statecomp.records.extracting.unread import unread
 from statecomp.records.inventory import Name, inventory, read_names, worth
 from statecomp.records.record import Record
@@ -65,6 +66,9 @@ FAINT = 0.01
 """What a thing of a list is worth of which nothing is known to matter."""
 FINISHED_BUDGET, FINISHED_WORTH = 0.6, 0.05
 """What a record of a finished task has of the usual budget, and of the worth of a name."""
+HEARD = 0.4
+"""What the parts of an answer are needed still, against others, where the agent said what it made
+of it: with 0.4 as many of the strings that later steps use were kept as with all, in less."""
 CARRIED = 15.0
 """How many requests a token of a record is expected to be carried through."""
 
@@ -123,7 +127,7 @@ class ExtractiveSummarizer:
         old = superseded(units) | outdated(units, situation) | overwritten(units, span, after)
         old -= keyed(units, situation)
         units = [unit for place, unit in enumerate(units) if place not in old]
-        steps = steps_of(span, after, units, again)
+        steps = with_views(steps_of(span, after, units, again), units)
         # What stands at another step as well is said by that step's number.
         units = [u for u in units if u.step not in again or u.place is not Place.OBSERVED]
         wanted = keyed(units, situation)
@@ -149,7 +153,7 @@ class ExtractiveSummarizer:
         draft.fill(order, room - reserve, self.count, first | kin, last=not self.name_worth)
         draft.shorten(room, self.count)
         if self.name_worth:
-            needs = needed(chances, len(span))
+            needs = heard(needed(chances, len(span)), units, steps)
             # A shorter span is held to its share; the index would take what rows leave of it.
             likely = waning(needs, units, density, kin) if len(span) > STEPS else needs
             worthy = [
@@ -315,7 +319,8 @@ def _chances(
     held = lines_elsewhere(situation)
     return [
         0.0
-        if (place not in wanted and stands_elsewhere(unit.text, held))
+        if unit.place in WORDS
+        or (place not in wanted and stands_elsewhere(unit.text, held))
         or _came_to_nothing(unit, steps)
         else likelihood(unit, setting)
         for place, unit in enumerate(units)
@@ -336,6 +341,14 @@ def needed(chances: Sequence[float], steps: int) -> list[float]:
     """How often each unit will be needed: about one thing of each step is."""
     whole = sum(chances) or 1.0
     return [chance / whole * steps for chance in chances]
+
+
+def heard(needs: Sequence[float], units: Sequence[Unit], steps: Sequence[KnownStep]) -> list[float]:
+    """The needs, less of what an answer holds of which the agent said what it made of it."""
+    return [
+        need * HEARD if unit.place is Place.OBSERVED and steps[unit.step].view else need
+        for need, unit in zip(needs, units, strict=True)
+    ]
 
 
 def waning(

@@ -238,13 +238,6 @@ def test_the_same_error_at_another_line_is_told_once() -> None:
     assert others[:2] == [f"{n}. run {{}} -> failed as at step 1" for n in (2, 3)]
 
 
-def test_an_inference_of_the_agent_is_not_confirmed() -> None:
-    seen = "rbp 0x7f98\nrsp 0x7f98\n"
-    said = "I found the overflow: the buffer `0x7f98` extends downwards past every guard."
-    span = (step(1, seen=seen), step(2, said=said, seen=PADDING))
-    assert not written(*span).conclusions
-
-
 def test_items_of_an_item_stand_below_it() -> None:
     items = "1. It starts.\n2. Each block does this:\n   - reads a byte\n   - jumps\n3. It ends."
     seen = f"Summary:\n{items}"
@@ -322,13 +315,11 @@ def test_data_of_others_is_taken_out_of_its_fence() -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        "Perhaps `pump.so` is loaded at runtime.",
         "Plan: Create the /srv directory.",
         "Compile `pump.c` with gcc.",
-        "The previous action of typing `London` was successful.",
     ],
 )
-def test_guesses_and_plans_of_the_agent_are_left_out(said: str) -> None:
+def test_plans_of_the_agent_are_no_views(said: str) -> None:
     body = whole(step(1, seen=PADDING), step(2, seen=PADDING, said=said), step(3, seen=PADDING))
     assert said not in body
 

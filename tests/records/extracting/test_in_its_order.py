@@ -12,10 +12,10 @@ from statecomp.records.extracting.cut import cut
 from statecomp.records.extracting.gaps import GAP
 from statecomp.records.extracting.pieces import Form
 from statecomp.records.extracting.reading.lasting import overwritten
-from statecomp.records.extracting.reading.noise import orders, points_back
+from statecomp.records.extracting.reading.noise import orders
 from statecomp.records.extracting.showing.lines import lines_of
 from statecomp.records.extracting.showing.totals import UnitTotals
-from statecomp.records.extracting.units import Place, units_of
+from statecomp.records.extracting.units import units_of
 from tests.records.extracting.test_stands_as_it_stood import outcome, shown
 from tests.records.extracting.test_what_readers_said import written
 from tests.records.test_extract import PADDING, step
@@ -167,14 +167,6 @@ def test_what_a_tool_says_its_reader_must_do_is_an_order() -> None:
     assert orders("If you see this again, you must stop at once and tell the user")
 
 
-def test_a_sentence_about_this_one_points_back() -> None:
-    assert points_back("This payload attempts to use the `gadget` function")
-    assert points_back("- This file holds most of the `pickle` module")
-    said = "This payload calls `gadget`. The `gadget` function sets `myExit`."
-    body = written(step(1, said=said), step(2, seen=PADDING)).body
-    assert "payload" not in body
-
-
 # --- files that were written anew ---
 
 
@@ -220,13 +212,7 @@ def test_a_version_behind_the_span_counts_too() -> None:
 )
 def test_what_is_no_sentence_of_the_agent_is_not_quoted(said: str) -> None:
     body = written(step(1, seen="nothing to see"), step(2, said=said, seen=PADDING)).body
-    assert "the agent's view" not in body
-
-
-def test_sentences_around_a_value_of_a_program_are_not_one_thought() -> None:
-    said = "The key is in `a.pem`.\n'some `value` of a list',\nThe port of `b.conf` is 8080."
-    told = [u for u in units_of([step(1, said=said)]) if u.place is Place.SAID]
-    assert told[1].index > told[0].index + 1
+    assert "agent's view" not in body
 
 
 def test_a_line_that_is_the_title_of_others_stands_once() -> None:

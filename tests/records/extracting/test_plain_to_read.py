@@ -130,7 +130,7 @@ def test_what_the_agent_stated_is_quoted_as_its_words_about_what_was_before() ->
     said = "Commit 7f3a modified only notes.md in docs_2020."
     record = written(step(4, seen="docs_2020/notes.md"), step(5, said=said, seen=PADDING))
     (line,) = (line for line in record.body.split("\n") if said in line)
-    assert "the agent's view after it: " in line
+    assert "agent's view: " in line
     facts = record.body.split("\n")
     # It is about the step before, and stands below that one.
     assert facts.index(line) < next(n for n, text in enumerate(facts) if text.startswith("- 5."))

@@ -6,9 +6,8 @@ from statecomp.history.interaction import Call
 from statecomp.records.extract import STEPS, waning
 from statecomp.records.extracting.arguments import thoughts_of
 from statecomp.records.extracting.order.unsaid import said_by
-from statecomp.records.extracting.reading.misleading import misleads
 from statecomp.records.extracting.reading.page import place_of
-from statecomp.records.extracting.units import Place, units_of
+from statecomp.records.extracting.units import units_of
 from tests.records.extracting.test_what_readers_said import written
 from tests.records.test_extract import step
 
@@ -33,14 +32,8 @@ def test_what_an_agent_notes_in_its_call_is_its_view() -> None:
     noted = (
         '{"state": {"memory": "Found Fern House for $112.90 a night."}, "action": [{"down": {}}]}'
     )
-    assert "$112.90" in thoughts_of(Call("c", "AgentOutput", noted))
-    assert thoughts_of(Call("c", "read", '{"path": "a.txt"}')) == ""
-
-
-def test_a_view_with_a_figure_can_be_checked_and_one_without_cannot() -> None:
-    said = "Fernham University (Rank 7) lies in the old town. The garden lies in the old town."
-    views = [u for u in units_of([step(1, said=said, seen="ok")]) if u.place is Place.SAID]
-    assert [misleads(unit) for unit in views] == [False, True]
+    assert "$112.90" in thoughts_of(Call("c", "AgentOutput", noted)).stated
+    assert not any(thoughts_of(Call("c", "read", '{"path": "a.txt"}')))
 
 
 def test_a_field_that_the_call_asked_for_is_said() -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-import pytest
-
 from statecomp.history.interaction import Interaction, Observation
 from statecomp.history.situation import Situation
 from statecomp.records.extracting.cut import cut
@@ -53,27 +51,6 @@ def test_one_of_several_is_no_claim_of_its_title() -> None:
     span = step(1, seen="Found 3 matches in /srv:\n/srv/a.txt (1)\n/srv/b.txt (1)\n/srv/c.txt (1)")
     lines = shown(span, "/srv/a.txt (1)")
     assert lines == ["Found 3 matches in /srv:", "  /srv/a.txt (1)", "  ..."]
-
-
-def test_sentences_of_the_agent_are_not_joined_into_one_it_never_said() -> None:
-    said = "The key is in `a.pem`. The weather is fine. The port of `b.conf` is 8080."
-    units = [u for u in units_of([step(1, said=said)]) if "weather" not in u.text]
-    assert list(lines_of(units, UnitTotals.of(units)))[:2] == [
-        "the agent, before it: The key is in `a.pem`.",
-        "the agent, before it: The port of `b.conf` is 8080.",
-    ]
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "It prompts for `user_email` and shows an offer.",
-        "These are parts of `hash_9` in another form.",
-        "The `append_2` method has been successfully added to `core.py`.",
-    ],
-)
-def test_what_points_back_or_praises_the_last_step_is_left_out(said: str) -> None:
-    assert said not in written(step(1, seen="x"), step(2, said=said, seen=PADDING)).body
 
 
 # --- how it ended ---
@@ -243,11 +220,6 @@ def test_an_element_that_holds_others_is_told_by_them() -> None:
         "",  # what was left out here is marked in a record
         "I am looking for flights",
     ]
-
-
-def test_half_a_sentence_of_the_agent_is_not_quoted() -> None:
-    said = f"The parser in `read_2.py` is slow, {'and so is the rest of it, ' * 12}we know."
-    assert not [unit for unit in units_of([step(1, said=said)]) if "parser" in unit.text]
 
 
 def test_data_whose_quotation_marks_were_forgotten_is_read() -> None:

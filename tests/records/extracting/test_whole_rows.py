@@ -5,11 +5,11 @@ from __future__ import annotations
 from statecomp.history.interaction import Call, Interaction, Observation
 from statecomp.history.situation import Situation
 from statecomp.records.extracting.code import blocks
-from statecomp.records.extracting.headings import headings_of
 from statecomp.records.extracting.listing.tables import table_end
 from statecomp.records.extracting.pieces import sentences
 from statecomp.records.extracting.prose import pieces_of
 from statecomp.records.extracting.reading.noise import intends
+from statecomp.records.extracting.showing.headings import headings_of
 from statecomp.records.extracting.units import units_of
 from statecomp.records.extracting.unread import unread
 from tests.records.extracting.test_what_readers_said import written

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from statecomp.history.given import NotGiven, given
 from statecomp.history.interaction import Call
@@ -102,7 +103,15 @@ def pairs_in(value: object, name: str) -> Iterator[tuple[str, str]]:
 
 
 _ACTS = ("actions", "action", "commands", "command", "tool_calls")
-_MEANT = frozenset({"next_goal", "plan", "next_steps", "relevant_interactions", *_ACTS})
+_PLANS = frozenset({"next_goal", "plan"})
+_UNSAID = frozenset({"next_steps", "relevant_interactions", *_ACTS})
+
+
+class Thoughts(NamedTuple):
+    """What a message says beside what it does, and what it marks as its plan itself."""
+
+    stated: str
+    planned: str = ""
 
 
 def acts_of(call: Call) -> dict[str, str]:
@@ -111,12 +120,12 @@ def acts_of(call: Call) -> dict[str, str]:
     return {key: told(given[key]) for key in _ACTS if isinstance(given.get(key), list | dict)}
 
 
-def thoughts_of(call: Call) -> str:
+def thoughts_of(call: Call) -> Thoughts:
     """What a call that is a message of data says beside what it does."""
-    return "\n".join(_texts(arguments_of(call))) if acts_of(call) else ""
+    return _thoughts_in(arguments_of(call) if acts_of(call) else {})
 
 
-def acted(said: str) -> tuple[Json, str] | None:
+def acted(said: str) -> tuple[Json, Thoughts] | None:
     """What a message of data does, and what it says of that; None where it is no such message.
 
     Some agents answer with one object: their thoughts, and a list of what is to be done.
@@ -128,17 +137,24 @@ def acted(said: str) -> tuple[Json, str] | None:
     acts = next((data[key] for key in _ACTS if data.get(key)), None)
     if acts is None or isinstance(acts, str):
         return None
-    thoughts = {key: value for key, value in data.items() if key not in _MEANT}
-    return acts, "\n".join(_texts(thoughts))
+    return acts, _thoughts_in(data)
 
 
-def _texts(value: object) -> Iterator[str]:
+def _thoughts_in(data: Mapping[str, object]) -> Thoughts:
+    told = list(_texts(data, planned=False))
+    return Thoughts(
+        *("\n".join(text for plan, text in told if plan is one) for one in (False, True))
+    )
+
+
+def _texts(value: object, *, planned: bool) -> Iterator[tuple[bool, str]]:
     if isinstance(value, str):
-        yield value
+        yield planned, value
     elif isinstance(value, dict):
-        for key, inner in value.items():
-            if key not in _MEANT:
-                yield from _texts(inner)
+        # What it says of its last step comes first.
+        for key, inner in sorted(value.items(), key=lambda pair: "eval" not in pair[0]):
+            if key not in _UNSAID:
+                yield from _texts(inner, planned=planned or key in _PLANS)
 
 
 def told(acts: Json) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from statecomp.records.extracting.gaps import spoken
 from statecomp.records.extracting.pieces import Owner
 from statecomp.records.extracting.showing.lines import lines_of
 from statecomp.records.extracting.showing.totals import UnitTotals
@@ -14,9 +13,6 @@ from statecomp.records.record import Record, entry
 
 # A rule read in a file or a page is a report of that text, not a rule of ours.
 _HEADS = {"constraints": ": output says:"}
-WROTE, WROTE_AFTER = "the agent's view before it: ", "the agent's view after it: "
-"""What the agent said came before its call: it is about the step until then, and stands below it
-where that is in the record.  It is a view: nobody has checked it."""
 PART, WHOLE = "; from its output:", "; its output:"
 OUTPUT_PART, SENT_PART = "from their output:", "from what it sent:"
 
@@ -44,12 +40,8 @@ def composed(
     """Each step's line with its units below, and other units under their headings."""
     totals = tells.totals
     by_heading: dict[str, dict[int, list[Unit]]] = {}
-    remarks: dict[int, list[Unit]] = {}
     for unit, heading in chosen:
-        if heading == "facts" and unit.place is Place.SAID:
-            remarks.setdefault(unit.step, []).append(unit)
-        else:
-            by_heading.setdefault(heading, {}).setdefault(unit.step, []).append(unit)
+        by_heading.setdefault(heading, {}).setdefault(unit.step, []).append(unit)
     steps_units = by_heading.pop("facts", {})
     facts = {place: tells.lines(units) for place, units in steps_units.items()}
     lines = dict(outline.lines)
@@ -57,9 +49,8 @@ def composed(
         if _each_answered(lines.get(place, "")):
             sent = [unit for unit in units if unit.place is not Place.OBSERVED]
             facts[place] = tells.lines(sent)
-    for place, said in remarks.items():
-        head = WROTE_AFTER if place else WROTE
-        facts.setdefault(max(0, place - 1), []).extend(f"{head}{run}" for run in spoken(said))
+    for place, views in outline.views.items():
+        facts.setdefault(place, []).extend(views)
     entries = {
         heading: tuple(
             entry(f"{numbers[step]}{_HEADS.get(heading, ':')}", list(lines_of(units, totals)))
@@ -78,8 +69,6 @@ def composed(
         facts=tuple(told),
         constraints=entries.get("constraints", ()),
         locations=(*outline.locations, *entries.get("locations", ())),
-        conclusions=entries.get("conclusions", ()),
-        unresolved=entries.get("unresolved", ()),
     )
 
 
@@ -117,8 +106,8 @@ def _told(units: Sequence[Unit], totals: UnitTotals) -> Iterator[str]:
     told = [unit for unit in units if unit.place is not Place.CALL]
     if any(unit.place is Place.OBSERVED for unit in told) and told[0].step in totals.whole:
         yield from totals.whole[told[0].step]
-        told = [unit for unit in told if unit.place is Place.SAID]
-    yield from lines_of(told, totals)
+    else:
+        yield from lines_of(told, totals)
     if sent := list(lines_of([unit for unit in units if unit.place is Place.CALL], totals)):
         yield from (f"{SENT_PART} {sent[0]}",) if len(sent) == 1 else (SENT_PART, *_indented(sent))
 

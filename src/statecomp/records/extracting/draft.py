@@ -14,8 +14,8 @@ from typing import Any
 
 from statecomp.history.text import words_of
 from statecomp.records.extracting.compose import TellsUnits, composed, label_cost
-from statecomp.records.extracting.headings import headings_of
 from statecomp.records.extracting.pieces import Form, Owner, shortened
+from statecomp.records.extracting.showing.headings import headings_of
 from statecomp.records.extracting.showing.totals import UnitTotals
 from statecomp.records.extracting.steps import Outline
 from statecomp.records.extracting.units import Place, Unit

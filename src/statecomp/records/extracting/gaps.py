@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
 from statecomp.records.extracting.pieces import Form
 from statecomp.records.extracting.units import Unit
 
@@ -22,18 +20,3 @@ def parted(before: Unit, unit: Unit) -> bool:
     fields = before.form is unit.form is Form.FIELD  # each stands for itself
     told = not fields and {before.form, unit.form} <= text | {Form.FIELD}
     return told and before.answer == unit.answer and unit.index > before.index + 1
-
-
-def spoken(said: Sequence[Unit]) -> Iterator[str]:
-    """What the agent said: sentences that followed each other together, others apart.
-
-    Joined by dots they read like one thought, which nobody had.
-    """
-    run = ""
-    for place, unit in enumerate(said):
-        if place and unit.index != said[place - 1].index + 1:
-            yield run
-            run = ""
-        run = f"{run} {unit.text}" if run else unit.text
-    if run:
-        yield run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from types import MappingProxyType
 from typing import NamedTuple
@@ -52,6 +52,8 @@ for units."""
 SPELLED, FEW, SAMPLE = 12, 4, 24
 """Characters of a line that nobody writes twice by chance; so many lines are asked for, and no
 more than a sample of many."""
+VIEW, VIEW_BEFORE = "agent's view: ", "agent's view before it: "
+"""What the agent said next is about the step until then.  It is a view: nobody has checked it."""
 RETRIES = 6
 """How many steps after the span are looked at for a success of the same call."""
 
@@ -63,7 +65,8 @@ class KnownStep:
     `below` tells the calls of one step apart; `went_through_at` is the later step that sent the
     same call and did not fail.  `size` says how much was answered, `length` in characters; `words`
     are those of a short answer, and of `results` the `whole` is all of it.  `again` is the step
-    that was answered the same; `guessed` quotes where its amounts were made up.
+    that was answered the same; `guessed` quotes where its amounts were made up.  `aim` is what the
+    agent said it was for, `view` what it said next, `before` what it had said of an earlier step.
     """
 
     number: int
@@ -79,6 +82,9 @@ class KnownStep:
     again: int = 0
     guessed: Guess = NO_GUESS
     went_through_at: int = 0
+    aim: str = ""
+    view: str = ""
+    before: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +96,14 @@ class Outline:
     """
 
     lines: tuple[tuple[int, str], ...]
+    views: Mapping[int, Sequence[str]] = field(default_factory=dict)
     bare: frozenset[tuple[int, int]] = frozenset()
     locations: tuple[str, ...] = ()
 
     @property
     def record(self) -> Record:
-        return Record(facts=tuple(line for _, line in self.lines), locations=self.locations)
+        told = ("\n  ".join((line, *self.views.get(place, ()))) for place, line in self.lines)
+        return Record(facts=tuple(told), locations=self.locations)
 
 
 def steps_of(
@@ -232,7 +240,14 @@ def _written(steps: Sequence[KnownStep], limit: int) -> Outline:
         bare.update((place, call) for call, line in enumerate(step.below) if line.bare)
         if not (_apart(step) or _tells(step, result)):
             bare.add((place, 0))
-    return Outline(tuple(lines), frozenset(bare))
+    views = {place: tuple(_views(step, limit)) for place, step in enumerate(steps)}
+    return Outline(tuple(lines), views, frozenset(bare))
+
+
+def _views(step: KnownStep, limit: int) -> Iterator[str]:
+    for head, text in ((VIEW_BEFORE, step.before), (VIEW, step.view)):
+        if text and len(text) * 2 <= limit:
+            yield f"{head}{text}"
 
 
 def _failed(step: KnownStep, ended: str, met: dict[str, int]) -> str:
@@ -251,7 +266,8 @@ def _fact(step: KnownStep, limit: int, ended: str) -> str:
     left = limit if limit == LONGEST_LINE else max(limit - len(ended), limit // 2)
     message = step.action.text.startswith(MESSAGE)
     line = begun(step.action.text, left) if message else fitting(step.action, left)
-    line = f"{step.number}. {line}"
+    aim = f" (aim: {step.aim})" if step.aim and len(step.aim) * 2 <= limit else ""
+    line = f"{step.number}. {line}{aim}"
     told = f"{line} -> {ended}" if ended else line
     told = "; ".join(filter(None, (told, step.guessed.beside(told))))
     return "\n  ".join((told, *(line.text for line in step.below)))

@@ -14,6 +14,7 @@ from statecomp.history.interaction import Call, Interaction
 from statecomp.history.text import Kind, identifiers
 from statecomp.recent import Weighed
 from statecomp.records.extracting.arguments import (
+    Thoughts,
     acted,
     acts_of,
     arguments_of,
@@ -24,22 +25,20 @@ from statecomp.records.extracting.arguments import (
     target_of,
     thoughts_of,
 )
-from statecomp.records.extracting.code import is_line_of_code
 from statecomp.records.extracting.cut import cut
 from statecomp.records.extracting.decode import Json
 from statecomp.records.extracting.markup.kinds import is_source
 from statecomp.records.extracting.pieces import (
     FENCED,
-    LONGEST,
     Form,
     Owner,
     Piece,
     one_line,
-    sentences,
     wordless,
 )
-from statecomp.records.extracting.reading.noise import intends, without_shown
+from statecomp.records.extracting.reading.noise import without_shown
 from statecomp.records.extracting.reading.window import ECHO, behind_echoes
+from statecomp.records.extracting.said import read_said
 from statecomp.records.extracting.unwrap import Payload, unwrapped
 
 REMEMBERED = 4096
@@ -52,9 +51,10 @@ EDIT = 700
 
 
 class Place(StrEnum):
-    """Whose words a unit is, and where they stood."""
+    """Whose words a unit is, and where they stood; what was `meant` is what a call was for."""
 
     SAID = "said"
+    MEANT = "meant"
     CALL = "call"
     OBSERVED = "observed"
 
@@ -83,6 +83,8 @@ class Unit:
         return self.owner.label if self.owner else ""
 
 
+WORDS = (Place.SAID, Place.MEANT)
+"""What the agent said beside its calls: the lines of the steps tell it, and no unit does."""
 Known = TypeVar("Known")
 
 
@@ -172,10 +174,10 @@ def units_of(span: Sequence[Interaction]) -> list[Unit]:
 
 
 def answers_of(member: Interaction) -> list[int]:
-    """Which call each group of pieces is of: what was said and sent, then each answer."""
+    """Which call each group of pieces is of: what was said, meant and sent, then each answer."""
     places = {call.id: place for place, call in enumerate(member.calls)}
     seen = enumerate(member.observations)
-    return [0, 0, *(places.get(one.call_id or "", place) for place, one in seen)]
+    return [0, 0, 0, *(places.get(one.call_id or "", place) for place, one in seen)]
 
 
 def _unwrapped(member: Interaction) -> Iterator[Payload]:
@@ -189,12 +191,13 @@ def _read(member: Interaction) -> Parts:
     # Reasoning is left out: a record never contains thinking.
     payloads = _apart(tuple(_unwrapped(member)), member.calls)
     message = acted(member.said)
-    said = message[1] if message else FENCED.sub("\n", without_shown(member.said))
-    said = "\n".join(filter(None, (said, *map(thoughts_of, member.calls))))
+    thoughts = message[1] if message else Thoughts(FENCED.sub("\n", without_shown(member.said)))
+    said = read_said([thoughts, *map(thoughts_of, member.calls)])
     # What stands in a fence beside a call was not what was sent.
     written = _done(message[0]) if message else () if member.calls else _written(member.said)
     groups = (
-        (Place.SAID, list(_spoken(said))),
+        (Place.SAID, [Piece(one, Form.LINE) for one in said.stated]),
+        (Place.MEANT, [Piece(one, Form.LINE) for one in said.aims]),
         (Place.CALL, [*written, *(p for c in member.calls for p in _sent(c))]),
         *(
             (Place.OBSERVED, list(_once(cut(payload.body, read=not payload.source))))
@@ -236,58 +239,6 @@ def _once(pieces: Sequence[Piece]) -> Iterator[Piece]:
 _COPIED = (Form.LINE, Form.RULE, Form.ROW, Form.FIELD)
 COPIED = 16
 """Characters of a piece by which a copy is known; behind it shorter ones are copies too."""
-_MARKUP = re.compile(r"</?(?:observation|thinking|thought|action|plan|reflection)>")
-"""What some agents put around their sentences."""
-
-
-_LITERAL = re.compile(r"\s*(?:#{1,6}\s|(?:(['\"]).*\1|[\[({].*[\])}])[\])},;]*\s*\Z)")
-"""A heading, or a value of a program: no sentence."""
-_TYPED = re.compile(
-    r"\s*(?:[\w.@~/-]{1,40}[$>] |>>> |In \[\d|(?:from [\w.]+ )?import \w|"
-    r"(?:assert|return|print)\b[ (])"
-)
-"""What the agent wrote as if a terminal had shown it, or as a line of a program."""
-_HANGS = re.compile(
-    r"\b(?:a|an|the|as|of|to|is|are|was|were|with|for|and|or|by|in|on|at|from|that|than)\W*\Z",
-    re.IGNORECASE,
-)
-_ITEM = re.compile(r"\s*(?:\d{1,3}[.)]|[-*•])\s")
-_PLAN = re.compile(r"\b(?:steps?|plan|approach|strategy|goals?)\b", re.IGNORECASE)
-_TITLED = re.compile(r"\s*#{1,6}\s|.*:[*\s]*\Z")
-"""A heading, or a line that a list follows."""
-_DATA = ("[{", "{'", '{"')
-"""What data begins with that some clients put into the words of the agent."""
-ITEM_WORDS = 6
-"""Words of an item that stands without the list it is of."""
-
-
-def _spoken(text: str) -> Iterator[Piece]:
-    planned = False
-    for line in _MARKUP.sub("\n", text).split("\n"):
-        if line.strip() and not _ITEM.match(line):
-            last = sentences(one_line(line))[-1:]
-            titled = _TITLED.match(line) is not None
-            planned = titled and any(intends(one) or _PLAN.search(one) for one in last)
-        if (
-            (planned and _ITEM.match(line))  # what is listed below a plan is planned as well
-            or line.lstrip()[:2] in _DATA
-            or is_line_of_code(line)
-            or _LITERAL.match(line)
-            or _TYPED.match(line)
-            or (_ITEM.match(line) and len(line.split()) < ITEM_WORDS)
-        ):
-            yield Piece("", Form.LINE)  # what stood around it is no one thought
-            continue
-        for sentence in sentences(one_line(line)):
-            if len(sentence.split()) > 2 and not (wordless(sentence) or _half(sentence)):
-                yield Piece(sentence, Form.LINE)
-            else:
-                yield Piece("", Form.LINE)
-
-
-def _half(sentence: str) -> bool:
-    """Whether it is too long to be told whole, or breaks off: half is not what the agent said."""
-    return len(sentence) > LONGEST or sentence.count('"') % 2 > 0 or bool(_HANGS.search(sentence))
 
 
 def _written(said: str) -> Iterator[Piece]:

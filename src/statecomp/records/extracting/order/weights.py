@@ -33,7 +33,6 @@ WEIGHTS: Mapping[str, float] = {
     "fresh_url": 0.24,
     "in_call": -0.06,
     "in_observed": -1.04,
-    "in_said": 1.10,
     "is_label": -0.13,
     "kin": 0.65,
     "kin_owner": -0.10,

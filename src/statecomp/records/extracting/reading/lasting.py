@@ -9,7 +9,7 @@ from statecomp.history.interaction import Interaction
 from statecomp.records.extracting.arguments import arguments_of, edit_of, target_of
 from statecomp.records.extracting.pieces import Form, one_line
 from statecomp.records.extracting.reading.window import WHOLE_FILE
-from statecomp.records.extracting.units import Place, Unit, parts_of
+from statecomp.records.extracting.units import WORDS, Place, Unit, parts_of
 
 _OPENED = re.compile(r"^\[File: (.{1,400}) \(\d+ lines total\)\]", re.MULTILINE)
 _WRITES = re.compile(r"write|create|save", re.IGNORECASE)
@@ -75,7 +75,7 @@ def overwritten(
     for place, unit in enumerate(units if newest else ()):
         paths = sent if unit.place is Place.CALL else shown
         step, lines = newest.get(paths[unit.step], (-1, frozenset()))
-        if step > unit.step and unit.place is not Place.SAID:
+        if step > unit.step and unit.place not in WORDS:
             told = (one_line(line) for line in unit.text.split("\n"))
             if any(len(line) >= SHORTEST and line not in lines for line in told):
                 found.add(place)

@@ -9,15 +9,12 @@ from statecomp.history.situation import Situation
 from statecomp.records.extracting.order.worded import spoken_in
 from statecomp.records.extracting.pieces import Form
 from statecomp.records.extracting.reading.noise import (
-    guesses,
     intends,
     orders,
-    passing,
-    points_back,
 )
 from statecomp.records.extracting.steps import KnownStep
 from statecomp.records.extracting.units import Place, Unit, alone
-from statecomp.records.markers import ADDRESSED, ADDRESSED_WORDS, OPEN
+from statecomp.records.markers import ADDRESSED, ADDRESSED_WORDS
 from statecomp.records.record import framelike
 
 
@@ -26,13 +23,6 @@ def misleads(unit: Unit) -> bool:
     """Whether it gives its reader orders, or looks like the frame of the record it would be in."""
     text = unit.text
     plain = unit.form in (Form.LINE, Form.RULE)
-    if unit.place is Place.SAID and (
-        intends(text)
-        or passing(text)
-        or points_back(text)
-        or not (OPEN.search(text) or ((unit.names or _states(text)) and not guesses(text)))
-    ):
-        return True  # a view that names nothing can be checked by nobody
     if (
         unit.place is Place.OBSERVED
         and unit.form is Form.LINE
@@ -52,19 +42,6 @@ def misleads(unit: Unit) -> bool:
     if unit.place is Place.CALL and plain and intends(f"{unit.label.rstrip(':')} {text}"):
         return True
     return addresses(text) or framelike(text)
-
-
-_FIGURE = re.compile(r"(?<![\w.-])\d[\d.,]*(?![\w-])")
-_STANDING = re.compile(
-    r"\A\s*(?:[-*\u2022]|\d+[.)])\s|\b(?:tasks?|needs?|steps?|calendar|dates?|selected)\b",
-    re.IGNORECASE,
-)
-"""An item without its list, what was asked for, and how a page stood just then."""
-
-
-def _states(text: str) -> bool:
-    """Whether a sentence of the agent gives a figure, by which it can be checked."""
-    return bool(_FIGURE.search(text)) and not _STANDING.search(text)
 
 
 def addresses(text: str) -> bool:

@@ -158,6 +158,7 @@ _VERBS = (
     "consider considering explore attempt craft confirm leverage compile build start continue "
     "select choose enter press scroll submit review sync generate determine note"
 )
+VERB = "|".join(_VERBS.split())
 _ORDER = re.compile(
     # A plan may have headings: "2. **Send it**: Ensure that ..."  Every line of output is asked,
     # so what stands before the verb is read in one way only.
@@ -203,25 +204,6 @@ def intends(text: str) -> bool:
     return bool(_MEANT.search(text) or _IMPERATIVE.match(text) or orders(text))
 
 
-_PASSING = re.compile(
-    r"\b(?:page|form|browser|overlay|screen|pop-?up|dialog|website|site|state|window|tab|captcha|task)\b"
-    r".{0,80}\b(?:still|remains?|remained|unchanged|not changed|not yet|visible|currently|now)\b|"
-    r"\bis being\b|\b(?:previous|last) (?:action|step|goal)\b|"
-    r"\b(?:still|remains?|currently|now) "
-    r"(?:on|at|shows?|showing|displays?|displaying|visible)\b|"
-    r"\A\W*(?:oops|hmm|ah|sorry|apologies|I apologize)\b.{0,60}\Z|"
-    # A verdict on its own last step, whose line says how it ended.
-    r"\bsuccessful(?:ly)?\b|\bha(?:s|ve) (?:now )?been (?:\w+ly )?(?:added|updated|created|fixed|"
-    r"modified|written|saved|implemented|completed|replaced|removed|corrected|extended)\b",
-    re.IGNORECASE,
-)
-
-
-def passing(text: str) -> bool:
-    """Whether a sentence of the agent says how things stood just then: the next step changed it."""
-    return bool(_PASSING.search(text))
-
-
 _GUESS = re.compile(
     r"\b(?:maybe|perhaps|possibly|probably|likely|might|should|seems?|appears?|wonder|suspect|guess|"
     r"I think|I believe|can be used|hints?|attempts? to|or similar|something like)\b|\?\W*\Z",
@@ -233,17 +215,6 @@ _GUESS = re.compile(
 def guesses(text: str) -> bool:
     """Whether a sentence of the agent says what it took to be so."""
     return bool(_GUESS.search(text))
-
-
-_POINTS_BACK = re.compile(
-    r"\W*(?:it|its|they|their|he|she|such|both|here|the (?:former|latter)|this|these|that|those)\b",
-    re.IGNORECASE,
-)
-
-
-def points_back(text: str) -> bool:
-    """Whether a sentence says of what only the one before it tells."""
-    return bool(_POINTS_BACK.match(text))
 
 
 _SHOWN = re.compile(

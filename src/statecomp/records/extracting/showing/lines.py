@@ -6,15 +6,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from statecomp.records.extracting.gaps import GAP, begins_late, parted, spoken
+from statecomp.records.extracting.gaps import GAP, begins_late, parted
 from statecomp.records.extracting.pieces import Form, Owner
 from statecomp.records.extracting.reading.nesting import heads_in
 from statecomp.records.extracting.showing.missing import keys_missing, more, rows_missing
 from statecomp.records.extracting.showing.nested import Labelled, nested
 from statecomp.records.extracting.showing.totals import UnitTotals, is_shared, name_in
-from statecomp.records.extracting.units import Place, Unit, alone
+from statecomp.records.extracting.units import Unit, alone
 
-CONCLUDED = "the agent, before it: "
 COUNTED = (Form.ROW, Form.RULE, Form.LINE)
 """Forms of which a reader should know how many more there were."""
 DOTS = Labelled("", (GAP,))
@@ -23,15 +22,12 @@ _INSIDE = re.compile(r"(?:.* )?in `.*`\Z")
 
 
 def lines_of(units: Sequence[Unit], totals: UnitTotals) -> Iterator[str]:
-    """The lines that show these units of one step; what the agent said is marked as its own."""
+    """The lines that show these units of one step"""
     if not units:
         return
-    said = [unit for unit in units if unit.place is Place.SAID]
-    yield from (f"{CONCLUDED}{run}" for run in spoken(said))
-    shown = [unit for unit in units if unit.place is not Place.SAID]
-    labels = {part for unit in shown for part in (unit.label, unit.label.partition("; ")[0])}
+    labels = {part for unit in units for part in (unit.label, unit.label.partition("; ")[0])}
     # A line that is the title of others stands above them.
-    runs = _runs([u for u in shown if u.owner or u.form is not Form.LINE or u.text not in labels])
+    runs = _runs([u for u in units if u.owner or u.form is not Form.LINE or u.text not in labels])
     bare, named = _called(runs, totals)
     yield from bare
     known = _names_of([run for place, run in enumerate(runs) if place in named])
