@@ -30,7 +30,7 @@ from statecomp.records.extracting.reading.misleading import binding, misleads
 from statecomp.records.extracting.reading.short import whole_answers
 from statecomp.records.extracting.showing.headings import headings_of
 from statecomp.records.extracting.showing.totals import UnitTotals
-from statecomp.records.extracting.showing.views import with_views
+from statecomp.records.extracting.showing.views import read_views, with_views
 from statecomp.records.extracting.steps import KnownStep, outline, steps_of
 from statecomp.records.extracting.units import WORDS, Place, Unit, parts_of, units_of
 from statecomp.records.extracting.unread import unread
@@ -189,6 +189,7 @@ class ExtractiveSummarizer:
             steps_of(span, (), units, answered_again(span, nothing))
             whole_answers(span)
             words_of_call(segment)
+            read_views(units)
             read_alone(units)
             headings_of(units)
             owed(span, nothing.rest)

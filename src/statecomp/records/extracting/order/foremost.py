@@ -133,7 +133,6 @@ def keyed(units: Sequence[Unit], situation: Situation) -> set[int]:
     return {place for places in found.values() if len(places) <= TELLING for place in places}
 
 
-@alone
 def _key_of(unit: Unit) -> str:
     """What stands before the value of a field."""
     key, _, value = unit.text.partition(": ")

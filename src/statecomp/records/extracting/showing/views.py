@@ -61,6 +61,14 @@ def _doubts(unit: Unit) -> bool:
     return _DOUBTS.search(unit.text) is not None
 
 
+def read_views(units: Sequence[Unit]) -> None:
+    """Read ahead what is asked of the agent's sentences."""
+    for unit in units:
+        if unit.place is Place.SAID:
+            _telling_words(unit)
+            _doubts(unit)
+
+
 def with_views(steps: Sequence[KnownStep], units: Sequence[Unit]) -> list[KnownStep]:
     """The steps, each with what it was for, and what was said of it by the next.
 
@@ -74,8 +82,9 @@ def with_views(steps: Sequence[KnownStep], units: Sequence[Unit]) -> list[KnownS
     known = [frozenset[str](), *map(_told, steps)]
     met: list[frozenset[str]] = []
     views, aims = [], []
+    doubting = [unit for said in stated for unit in said if _doubts(unit)]
     for place, step in enumerate(steps):
-        doubts = [unit for later in stated[place + 1 :] for unit in later if _doubts(unit)]
+        doubts = [unit for unit in doubting if unit.step > place]
         # The line of a message says what it said.
         told = not step.action.text.startswith(MESSAGE)
         views.append(_view(stated[place], known[place], met, doubts) if told else "")
