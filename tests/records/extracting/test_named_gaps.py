@@ -59,6 +59,20 @@ def test_the_keys_that_are_missing_are_named_and_those_of_a_series_are_not() -> 
     assert lines == ["path: /ovens; heat: low heat; not shown: depth, fan, ..."]
 
 
+def test_of_missing_keys_those_that_say_most_are_named_and_flags_are_not() -> None:
+    thing = {
+        "dish": "pea soup",
+        "locked": False,
+        "diet": "vegan",
+        "steps": "Soak the peas, boil them for an hour, then salt the pot",
+        "parent": None,
+        "portions": "four",
+        "archived": "false",
+    }
+    (line,) = shown(step(1, seen=json.dumps(thing)), "portions: four")
+    assert line == "dish: pea soup; portions: four; not shown: steps, diet, ..."
+
+
 # --- one label ---
 
 

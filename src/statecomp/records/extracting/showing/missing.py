@@ -20,6 +20,10 @@ _KEY = re.compile(r"[^\W\d](?:[^\W\d]|[ .-]){0,30}(?=: )")
 """A key without a number: `row 7` is one of a series, and no name."""
 
 
+_FLAG = re.compile(r": (?:true|false|null|none|\[\]|\{\}|\S{0,2})\Z", re.IGNORECASE)
+"""A value that nobody asks for again."""
+
+
 def more(count: int) -> str:
     """How many more there were, wherever they stood."""
     return f"({count} more not shown)"
@@ -70,16 +74,19 @@ def _runs(numbers: Sequence[int]) -> Iterator[str]:
 
 
 def keys_missing(shown: Sequence[Unit], fields: Sequence[Unit]) -> str:
-    """The keys of a thing's fields that are not shown, the first of them where they are many."""
+    """The keys of a thing's fields that are not shown, those that say most where they are many."""
     label = shown[0].label.split("; ")
     said = {*map(_key, (unit.text for unit in shown)), *map(_key, label)}
     kept = {unit.index for unit in shown}
     left = [u.text for u in fields if u.index not in kept and u.text not in label]
-    keys = [key for key in dict.fromkeys(map(_key, left)) if key not in said]
     told: list[str] = []
-    for key in keys:
-        if key and kind_of(key) not in _IDLE and sum(map(len, told)) + len(key) <= KEYS_CHARS:
+    for text in sorted(left, key=len, reverse=True):
+        key = _key(text)
+        if key in said or kind_of(key) in _IDLE or _FLAG.search(text):
+            continue
+        if key and sum(map(len, told)) + len(key) <= KEYS_CHARS:
             told.append(key)
+            said.add(key)
     rest = (GAP,) if len(told) < len(left) else ()
     return f"not shown: {', '.join((*told, *rest))}" if told else GAP
 
