@@ -45,6 +45,26 @@ def test_a_read_that_succeeded_is_not_called_failed(seen: str) -> None:
     assert "-> failed" not in record.facts[0].replace("A failed payment", "")
 
 
+@pytest.mark.parametrize("blank", ["", " ", "  "])
+@pytest.mark.parametrize("none", ["null", "[]", "[ ]", "{}", "false", '""', "0"])
+@pytest.mark.parametrize(
+    "seen",
+    [
+        '{"error":?, "items": [{"id": 3}]}',
+        '{"success": true, "errors":?}',
+        '{\n"rows": "42",\n"error":?\n}',
+        '[{"error":?, "id": 3}]',
+        "error:?\nrows: 42",
+    ],
+)
+def test_an_error_that_is_none_is_no_failure(seen: str, none: str, blank: str) -> None:
+    for value, failed in ((none, False), ('"no such id"', True)):
+        answer = seen.replace("?", blank + value)
+        line = written(step(1, seen=answer), step(2, seen=PADDING)).facts[0]
+        assert line.startswith("1. run {} -> ")
+        assert ("-> failed" in line or "-> said: " in line) == failed, line
+
+
 def test_a_status_stands_above_the_words_of_the_output() -> None:
     well = '{"stdout": "Error: 0 found", "stderr": "", "returncode": 0}'
     ill = '{"stdout": "all fine", "stderr": "", "returncode": 3}'

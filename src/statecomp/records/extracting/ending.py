@@ -19,8 +19,13 @@ from statecomp.records.extracting.unwrap import Payload
 
 CAUSE_CHARS = 240
 
+_NONE = (
+    r"""\w[\w.]{0,80}["']?\s*:\s*(?i:null|none|false|""|''|\[\s*\]|\{\s*\}|0)"""
+    r"\s*(?:[,;}\])\n]|\Z)"
+)
+"""The name of an error, and that there is none."""
 _BEGINS = re.compile(
-    r"\s*❌|\W*(?:(?:error|fatal|exception|traceback|failed|failure)\b(?!\s*[=(])|"
+    rf"\s*❌|\W*(?!{_NONE})(?:(?:error|fatal|exception|traceback|failed|failure)\b(?!\s*[=(])|"
     r"[\w.]{0,80}(?:Error|Exception): |usage: |invalid \w+ |permission denied|"
     r"tool \S{1,80} not found|unknown (?:command|tool|option)|"
     r"your proposed edit has introduced new syntax error|\[Errno)",
@@ -31,7 +36,7 @@ _ANYWHERE = re.compile(
     r": No such file or directory\s*\Z|: Permission denied\s*\Z"
 )
 _DATA = re.compile(
-    r"""\s*\{.{0,200}?(?:["']errors?["']\s*:\s*(?!null|false|None|False|""|''|\[\]|\{\}|0\b)|"""
+    rf"""\s*\{{.{{0,200}}?(?:["'](?!{_NONE})errors?["']\s*:|"""
     r"""["'](?:object|status|type)["']\s*:\s*["']error["']|["']success["']\s*:\s*(?:false|False))""",
     re.DOTALL,
 )
@@ -59,7 +64,8 @@ _TELLING = re.compile(
     r"not permitted|not allowed|violation|aborted|syntax error|invalid syntax|unterminated)|"
     r"(?:http\S{0,8}|status|code|error)\W{1,3}(?:code )?(?:40[0134]|50[0234])\b|"
     r"\b(?:40[0134]|50[0234]) (?:bad|unauth|forbid|not found|internal|service|gateway)|"
-    r"\A\W*(?:fatal|error)\b|\Amake(?:\[\d+\])?: \*\*\*|\A[\w.]{0,80}(?:Error|Exception)\b",
+    rf"\A(?!\W*{_NONE})(?:\W*(?:fatal|error)\b|make(?:\[\d+\])?: \*\*\*|"
+    r"[\w.]{0,80}(?:Error|Exception)\b)",
     re.IGNORECASE,
 )
 BRIEF = 12
@@ -164,7 +170,9 @@ def _lost(text: str) -> str:
     return cut_off(one_line(told[0]), CAUSE_CHARS) if told else ""
 
 
-_LOST = re.compile(r"\s*(?:error\b(?!\s*[=(])|[\w.]{0,80}(?:Error|Exception): )", re.IGNORECASE)
+_LOST = re.compile(
+    rf"\s*(?!{_NONE})(?:error\b(?!\s*[=(])|[\w.]{{0,80}}(?:Error|Exception): )", re.IGNORECASE
+)
 
 
 def _said(text: str) -> str:
