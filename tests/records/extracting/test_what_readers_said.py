@@ -65,6 +65,41 @@ def test_an_error_that_is_none_is_no_failure(seen: str, none: str, blank: str) -
         assert ("-> failed" in line or "-> said: " in line) == failed, line
 
 
+CRASH = 'Traceback (most recent call last):\n  File "/srv/mill.py", line 3\nValueError: no rye'
+LOG = f"06:01 INFO started\n06:02 INFO grinding\n{CRASH}"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "seen", "failed"),
+    [
+        ("shell", {"command": "cat mill.log"}, LOG, False),
+        ("shell", {"command": "cat mill.log\n"}, f"{CRASH}\n", False),
+        ("shell", {"command": "cd /srv; tail -9 'a;b' 2>&1 | grep -v \"|\""}, LOG, False),
+        ("read_file", {"path": "mill.log"}, LOG, False),
+        ("shell", {"command": "python mill.py"}, LOG, True),
+        ("shell", {"command": "cat mill.log && python mill.py"}, LOG, True),
+        ("shell", {"command": "cat rye.txt | python mill.py"}, LOG, True),
+        ("shell", {"command": "cat a b"}, "cat: a: No such file or directory\n" * 3, True),
+        ("shell", {"command": "cat mill.log"}, "Error: the container is gone", True),
+        ("read_file", {"path": "mill.log"}, "Error: no such file\n" + "  at a\n" * 5, True),
+    ],
+)  # fmt: skip
+def test_the_errors_in_a_file_that_was_only_shown_are_no_failure(
+    name: str, arguments: dict[str, str], seen: str, failed: bool
+) -> None:
+    record = written(step(1, json.dumps(arguments), seen, name=name), step(2, seen=PADDING))
+    assert ("-> failed" in record.facts[0]) == failed
+    assert failed or "ValueError: no rye" in record.body
+
+
+def test_a_heading_about_errors_is_no_failure() -> None:
+    seen = "Error analysis:\nt=1: error=4.05\nt=2: error=0.97"
+    line = written(step(1, seen=seen), step(2, seen=PADDING)).facts[0]
+    assert line.startswith("1. run {} -> ")
+    assert "failed" not in line
+    assert "t=2: error=0.97" in line
+
+
 def test_a_status_stands_above_the_words_of_the_output() -> None:
     well = '{"stdout": "Error: 0 found", "stderr": "", "returncode": 0}'
     ill = '{"stdout": "all fine", "stderr": "", "returncode": 3}'
