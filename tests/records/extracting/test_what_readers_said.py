@@ -30,19 +30,36 @@ def lines_with(text: str, record: Record) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "seen",
+    ("seen", "kept"),
     [
-        "Chunk ID: 1f\nProcess exited with code 0\nOutput:\nerror handling: see docs/errors.md",
-        '{"stdout": "ERROR = 3\\nraise ValueError", "stderr": "", "returncode": 0}',
-        "# Errors\n\nA failed payment must be retried once.\n",
-        "class NotFoundError(Exception):\n    pass\n\n\nclass Other:\n    pass\n",
-        "a1f fix: error when the file is missing\nb2e Permission denied is now reported\n",
+        (
+            "Chunk ID: 1f\nProcess exited with code 0\nOutput:\nerror handling: see docs/errors.md",
+            "error handling: see docs/errors.md",
+        ),
+        (
+            '{"stdout": "ERROR = 3\\nraise ValueError", "stderr": "", "returncode": 0}',
+            "raise ValueError",
+        ),
+        (
+            "# Errors\n\nA failed payment must be retried once.\n",
+            "A failed payment must be retried once.",
+        ),
+        (
+            "class NotFoundError(Exception):\n    pass\n\n\nclass Other:\n    pass\n",
+            "class NotFoundError(Exception):",
+        ),
+        (
+            "a1f fix: error when the file is missing\nb2e Permission denied is now reported\n",
+            "b2e Permission denied is now reported",
+        ),
     ],
 )
-def test_a_read_that_succeeded_is_not_called_failed(seen: str) -> None:
-    record = written(step(1, '{"path": "docs/errors.md"}', seen, name="read_file"))
+def test_a_read_that_succeeded_is_shown_and_not_called_failed(seen: str, kept: str) -> None:
+    read = step(1, '{"path": "docs/errors.md"}', seen, name="read_file")
+    record = written(read, step(2, seen=PADDING))
     assert not record.unresolved
-    assert "-> failed" not in record.facts[0].replace("A failed payment", "")
+    assert kept in record.facts[0]
+    assert "-> failed" not in record.facts[0]
 
 
 @pytest.mark.parametrize("blank", ["", " ", "  "])
@@ -109,20 +126,22 @@ def test_a_status_stands_above_the_words_of_the_output() -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "seen", "failed"),
+    ("command", "seen", "told"),
     [
-        ("diff rules/old.conf rules/new.conf", "3c3\n< port 22\n---\n> port 2222", False),
-        ("cd etc && grep -rn sshd_port .", "", False),
-        ("diff a.conf b.conf", "diff: b.conf: No such file or directory", True),
-        ("grep -q x a.conf && make", "make: *** No rule to make target", True),
+        (
+            "diff old.conf new.conf",
+            "3c3\n< port 22\n---\n> port 2222",
+            "< port 22; 3c3; > port 2222",
+        ),
+        ("cd etc && grep -rn sshd_port .", "", "no output"),
+        ("diff a b.conf", "diff: b.conf: no such file", "failed: diff: b.conf: no such file"),
+        ("grep -q x a && make", "make: *** No rule for it", "failed: make: *** No rule for it"),
     ],
 )
-def test_a_status_that_answers_a_question_is_no_failure(
-    command: str, seen: str, failed: bool
-) -> None:
+def test_a_status_that_answers_a_question_is_no_failure(command: str, seen: str, told: str) -> None:
     answer = json.dumps({"stdout": seen, "stderr": "", "returncode": 1})
     record = written(step(1, json.dumps({"command": command}), answer), step(2, seen=PADDING))
-    assert ("-> failed" in record.facts[0]) == failed
+    assert record.facts[0].endswith(f" -> {told}")
 
 
 def test_a_test_run_keeps_its_verdict() -> None:
@@ -167,9 +186,9 @@ def test_an_order_keeps_its_own_status_and_tracking_number() -> None:
         for n in range(100, 140)
     ]
     record = written(step(1, seen=json.dumps(orders)))
-    for order in orders:
-        for line in lines_with(order["tracking"], record):
-            assert order["order_id"] in line
+    kept = [line.strip() for line in lines_with("TRK", record)]
+    assert len(kept) > len(orders) // 2
+    assert {*kept} <= {" | ".join(order.values()) for order in orders}
     assert not any(line.count("ORD-") > 1 for line in record.body.split("\n"))
 
 
@@ -189,9 +208,9 @@ def test_an_empty_waiver_does_not_borrow_the_next_ones() -> None:
         {"trip": "TR-70626", "waiver": "W-4103", "cost": "98.20"},
     ]
     record = written(step(1, seen=json.dumps(trips) + "\n" * 30))
-    for line in lines_with("W-4103", record):
-        assert "TR-70626" in line
-        assert "TR-70625" not in line
+    (line,) = lines_with("W-4103", record)
+    assert "TR-70626" in line
+    assert "TR-70625" not in line
 
 
 def test_a_rule_is_kept_whole_with_its_heading() -> None:
@@ -209,16 +228,19 @@ def test_a_code_comment_is_no_constraint() -> None:
     code = (
         "def match(r):\n    # Empty range: never match.\n    if not r:\n        return False\n" * 9
     )
-    assert not written(step(1, seen=code, name="read_file")).constraints
+    record = written(step(1, seen=code, name="read_file"))
+    assert lines_with("# Empty range: never match.", record)
+    assert not record.constraints
 
 
 def test_code_is_kept_in_runs_of_lines_and_not_line_by_line() -> None:
     code = "\n\n".join(f"def f{n}(x):\n    y = x + {n}\n    return y * {n}" for n in range(8))
     record = written(step(1, seen=code), step(2, '{"name": "f3"}', "ok"))
     body = record.body
-    for number in range(8):
-        if f"return y * {number}" in body:
-            assert f"y = x + {number}\n" in body
+    kept = [number for number in range(8) if f"return y * {number}" in body]
+    assert kept
+    for number in kept:
+        assert f"def f{number}(x):\n      y = x + {number}\n      return y * {number}" in body
 
 
 def test_an_edit_is_kept_as_old_and_new() -> None:
