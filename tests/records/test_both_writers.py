@@ -57,6 +57,9 @@ def writers() -> dict[str, Summarizer]:
     }
 
 
+OWN_WORDS = {"extract": '1. shell {"command": "', "model": "the steps were done"}
+"""What stands in a record because its writer wrote it: the controller adds to it what is owed."""
+
 each_writer = pytest.mark.parametrize("name", writers())
 
 
@@ -108,7 +111,9 @@ def test_what_stands_in_a_record_or_a_step_that_stays_is_not_said_again(
 @each_writer
 def test_files_that_were_listed_and_never_read_are_told(name: str) -> None:
     span = [step(1, "ls docs", "rules.md\nrates.csv"), step(2, "cat docs/rates.csv", "a rate")]
-    assert "1: listed, not read: rules.md" in written(name, span).locations
+    record = written(name, span)
+    assert "1: listed, not read: rules.md" in record.locations
+    assert OWN_WORDS[name] in record.body
 
 
 @each_writer
@@ -142,6 +147,7 @@ def test_a_record_is_true_short_and_gives_no_orders(
     before = [user("Look at TR-70625.")]
     situation = Situation(FactIndex(before), tuple(before))
     record = written(name, span, before)
+    assert OWN_WORDS[name] in record.body
     assert not inventions(record, span, situation)
     assert all(known in record.body for known in owed(span, situation.rest))
     assert verify(record, span, situation) == record, "nothing is owed any more"

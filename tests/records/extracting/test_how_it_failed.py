@@ -7,7 +7,7 @@ import json
 import pytest
 
 from statecomp.history.facts import FactIndex
-from statecomp.history.interaction import Interaction
+from statecomp.history.interaction import Call, Interaction, Observation
 from statecomp.history.situation import Situation
 from statecomp.records.extracting.reading.faults import fault_in
 from statecomp.records.extracting.reading.programs import described
@@ -99,6 +99,25 @@ def test_a_line_that_only_has_a_number_is_looked_up_in_what_was_sent() -> None:
     assert told(ran(1, f"\n{code}", seen)) == ["failed at line 3: OverflowError: too much"]
     quoted = step(1, json.dumps({"command": f"cd /srv && python3 -c '\n{code}\n'"}), seen)
     assert "`for n in range(9):`" in told(quoted)[0]
+
+
+def test_the_line_is_of_the_program_in_a_message_of_data_and_of_no_other() -> None:
+    program = "python3 - <<'END'\nimport grain\ngrain.mill(7)\nEND\n"
+    seen = f'{TRACE}\n  File "<stdin>", line 2, in <module>\nOverflowError: too much'
+    acts = [{"keystrokes": program, "duration": 1.0}]
+    for sent, line in ((acts, ", `grain.mill(7)`"), ([*acts, {"keystrokes": "ls\n"}], "")):
+        said = f"```json\n{json.dumps({'plan': 'mill', 'commands': sent}, indent=1)}\n```"
+        ran = Interaction("i1", 1, (), 0, said=said, observations=(Observation("", seen),))
+        assert told(ran) == [f"failed at line 2{line}: OverflowError: too much"]
+
+
+def test_the_line_is_of_the_call_that_failed() -> None:
+    seen = f'{TRACE}\n  File "<stdin>", line 1, in <module>\nValueError: no rye'
+    calls = [Call(f"c{n}", "python", json.dumps({"code": f"mill({n})"})) for n in (1, 2)]
+    seen_of = (Observation("c1", "12 sacks"), Observation("c2", seen))
+    ran = Interaction("i1", 1, (), 0, calls=tuple(calls), observations=seen_of)
+    line = written(ran, step(2, seen=PADDING)).facts[0]
+    assert "-> failed at line 1, `mill(2)`: ValueError: no rye" in line
 
 
 def test_an_exception_that_ended_what_was_sent_is_a_failure_and_one_it_told_of_is_none() -> None:

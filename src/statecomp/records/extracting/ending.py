@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 
 from statecomp.history.interaction import Interaction
+from statecomp.history.kinds import kind_of
 from statecomp.history.text import argument_text
 from statecomp.records.extracting.code import is_code
 from statecomp.records.extracting.decode import Json, decoded
@@ -14,13 +16,21 @@ from statecomp.records.extracting.pieces import cut_off, one_line, shortened
 from statecomp.records.extracting.reading.faults import ProgramFault, fault_in, pointed_at
 from statecomp.records.extracting.reading.noise import orders, telling, unprompted
 from statecomp.records.extracting.reading.programs import program_of
-from statecomp.records.extracting.units import of_step, parts_of
+from statecomp.records.extracting.units import answers_of, of_step, parts_of
 from statecomp.records.extracting.unwrap import Payload
 
 CAUSE_CHARS = 240
 
+_NONE = (
+    r"""\w[\w.]{0,80}["']?\s*:\s*(?i:null|none|false|""|''|\[\s*\]|\{\s*\}|0)"""
+    r"\s*(?:[,;}\])\n]|\Z)"
+)
+"""The name of an error, and that there is none."""
+_TOPIC = r"\s(?:analys[ei]s|handling|rates?|codes?|reports?|logs?|counts?|summary|bars?)\b"
+"""What a heading about errors goes on with."""
 _BEGINS = re.compile(
-    r"\s*❌|\W*(?:(?:error|fatal|exception|traceback|failed|failure)\b(?!\s*[=(])|"
+    rf"\s*❌|\W*(?!{_NONE})(?:(?:error|fatal|exception|traceback|failed|failure)\b"
+    rf"(?!\s*[=(]|{_TOPIC})|"
     r"[\w.]{0,80}(?:Error|Exception): |usage: |invalid \w+ |permission denied|"
     r"tool \S{1,80} not found|unknown (?:command|tool|option)|"
     r"your proposed edit has introduced new syntax error|\[Errno)",
@@ -31,7 +41,7 @@ _ANYWHERE = re.compile(
     r": No such file or directory\s*\Z|: Permission denied\s*\Z"
 )
 _DATA = re.compile(
-    r"""\s*\{.{0,200}?(?:["']errors?["']\s*:\s*(?!null|false|None|False|""|''|\[\]|\{\}|0\b)|"""
+    rf"""\s*\{{.{{0,200}}?(?:["'](?!{_NONE})errors?["']\s*:|"""
     r"""["'](?:object|status|type)["']\s*:\s*["']error["']|["']success["']\s*:\s*(?:false|False))""",
     re.DOTALL,
 )
@@ -59,7 +69,8 @@ _TELLING = re.compile(
     r"not permitted|not allowed|violation|aborted|syntax error|invalid syntax|unterminated)|"
     r"(?:http\S{0,8}|status|code|error)\W{1,3}(?:code )?(?:40[0134]|50[0234])\b|"
     r"\b(?:40[0134]|50[0234]) (?:bad|unauth|forbid|not found|internal|service|gateway)|"
-    r"\A\W*(?:fatal|error)\b|\Amake(?:\[\d+\])?: \*\*\*|\A[\w.]{0,80}(?:Error|Exception)\b",
+    rf"\A(?!\W*{_NONE})(?:\W*(?:fatal|error)\b(?!{_TOPIC})|make(?:\[\d+\])?: \*\*\*|"
+    r"[\w.]{0,80}(?:Error|Exception)\b)",
     re.IGNORECASE,
 )
 BRIEF = 12
@@ -104,10 +115,11 @@ _TROUBLE = re.compile(r"^(?:diff|cmp|[ef]?grep|rg): ", re.MULTILINE)
 def endings_of(member: Interaction) -> Sequence[Ending]:
     """The ending of each answer of a step."""
     payloads = parts_of(member).payloads
-    program = program_of(member)
     if len(payloads) == 1 and _answers_by_status(member, payloads[0]):
-        return [_ending(replace(payloads[0], ended=None), program)]
-    return [_ending(payload, program) for payload in payloads]
+        return [_ending(replace(payloads[0], ended=None), member)]
+    asked = answers_of(member)[2:] if len(member.calls) > 1 else ()
+    sent = [replace(member, calls=member.calls[place : place + 1]) for place in asked]
+    return list(map(_ending, payloads, sent or repeat(member)))
 
 
 def _answers_by_status(member: Interaction, payload: Payload) -> bool:
@@ -131,12 +143,17 @@ def ending_of(member: Interaction) -> Ending:
 LATE = "timed out"
 
 
-def _ending(payload: Payload, program: str) -> Ending:
+def _ending(payload: Payload, asked: Interaction) -> Ending:
     verdict = _verdict(payload)
     if payload.late:
         return Ending(verdict=LATE, said=LATE)
-    fault = fault_in(payload.text, program)
-    if _failed(payload) or (fault and fault.ended and payload.ended is None):
+    fault = fault_in(payload.text, program_of(asked))
+    if payload.ended is None:
+        bad = _failed(payload) or bool(fault and fault.ended)
+        bad = bad and not _shows(asked, payload.text)
+    else:
+        bad = not payload.ended
+    if bad:
         fault = fault or ProgramFault(_cause(payload) or verdict)
         return Ending(
             failed=True,
@@ -164,7 +181,9 @@ def _lost(text: str) -> str:
     return cut_off(one_line(told[0]), CAUSE_CHARS) if told else ""
 
 
-_LOST = re.compile(r"\s*(?:error\b(?!\s*[=(])|[\w.]{0,80}(?:Error|Exception): )", re.IGNORECASE)
+_LOST = re.compile(
+    rf"\s*(?!{_NONE})(?:error\b(?!\s*[=(])|[\w.]{{0,80}}(?:Error|Exception): )", re.IGNORECASE
+)
 
 
 def _said(text: str) -> str:
@@ -189,9 +208,28 @@ def _said(text: str) -> str:
     return cut_off("; ".join(dict.fromkeys((*raised[-1:], *told[-1:]))), CAUSE_CHARS)
 
 
+_READERS = r"(?:cat|tac|head|tail|less|more|nl|sed|[ef]?grep|rg|strings|sort|uniq|wc|cut|awk)"
+_PART = r"""\s(?:"[^"]*"|'[^']*'|>&|[^;&|\n"'])*"""
+_SHOWING = re.compile(
+    rf"(?:cd [^\s;&|]+\s*(?:&&|;)\s*)?{_READERS}{_PART}(?:\|\s*{_READERS}{_PART})*\Z"
+)
+"""A command that does no more than show what stands in a file."""
+_COMPLAINS = re.compile(rf"\s*(?:\S{{0,80}}sh|{_READERS}): ")
+
+
+def _shows(asked: Interaction, text: str) -> bool:
+    """Whether the errors in an answer are those that a file tells of, which was only read.
+
+    A line or two may be the tool's own; it begins with what it says itself.
+    """
+    breaks = text.strip().count("\n")
+    if program := program_of(asked).strip():
+        shows = breaks > 1 and not _COMPLAINS.match(text)
+        return shows and _SHOWING.match(program) is not None
+    return breaks > 3 and not _begins_ill(text) and kind_of(asked) == "read"
+
+
 def _failed(payload: Payload) -> bool:
-    if payload.ended is not None:
-        return not payload.ended
     text = payload.text
     if not text:
         return bool(_DATA.match(str(payload.body)[:400]))
@@ -202,15 +240,19 @@ def _failed(payload: Payload) -> bool:
 
 def reads_failed(text: str) -> bool:
     """Whether the words of an answer are those of an error: at its beginning, or all of it."""
-    if text.lstrip()[:1] == "{":
-        return bool(_DATA.match(text))
-    head, tail = _ends(text)
-    if _BEGINS.match(head):
+    if _begins_ill(text):
         return True
-    if _TRACE.search(text) and _RAISED.match(tail):
+    if text.lstrip()[:1] == "{":
+        return False
+    if _TRACE.search(text) and _RAISED.match(_ends(text)[1]):
         return True
     short = text.count("\n") < 4 and len(text) < 600
     return short and any(_ANYWHERE.search(line) for line in text.split("\n"))
+
+
+def _begins_ill(text: str) -> bool:
+    data = text.lstrip()[:1] == "{"
+    return bool(_DATA.match(text) if data else _BEGINS.match(_ends(text)[0]))
 
 
 def _ends(text: str) -> tuple[str, str]:

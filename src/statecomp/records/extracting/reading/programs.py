@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from statecomp.history.interaction import Interaction
 from statecomp.history.text import COMMON, Kind, identifiers
-from statecomp.records.extracting.arguments import command_of
+from statecomp.records.extracting.arguments import RUN_KEYS, acted, command_of
 from statecomp.records.extracting.code import is_code, is_line_of_code
 from statecomp.records.extracting.lengthy import briefly
 from statecomp.records.extracting.pieces import COMMANDS, FENCED, LONGEST, cut_off, one_line
@@ -39,9 +39,17 @@ _METHOD = re.compile(r"\.\w+\Z|\W*\d")
 
 
 def program_of(member: Interaction) -> str:
-    """What a step ran: the argument of its first call that is run, or the fence it ended with."""
+    """What a step ran: the argument of its first call that is run, or the fence it ended with.
+
+    Of a message of data it is what its one act runs; of several nobody knows which failed.
+    """
     if member.calls:
         return command_of(member.calls[0])
+    if message := acted(member.said):
+        acts = message[0] if isinstance(message[0], list) else [message[0]]
+        given = [act for act in acts if isinstance(act, dict)]
+        sent = [str(act[key]) for act in given for key in RUN_KEYS if key in act]
+        return sent[0] if len(sent) == 1 else ""
     return str((FENCED.findall(member.said) or [""])[-1])
 
 
