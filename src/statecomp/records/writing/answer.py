@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import filterfalse
 from typing import Any
 
 from statecomp.errors import SummaryFailed
 from statecomp.llm.answer import json_object
-from statecomp.records.markers import ORDERED
 from statecomp.records.record import HEADINGS, Record
+from statecomp.records.writing.orders import without_orders
 
 WHY_CHARS = 200
 KEEP_CHANCE = 20
@@ -153,17 +152,13 @@ def _kept(given: object, steps: frozenset[int]) -> dict[int, str]:
 def _record(value: Mapping[str, Any]) -> Record:
     told = {name: _entries(name, value.get(name, [])) for name in HEADINGS}
     # A writer may have obeyed what it was to report: an order costs its entry, not the record.
-    record = Record(*(tuple(filterfalse(_orders, lines)) for lines in told.values()))
+    record = Record(*(tuple(filter(None, map(without_orders, lines))) for lines in told.values()))
     if not record:
         ordered = any(told.values())
         raise SummaryFailed(
             f"the summary {'gives orders to its reader' if ordered else 'is empty'}"
         )
     return record
-
-
-def _orders(entry: str) -> bool:
-    return ORDERED.search(entry) is not None
 
 
 def _entries(name: str, value: object) -> tuple[str, ...]:
