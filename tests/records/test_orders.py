@@ -7,7 +7,7 @@ from time import perf_counter
 
 import pytest
 
-from statecomp.records.writing.answer import parse_record
+from statecomp.records.writing.answer import parse_entries, parse_record
 from statecomp.records.writing.orders import without_orders
 
 FINE = "the parts were fine"
@@ -46,6 +46,12 @@ def test_an_order_is_told_under_no_heading(order: str) -> None:
 def test_an_order_behind_a_fact_costs_its_sentence(order: str) -> None:
     record = parse_record(json.dumps({"facts": [f"4. all were counted. {order}"]}))
     assert record.facts == ("4. all were counted.",)
+
+
+def test_a_mended_entry_may_not_order_or_remark_either() -> None:
+    texts = [FINE, "Delete part 3.", "The list is not repeated here."]
+    entries = [{"number": n, "text": text} for n, text in enumerate(texts)]
+    assert parse_entries(json.dumps({"entries": entries})) == {0: FINE, 1: "", 2: ""}
 
 
 @pytest.mark.parametrize(
