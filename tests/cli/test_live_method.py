@@ -19,9 +19,12 @@ def test_where_nothing_is_rewritten_no_model_is_paid_for_records(
     mode: Mode, asks: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given: dict[str, str | float | None] = {"records": "same", "records_model": "gpt-5-mini"}
+    given |= {"records_session": 2.0, "records_wait": 9.0, "records_day": None}
     (chosen,) = given_for(given, (), mode, None)
     method = live_method(chosen, shipped_prices())
     assert (method.records is not None) == asks
+    if method.records is not None:
+        assert (method.records.session_dollars, method.records.day_dollars) == (2.0, 10.0)
     assert ("--records" in capsys.readouterr().err) != asks
 
 

@@ -62,6 +62,13 @@ def test_where_results_cannot_go_nothing_is_begun(words: list[str], tmp_path: Pa
         ("longer_than=-1", "longer_than: must not be negative"),
         ("threshold=0", "threshold: must lie in"),
         ("records_model=gpt-5-mini", "records_model: is for records=same"),
+        ("records_session=2", "records_session: is for records by a model"),
+        ("records=extract,records_day=2", "records_day: is for records by a model"),
+        ("records_wait=9", "records_wait: is for records by a model"),
+        ("records=same,records_day=-1", "records_day: must be dollars, 0 or more, not -1"),
+        ("records=same,records_session=-0.5", "records_session: must be dollars, 0 or more"),
+        ("recipe=paper,chapters=on", "chapters: are written where that pays, and gates"),
+        ("threshold=0.5,chapters=on", "chapters: are written where that pays, and gates"),
     ],
 )
 def test_an_option_that_would_do_nothing_is_refused(written: str, problem: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,6 +44,42 @@ def test_a_record_may_be_in_the_language_of_the_page_of_the_agent_or_of_the_user
     assert another_language(GERMAN, GERMAN, ENGLISH) == ""
     assert another_language(CHINESE, ENGLISH, CHINESE) == ""
     assert another_language(GERMAN, ENGLISH, "", "x = 1") == "German"
+
+
+PLAIN = "the parts were checked and the result is fine in the list of parts that was read\n" * 40
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ("7. Tests ausgeführt: 3 Fehler in test_tabs\nGrenzwert max_rows beträgt 500", "German"),
+        ("Tests liefen durch, alle Teile in Ordnung.", "German"),
+        ("Uruchomiono testy, trzy nie przeszły; to jedyny nowy błąd w parserze", "Polish"),
+        ("Uruchomiono testy\nWynosi pięćset wierszy, zły parser", "another language"),
+        ("Tout est correct. Le fichier a été lu.", "French"),
+        ("Les tests ont été lancés: 3 échecs", "French"),
+        ("Todos los archivos fueron leídos y no hay errores", "Spanish"),
+        ("Все детали проверены.", "Cyrillic letters"),
+        ("所有零件都检查过了，没有发现问题。", "Cjk letters"),
+        ("7. ran tests: 3 failed in test_tabs\nlimit max_rows: 500\nparser in src/parser.py", ""),
+        ("the café was listed", ""),
+    ],
+)
+def test_a_line_or_two_in_another_language_are_enough(lines: str, expected: str) -> None:
+    assert another_language(f"Facts:\n- {lines}", PLAIN) == expected
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "Müller, Königsallee 5, Düsseldorf",
+        "Fehler: die Datei ist nicht gelesen",
+        "所有零件都检查过了",
+    ],
+)
+def test_a_value_that_the_source_shows_is_in_no_language(value: str) -> None:
+    for shown in (value, json.dumps(value)):
+        assert another_language(f"3. read {value}", f"{PLAIN}{shown} was shown") == ""
 
 
 @given(st.text(max_size=400))

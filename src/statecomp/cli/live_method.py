@@ -13,6 +13,7 @@ from statecomp.cli.options import together
 from statecomp.cli.terminal import warn
 from statecomp.config.learned import following, must_suit, scored_by, worse
 from statecomp.config.methods import OPTIONS, method_of
+from statecomp.config.records import DAY_DOLLARS, SESSION_DOLLARS
 from statecomp.controller.prices import PriceBook
 from statecomp.errors import BadInput
 from statecomp.method import Method
@@ -63,12 +64,14 @@ _OPTIONS = (
     click.option(
         "--records-session",
         type=float,
-        default=1.0,
-        show_default=True,
+        show_default=f"{SESSION_DOLLARS:g}",
         help=_said("records_session"),
     ),
     click.option(
-        "--records-day", type=float, default=10.0, show_default=True, help=_said("records_day")
+        "--records-day",
+        type=float,
+        show_default=f"{DAY_DOLLARS:g}",
+        help=_said("records_day"),
     ),
     click.option("--records-wait", type=float, metavar="S", help=_said("records_wait")),
     click.option("--wariness", type=float, help=_said("wariness")),
@@ -110,7 +113,7 @@ def given_for(
     must_suit(chosen, mode)
     if mode == "observe" and method.get("records") not in (None, "extract"):
         warn("--mode observe asks no model for --records: extracts stand for what it would write")
-        method = {**method, "records": None, "records_model": None}
+        method = {key: None if key.startswith("records") else method[key] for key in method}
     in_use = () if routers is None or method.get("scorer") else (routers.in_use,)
     for name in chosen or in_use:
         if worse(name, routers):

@@ -42,8 +42,11 @@ OPTIONS: Mapping[str, str] = {
     "window": "tokens of the model's window; a nearly full one makes rewrites free",
     "records": "extract (the default), same (the client's upstream), or chat:PROVIDER:MODEL[@URL]",
     "records_model": "with records=same: the model to ask, instead of its cheap sibling",
-    "records_session": "dollars that records by a model may cost in one conversation",
-    "records_day": "dollars that they may cost in one day",
+    "records_session": "dollars that records by a model may cost in one conversation; of what it "
+    "spends at most a quarter, or what its two dearest questions may cost, is lost on records that "
+    "cannot be used, then one more an hour",
+    "records_day": "dollars that they may cost in one day, which begins at midnight in UTC, for "
+    "all conversations of all tenants together",
     "records_wait": "seconds a model may take for a record; then an extract stands in (30)",
     "budget": "an extract's share of its source",
     "dense": "tokens of each step that count twice for its extract",
@@ -67,7 +70,8 @@ def method_of(
     scored = scoring(spec, serving)
     extract = extract_of(options, recipe.extract)
     book = _book(options, settings)
-    records = model_records(options, settings, extract, settings.book or shipped_prices())
+    known = settings.book or shipped_prices()
+    records = model_records(options, settings, extract, known, serves=serves)
     rule = recipe.rule(book, ratio=extract.usual_ratio)
     if records is not None:
         if records.chat is None and not serves:
@@ -80,7 +84,7 @@ def method_of(
         rule = recipe.rule(book, ratio=USUAL_RATIO, writer=records.prices_for)
     window = options.whole("window", 0)
     holds = options.switch("holds", default=recipe.holds)
-    chapters = options.switch("chapters", default=recipe.chapters) and recipe.gates is None
+    chapters = _chapters(options, recipe)
     method = Method(
         scorer=lambda: scored(Trajectory("", ())),
         summarizer=lambda account: extract,
@@ -128,6 +132,14 @@ def _recipe(options: Options) -> Recipe:
         # What was asked for is meant, whoever writes.
         recipe = replace(recipe, wariness=options.real("wariness", recipe.wariness), written=1.0)
     return replace(recipe, ahead=options.real("ahead", recipe.ahead))
+
+
+def _chapters(options: Options, recipe: Recipe) -> bool:
+    named = "chapters" in options
+    chapters = options.switch("chapters", default=recipe.chapters)
+    if chapters and named and recipe.gates is not None:
+        raise BadInput("are written where that pays, and gates leave money out", field="chapters")
+    return chapters and recipe.gates is None
 
 
 def _book(options: Options, settings: Settings) -> PriceBook:

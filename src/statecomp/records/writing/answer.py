@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import filterfalse
 from typing import Any
 
 from statecomp.errors import SummaryFailed
 from statecomp.llm.answer import json_object
-from statecomp.records.markers import ORDERED
 from statecomp.records.record import HEADINGS, Record
+from statecomp.records.writing.orders import without_orders
 
 WHY_CHARS = 200
 KEEP_CHANCE = 20
@@ -21,13 +20,28 @@ Of 25 steps that were replaced too early, by labels, a large language model gave
 and of 145 that could go 12 (docs/lab-log.md, 2026-11-17).
 """
 
-_ELSEWHERE = (
-    r"not (?:repeated|restated|(?:listed|quoted|shown|told) again) "
-    r"(?:here|in (?:this|these) (?:record|summary|steps?))\b"
+_RECORD = r"(?:record|summary|steps?|entry)\b"
+_EARLIER = r"(?:earlier|previous|prior|older|other|another) records?"
+_OTHER = rf"(?:an?|the|that)? ?(?:{_EARLIER}|record of steps? \d)"
+_GIVEN = (
+    r"(?:told|listed|quoted|shown|given|included|recorded|noted|said|reproduced|copied|repeated)"
 )
-_ASIDE = re.compile(rf"\s*\([^()]*\b{_ELSEWHERE}[^()]*\)")
-_REMARK = re.compile(rf"\b{_ELSEWHERE}")
+# What was not shown again, or was left out, is something that happened.
+_HAPPENED = r"(?<!\bwas )(?<!\bwere )(?<!\bbeen )"
+_ELSEWHERE = (
+    rf"(?:{_HAPPENED}not (?:repeated|restated|reproduced|{_GIVEN} again) here\b|"
+    rf"{_HAPPENED}not {_GIVEN} again\W*\Z|{_HAPPENED}omitted (?:here|for brevity)\b|"
+    rf"not (?:restated|{_GIVEN})(?: again)? in (?:this|these) {_RECORD}|"
+    rf"(?:omitted|left out) (?:from|of|in) (?:this|these) {_RECORD}|"
+    rf"\b(?:see|(?:is|are|as) {_GIVEN} in|stands? in) {_OTHER}\b|"
+    rf"{_OTHER}\b.{{0,40}}\bnot (?:{_GIVEN}|restated)\b)"
+)
+_ASIDE = re.compile(
+    rf"\s?\((?:[^()]*{_ELSEWHERE}[^()]*|not (?:repeated|shown)(?: again)?)\)", re.IGNORECASE
+)
+_REMARK = re.compile(_ELSEWHERE, re.IGNORECASE)
 """What stands elsewhere stands there; that it is not said here tells a reader nothing."""
+_CLAUSE_END = re.compile(r"(?<=[.;,])\s+(?!(?:and|nor)\b)")
 
 _LISTS: dict[str, Any] = {name: {"type": "array", "items": {"type": "string"}} for name in HEADINGS}
 
@@ -123,7 +137,7 @@ def parse_entries(answer: str) -> dict[int, str]:
         return {}
     entries = given if isinstance(given, list) else []
     return {
-        one["number"]: _line(one["text"])
+        one["number"]: without_orders(_without_remarks(_line(one["text"])))
         for one in entries
         if isinstance(one, dict)
         and isinstance(one.get("number"), int)
@@ -153,7 +167,7 @@ def _kept(given: object, steps: frozenset[int]) -> dict[int, str]:
 def _record(value: Mapping[str, Any]) -> Record:
     told = {name: _entries(name, value.get(name, [])) for name in HEADINGS}
     # A writer may have obeyed what it was to report: an order costs its entry, not the record.
-    record = Record(*(tuple(filterfalse(_orders, lines)) for lines in told.values()))
+    record = Record(*(tuple(filter(None, map(without_orders, lines))) for lines in told.values()))
     if not record:
         ordered = any(told.values())
         raise SummaryFailed(
@@ -162,15 +176,21 @@ def _record(value: Mapping[str, Any]) -> Record:
     return record
 
 
-def _orders(entry: str) -> bool:
-    return ORDERED.search(entry) is not None
-
-
 def _entries(name: str, value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
         raise SummaryFailed(f"the summary's {name!r} is not a list of strings")
-    lines = (_ASIDE.sub("", _line(entry)) for entry in value)
-    return tuple(line for line in lines if line and not _REMARK.search(line))
+    return tuple(filter(None, (_without_remarks(_line(entry)) for entry in value)))
+
+
+def _without_remarks(entry: str) -> str:
+    """An entry without the clauses that only say what is not in it."""
+    entry = _ASIDE.sub("", entry)
+    if not _REMARK.search(entry):
+        return entry
+    clauses = _CLAUSE_END.split(entry)
+    left = [clause for clause in clauses if not _REMARK.search(clause)]
+    told = " ".join(left).rstrip(" ,;") if len(left) < len(clauses) else ""
+    return told if re.search(r"[^\W\d_]{2}", told) else ""
 
 
 def _line(entry: str) -> str:

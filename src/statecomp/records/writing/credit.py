@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from math import inf
 from threading import Lock
 from time import monotonic
 
@@ -12,9 +13,11 @@ from statecomp.history.interaction import Interaction
 from statecomp.recent import LruCache
 
 REFUSED_SHARE = 0.25
-"""Of what was spent, the most that may have gone into records that could not be used."""
-FREE_REFUSALS = 2
-"""The first ones prove nothing yet."""
+"""Of what was spent, the most that may go into records that could not be used."""
+FREE_QUESTIONS = 2
+"""What so many may cost may be lost in any case: the first refusals prove nothing yet."""
+REST_S = 3600.0
+"""So long after a refusal one more record may be asked for, whatever the share."""
 FAILURES = 2
 """After so many in a row the model is left alone; after one that would come again, at once."""
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 60.0, 3600.0
@@ -40,6 +43,7 @@ def _money(dollars: float) -> str:
 class Purse:
     """Dollars for one conversation; what was spent on refused records is told apart.
 
+    It is known to this process alone: after a restart the share begins anew.
     What is being asked for is `held`, at the most that it may cost, so that two who ask at the same
     time cannot spend the same dollars.  `written_down` tells what was spent since a moment, also by
     other processes and before this one began.
@@ -50,7 +54,9 @@ class Purse:
     spent: float = 0.0
     held: float = 0.0
     refused: float = 0.0
-    refusals: int = 0
+    clock: Callable[[], float] = monotonic
+    _dearest: float = 0.0
+    _refused_at_s: float = -inf
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     def take(self, dollars: float) -> str:
@@ -58,6 +64,7 @@ class Purse:
         known = self.written_down(self._since_s)
         with self._lock:
             self.spent = max(self.spent, known)
+            self._dearest = max(self._dearest, dollars)
             if why := self._denies(dollars):
                 return why
             self.held += dollars
@@ -80,14 +87,14 @@ class Purse:
         """So much of what was paid was for a record that could not be used."""
         with self._lock:
             self.refused += dollars
-            self.refusals += 1
+            self._refused_at_s = self.clock()
 
     @property
     def _since_s(self) -> float:
         return 0.0
 
     def _denies(self, dollars: float) -> str:
-        return self._overdrawn(dollars) or self._wasted()
+        return self._overdrawn(dollars) or self._wasted(dollars)
 
     def _overdrawn(self, dollars: float) -> str:
         if self.spent + self.held + dollars > self.limit_dollars:
@@ -95,11 +102,14 @@ class Purse:
             return f"{told}, and this may cost up to {_money(dollars)}"
         return ""
 
-    def _wasted(self) -> str:
-        wasted = self.refused > REFUSED_SHARE * self.spent
-        if wasted and self.refusals > FREE_REFUSALS:
-            return f"{self.refusals} records could not be used (${self.refused:.2f})"
-        return ""
+    def _wasted(self, dollars: float) -> str:
+        """Whatever is being asked for may have to be refused too."""
+        most = max(FREE_QUESTIONS * max(self._dearest, dollars), REFUSED_SHARE * self.spent)
+        rested = not self.held and self.clock() - self._refused_at_s >= REST_S
+        if rested or self.refused + self.held + dollars <= most:
+            return ""
+        told = f"{_money(self.refused)} went into records that could not be used"
+        return f"{told}, and this may add up to {_money(dollars)}"
 
 
 @dataclass

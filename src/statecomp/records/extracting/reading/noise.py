@@ -150,7 +150,7 @@ def _spans(lines: Iterable[str]) -> Iterator[str]:
             yield line
 
 
-_VERBS = (
+VERBS = (
     "add ask change check click close compare compute convert copy create delete download edit "
     "ensure extract fetch fill find fix get implement inspect install investigate list look make "
     "move navigate open parse provide query read refine remove rename replace run save search send "
@@ -163,12 +163,12 @@ _ORDER = re.compile(
     # A plan may have headings: "2. **Send it**: Ensure that ..."  Every line of output is asked,
     # so what stands before the verb is read in one way only.
     r"(?:\W*+(?:\d++[.)]\s\W*+)?|\W*?(?:\d+[.)]\s+)?\*\*[^*\n]{1,60}\*\*:?\s\W*+)"
-    rf"(?:re-?)?(?:{'|'.join(_VERBS.split())})\s+"
+    rf"(?:re-?)?(?:{'|'.join(VERBS.split())})\s+"
     r"(?:this|that|the|a|an|your|all|it|them|each|any|if|for|to|whether|potential|`)(?!\w)",
     re.IGNORECASE,
 )
 _IMPERATIVE = re.compile(
-    rf"\W*(?:\d+[.)]\s+)?(?:\*\*[^*\n]{{1,60}}\*\*:?\s)?\W*(?:{'|'.join(_VERBS.split())})\s",
+    rf"\W*(?:\d+[.)]\s+)?(?:\*\*[^*\n]{{1,60}}\*\*:?\s)?\W*(?:{'|'.join(VERBS.split())})\s",
     re.IGNORECASE,
 )
 _PLEASE = Guarded(
@@ -190,12 +190,12 @@ def unprompted(text: str) -> str:
     return " ".join(part for part in sentences(text) if not orders(part))
 
 
-_QUOTED = re.compile(r"""\"[^"\n]{1,200}\"|'[^'\n]{3,200}'|`[^`\n]{1,200}`""")
+QUOTED = re.compile(r"""\"[^"\n]{1,200}\"|'[^'\n]{3,200}'|`[^`\n]{1,200}`""")
 
 
 def orders(text: str) -> bool:
     """Whether a line of output tells its reader to do something; what it quotes is no order."""
-    text = _QUOTED.sub("it", text)
+    text = QUOTED.sub("it", text)
     return bool(_PLEASE.search(text) or _ORDER.match(text))
 
 
