@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from statecomp.history.facts import FactIndex
 from statecomp.history.history import History, Span
@@ -20,7 +21,14 @@ _DOCUMENT = re.compile(
     r"(?<![\w.~/-])[\w.~/-]{1,200}\.(?:md|mdx|txt|rst|adoc|org)\b|"
     r"\b(?:AGENTS|CLAUDE|CONTRIBUTING|README)\b"
 )
-_PLAN = re.compile(r"todo|update_?plan|task_?(?:tracker|list)", re.IGNORECASE)
+_LIST = re.compile(r"todo|update_?plan|task_?(?:tracker|list)", re.IGNORECASE)
+
+
+class Noted(NamedTuple):
+    """What the agent noted down as done and open, and at which step."""
+
+    step: int
+    text: str
 
 
 @dataclass(frozen=True)
@@ -73,14 +81,14 @@ class Situation:
         """The last steps before the checkpoint, as far as the span leaves them."""
         return self.interactions[-LATEST:]
 
-    @cached_property
-    def plan(self) -> str:
-        """What the agent last noted down as done and open, where it keeps a list; or nothing."""
-        for interaction in reversed(self.interactions):
-            for call in reversed(interaction.calls):
-                if _PLAN.search(call.name):
-                    return call.arguments
-        return ""
+    def noted(self, steps: Iterable[Interaction]) -> Noted | None:
+        """The newest list that the agent keeps, in these steps or in those that stay."""
+        known = sorted((*self.interactions, *steps), key=lambda step: -step.number)
+        for step in known:
+            for call in reversed(step.calls):
+                if _LIST.search(call.name):
+                    return Noted(step.number, call.arguments)
+        return None
 
     def _segments(self) -> Iterator[Segment]:
         yield from self.before
