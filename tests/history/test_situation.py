@@ -1,7 +1,7 @@
 from statecomp.history.facts import FactIndex
 from statecomp.history.history import History, Span
 from statecomp.history.interaction import Call, Interaction, Pinned, Summary
-from statecomp.history.situation import Situation
+from statecomp.history.situation import Noted, Situation
 
 
 def user(place: str, text: str) -> Pinned:
@@ -12,6 +12,7 @@ def step(number: int, *calls: Call) -> Interaction:
     return Interaction(f"i{number}", number, (), 1, calls=calls)
 
 
+NEWEST = step(4, Call("b", "TodoWrite", "new list"))
 RECORD = Summary("s", (), 1, "what was done", ("gone",), 1, 1)
 HISTORY = History(
     (
@@ -20,7 +21,7 @@ HISTORY = History(
         RECORD,
         step(2, Call("a", "TodoWrite", "old list")),
         step(3),
-        step(4, Call("b", "TodoWrite", "new list")),
+        NEWEST,
         user("more", "Then rules.md again, and notes/end.txt."),
         step(5),
         step(6),
@@ -47,7 +48,7 @@ def test_every_word_of_the_user_is_known_and_no_word_of_the_system() -> None:
     )
 
 
-def test_the_plan_is_what_the_agent_noted_last() -> None:
-    assert around(Span(3, 5)).plan == "new list"
-    assert around(Span(3, 6)).plan == ""
-    assert Situation().plan == ""
+def test_the_list_of_the_agent_is_the_newest_wherever_it_stands() -> None:
+    assert around(Span(3, 5)).noted(()) == Noted(4, "new list")
+    assert around(Span(5, 6)).noted([NEWEST]) == Noted(4, "new list")
+    assert Situation().noted(()) is None

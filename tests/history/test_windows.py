@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from statecomp.features.evidence_look import words
 from statecomp.history import text as texts
 from statecomp.history import windows
-from statecomp.history.situation import documents_in
+from statecomp.history.documents import documents_in
 from statecomp.history.text import identifiers, words_of
 from statecomp.history.windows import found, substituted
 from statecomp.traces.secrets import Masker

@@ -14,17 +14,14 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from statecomp.controller.once import shown_once
+from statecomp.history.documents import readings
 from statecomp.history.history import History
 from statecomp.history.interaction import Interaction, Pinned
-from statecomp.history.kinds import failed, kind_of
+from statecomp.history.kinds import failed
 from statecomp.history.repeats import ToldCall, told
-from statecomp.history.situation import documents_in
-from statecomp.history.text import argument_text
 from statecomp.ledger.commits import Commit
 
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-DOCUMENT_TOKENS = 3000
-"""A longer document is a manual to look things up in; rules to go by are shorter."""
 TELLING_CHARS = 200
 """A shorter answer says no more than that a call went through."""
 CONFIRMED_TOKENS = 500
@@ -143,31 +140,8 @@ def asks_a_person(tool: str) -> bool:
 
 def _documents(raw: History) -> Iterator[str]:
     """The newest reading of every document that a message of the user names."""
-    asked = "\n".join(s.text for s in raw.segments if isinstance(s, Pinned) and s.role == "user")
-    named: dict[str, set[str]] = {}  # by their last part: a message may list thousands
-    for name in documents_in(asked):
-        named.setdefault(name.rpartition("/")[2], set()).add(name)
-    newest: dict[str, str] = {}
-    for interaction in raw.interactions if named else ():
-        for path in _read(interaction):
-            alike = named.get(path.rpartition("/")[2], ())
-            if any(path == name or path.endswith(f"/{name}") for name in alike):
-                newest[path] = interaction.id
-    yield from newest.values()
-
-
-def _read(interaction: Interaction) -> list[str]:
-    """The documents an interaction shows."""
-    if interaction.tokens > DOCUMENT_TOKENS:
-        return []
-    paths = [path for call in interaction.calls for path in _paths(call.arguments)]
-    shows = paths and kind_of(interaction) in ("read", "run") and not failed(interaction)
-    return paths if shows else []
-
-
-@lru_cache(maxsize=4096)
-def _paths(arguments: str) -> tuple[str, ...]:
-    return tuple(documents_in(argument_text(arguments)))
+    asked = (s.text for s in raw.segments if isinstance(s, Pinned) and s.role == "user")
+    return (step.id for step in readings(asked, raw.interactions).values())
 
 
 def locked(history: History, held: Mapping[str, str]) -> History:

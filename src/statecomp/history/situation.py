@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import takewhile
+from typing import NamedTuple
 
+from statecomp.history.documents import readings
 from statecomp.history.facts import FactIndex
 from statecomp.history.history import History, Span
 from statecomp.history.interaction import Interaction, Pinned, Segment, Summary
-from statecomp.history.windows import found
 
 LATEST = 3
 """How many of the last steps say what the agent is busy with."""
 
-# Bounded, and begun only where a path can begin: messages and arguments may hold whole files.
-_DOCUMENT = re.compile(
-    r"(?<![\w.~/-])[\w.~/-]{1,200}\.(?:md|mdx|txt|rst|adoc|org)\b|"
-    r"\b(?:AGENTS|CLAUDE|CONTRIBUTING|README)\b"
-)
-_PLAN = re.compile(r"todo|update_?plan|task_?(?:tracker|list)", re.IGNORECASE)
+_LIST = re.compile(r"todo|update_?plan|task_?(?:tracker|list)", re.IGNORECASE)
+
+
+class Noted(NamedTuple):
+    """What the agent noted down as done and open, and at which step."""
+
+    step: int
+    text: str
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,13 @@ class Situation:
         users = (s for s in self._segments() if isinstance(s, Pinned) and s.role == "user")
         return tuple(segment.text for segment in users)
 
+    @property
+    def preambles(self) -> int:
+        """How many messages of the user's stand before the one that the first step follows."""
+        opening = takewhile(lambda segment: isinstance(segment, Pinned), self.before)
+        users = sum(isinstance(segment, Pinned) and segment.role == "user" for segment in opening)
+        return max(0, users - 1)
+
     @cached_property
     def records(self) -> tuple[Summary, ...]:
         """What stands for earlier replaced steps."""
@@ -74,19 +85,20 @@ class Situation:
         return self.interactions[-LATEST:]
 
     @cached_property
-    def plan(self) -> str:
-        """What the agent last noted down as done and open, where it keeps a list; or nothing."""
-        for interaction in reversed(self.interactions):
-            for call in reversed(interaction.calls):
-                if _PLAN.search(call.name):
-                    return call.arguments
-        return ""
+    def documents(self) -> Mapping[str, Interaction]:
+        """Where the documents that the user names stay to be read, by path."""
+        going = {step.id for span in self.going for step in span}
+        return readings(self.asked, [step for step in self.interactions if step.id not in going])
+
+    def noted(self, steps: Iterable[Interaction]) -> Noted | None:
+        """The newest list that the agent keeps, in these steps or in those that stay."""
+        known = sorted((*self.interactions, *steps), key=lambda step: -step.number)
+        for step in known:
+            for call in reversed(step.calls):
+                if _LIST.search(call.name):
+                    return Noted(step.number, call.arguments)
+        return None
 
     def _segments(self) -> Iterator[Segment]:
         yield from self.before
         yield from self.after
-
-
-def documents_in(text: str) -> list[str]:
-    """What a text names as a document to read."""
-    return list(found(_DOCUMENT, text))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from statecomp.records.extracting.arguments import Thoughts
 from statecomp.records.extracting.code import is_line_of_code
 from statecomp.records.extracting.pieces import LONGEST, one_line, sentences, wordless
-from statecomp.records.extracting.reading.noise import VERB, orders
+from statecomp.records.extracting.reading.noise import VERBS, orders
 
 
 class Said(NamedTuple):
@@ -51,13 +51,13 @@ _TURNS = re.compile(
     r"\b(?:let me|let's|let us|(?:i|we)(?:'ll| will| shall| need to| should| must| want to|"
     r" have to| plan to| intend to|'m going to| am going to| are going to|'re going to|'d like to|"
     r" would like to| still need to| also need to| now need to|"
-    rf" (?:can|could)(?: now| also| then| try to)?(?= (?:{VERB})\b))|"
+    rf" (?:can|could)(?: now| also| then| try to)?(?= (?:{VERBS})\b))|"
     r"(?:the|my) (?:next (?:step|goal)|plan) is to)\s+"
     r"(?:(?:now|also|first|then|next|just|try to|try and|start by|begin by|proceed to|"
     r"go ahead and|help you(?: to)?)\s+)*",
     re.IGNORECASE,
 )
-_IMPERATIVE = re.compile(rf"(?:{VERB})\s", re.IGNORECASE)
+_IMPERATIVE = re.compile(rf"(?:{VERBS})\s", re.IGNORECASE)
 _UNSURE = re.compile(r"\W*(?:if|unless|otherwise)\b", re.IGNORECASE)
 _LATER = re.compile(r"\W*(?:then|after that|afterwards|finally|later|once)\b", re.IGNORECASE)
 """What is to be done after the call, or not at all."""
@@ -91,6 +91,18 @@ _SAYS = re.compile(
 _CLAUSE = re.compile(
     r"[,;:]? (?:which|because|so that|but|and|as|since|while|with|where|by|using) |[,;:] "
 )
+
+_NEXT_ACT = re.compile(
+    rf",? and then |[;,] then |\. |,? and (?:also |finally )?(?=(?:{VERBS}|add|remove)\b)",
+    re.IGNORECASE,
+)
+_VAGUE = re.compile(
+    r"\W*(?:try|attempt|be|start|continue|proceed|use|utilize|make|revise|update|adjust|modify|"
+    r"correct|fix|improve|ensure|handle|include|rewrite|refine|create|craft|write|provide)\b",
+    re.IGNORECASE,
+)
+"""What says how and not what for, or claims of a text that it will be as it should."""
+_POINTS = re.compile(r"\b(?:them|they|it|its|these|those|here|the above)\b", re.IGNORECASE)
 
 
 def read_said(thoughts: Iterable[Thoughts]) -> Said:
@@ -141,10 +153,12 @@ def _parted(text: str, turn: re.Match[str]) -> tuple[str, str]:
     before, aim = text[: turn.start()].rstrip(" ,;-\u2014"), text[turn.end() :]
     if before[:3].lower() == "to ":
         return "", f"{before}: {aim}"
+    ends = "."
     while (last := before.rpartition(" "))[2].lower() in _JOINS:
         before = last[0].rstrip(" ,;-\u2014")
+        ends = " ..." if last[2].lower() == "but" else ends  # what comes takes some of it back
     whole = len(before.split()) > 3 and not (_BENDS.match(before) or _HANGS.search(before))
-    return (f"{before}." if whole and not _IDLE.match(before) else ""), aim
+    return (f"{before}{ends}" if whole and not _IDLE.match(before) else ""), aim
 
 
 def stated_shortly(text: str, most: int) -> str:
@@ -152,6 +166,15 @@ def stated_shortly(text: str, most: int) -> str:
     short = cut_short(text, most)
     whole = short == text or (_SAYS.search(short) and not _BENDS.match(short))
     return short if whole else ""
+
+
+def first_act(aim: str) -> str:
+    """What the next call alone is for; nothing where nobody would see what is meant by it.
+
+    The acts behind the first are those of later calls, if they are made at all.
+    """
+    act = _NEXT_ACT.split(aim, maxsplit=1)[0].rstrip(" .,:;!")
+    return "" if _VAGUE.match(act) or _POINTS.search(act) else act
 
 
 def cut_short(text: str, most: int) -> str:

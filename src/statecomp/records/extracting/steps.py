@@ -52,7 +52,7 @@ for units."""
 SPELLED, FEW, SAMPLE = 12, 4, 24
 """Characters of a line that nobody writes twice by chance; so many lines are asked for, and no
 more than a sample of many."""
-VIEW, VIEW_BEFORE = "agent's view: ", "agent's view before it: "
+VIEW = "agent's view"
 """What the agent said next is about the step until then.  It is a view: nobody has checked it."""
 RETRIES = 6
 """How many steps after the span are looked at for a success of the same call."""
@@ -232,6 +232,9 @@ def _written(steps: Sequence[KnownStep], limit: int) -> Outline:
     for place, step in enumerate(steps):
         if step.action.head:
             lines.append((-1, step.action.head))
+        if _fits(step.before, limit):
+            # What it is about stands elsewhere, so it stands above, with the number of that step.
+            lines.append((-1, f"{VIEW} of step {step.number - 1}: {step.before}"))
         result = _result(step, limit)
         ended = _ended(step, result)
         if step.ending.failed:
@@ -245,9 +248,13 @@ def _written(steps: Sequence[KnownStep], limit: int) -> Outline:
 
 
 def _views(step: KnownStep, limit: int) -> Iterator[str]:
-    for head, text in ((VIEW_BEFORE, step.before), (VIEW, step.view)):
-        if text and len(text) * 2 <= limit:
-            yield f"{head}{text}"
+    if _fits(step.view, limit):
+        yield f"{VIEW}: {step.view}"
+
+
+def _fits(said: str, limit: int) -> bool:
+    """Whether the agent said it, and in so few words that there is room for them."""
+    return bool(said) and len(said) * 2 <= limit
 
 
 def _failed(step: KnownStep, ended: str, met: dict[str, int]) -> str:
@@ -266,7 +273,7 @@ def _fact(step: KnownStep, limit: int, ended: str) -> str:
     left = limit if limit == LONGEST_LINE else max(limit - len(ended), limit // 2)
     message = step.action.text.startswith(MESSAGE)
     line = begun(step.action.text, left) if message else fitting(step.action, left)
-    aim = f" (aim: {step.aim})" if step.aim and len(step.aim) * 2 <= limit else ""
+    aim = f" (aim: {step.aim})" if _fits(step.aim, limit) else ""
     line = f"{step.number}. {line}{aim}"
     told = f"{line} -> {ended}" if ended else line
     told = "; ".join(filter(None, (told, step.guessed.beside(told))))

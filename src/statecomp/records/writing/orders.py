@@ -19,7 +19,9 @@ _NEVER_NOUNS = (
     "append insert inform email"
 )
 _MORE = "push commit merge stop keep avoid use restart reset kill skip call retry repeat drop apply"
-_ANY = "|".join(sorted({*VERBS.split(), *_NEVER_NOUNS.split(), *_MORE.split()} - _SAME_IN_THE_PAST))
+_ANY = "|".join(
+    sorted({*VERBS.split("|"), *_NEVER_NOUNS.split(), *_MORE.split()} - _SAME_IN_THE_PAST)
+)
 _CERTAIN = "|".join(_NEVER_NOUNS.split())
 # What is named after its purpose: a delete button, a transfer fee.
 _NAMED = (

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import takewhile
+from itertools import chain, islice
 
-from statecomp.history.interaction import Interaction, Pinned, Summary
+from statecomp.history.interaction import Interaction, Summary
 from statecomp.history.situation import LATEST, Situation
 from statecomp.llm.transcript import TranscriptPart, cut, delimited, parts_of
 from statecomp.records.extracting.pieces import one_line, shortened
@@ -15,7 +15,9 @@ ASKED_CHARS, WORDS_CHARS = 6_000, 24_000
 """Of each message of the user, as some paste whole files, and of all: the task and the newest."""
 PREAMBLE_CHARS = 2_000
 """Of what is shown before the task and is none: how tools are used, a run to imitate."""
-PLAN_CHARS = 3_000
+LIST_CHARS = 3_000
+DOCUMENT_CHARS, DOCUMENTS = 1_200, 4
+"""Of what each document begins with that the user names, and of so many: it says what is asked."""
 RECORD_CHARS, RECORDS_CHARS = 2_000, 8_000
 """Of each record that stands already, and of all: the newest tell most."""
 ACTION_CHARS, ACTIONS_CHARS = 160, 4_000
@@ -28,7 +30,7 @@ def question(
     spans: Sequence[Sequence[Interaction]], situation: Situation, *, limit_chars: int | None = None
 ) -> str:
     """The situation and the transcript of some spans, labelled and delimited."""
-    parts = [*_situation(situation)]
+    parts = [*_situation(situation, spans)]
     for span in spans:
         if len(spans) > 1:
             first, last = span[0].number, span[-1].number
@@ -37,10 +39,15 @@ def question(
     return delimited(parts, limit_chars=limit_chars)
 
 
-def _situation(situation: Situation) -> Iterator[TranscriptPart]:
-    yield from _words(situation.asked, _preambles(situation))
-    if situation.plan:
-        yield TranscriptPart("situation: the agent's own list", cut(situation.plan, PLAN_CHARS))
+def _situation(
+    situation: Situation, spans: Sequence[Sequence[Interaction]]
+) -> Iterator[TranscriptPart]:
+    yield from _words(situation.asked, situation.preambles)
+    if noted := situation.noted(chain.from_iterable(spans)):
+        yield TranscriptPart("situation: the agent's own list", cut(noted.text, LIST_CHARS))
+    for path, step in islice(situation.documents.items(), DOCUMENTS):
+        label = f"situation: {path}, which the user names, as step {step.number} shows it"
+        yield TranscriptPart(label, step.observed[:DOCUMENT_CHARS])
     yield from _standing(situation)
     going = {step.id for span in situation.going for step in span}
     staying = [step for step in situation.interactions if step.id not in going]
@@ -75,13 +82,6 @@ def _ranges(numbers: Sequence[int]) -> str:
         else:
             runs.append((number, number))
     return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
-
-
-def _preambles(situation: Situation) -> int:
-    """How many messages of the user's stand before the one that the first step follows."""
-    opening = takewhile(lambda segment: isinstance(segment, Pinned), situation.before)
-    users = sum(isinstance(segment, Pinned) and segment.role == "user" for segment in opening)
-    return max(0, users - 1)
 
 
 def _words(asked: Sequence[str], preambles: int) -> Iterator[TranscriptPart]:

@@ -93,7 +93,9 @@ def _cells(unit: Unit) -> set[str]:
 
 
 def _names_asked(situation: Situation) -> frozenset[str]:
-    return frozenset().union(*map(_names_in, _users(situation)))
+    users = ((message.id, message.text) for message in _users(situation))
+    read = ((step.id, step.observed) for step in situation.documents.values())
+    return frozenset().union(*(_names_in(*told) for told in (*users, *read)))
 
 
 def _users(situation: Situation) -> Iterator[Pinned]:
@@ -102,10 +104,10 @@ def _users(situation: Situation) -> Iterator[Pinned]:
             yield segment
 
 
-def _names_in(message: Pinned) -> frozenset[str]:
+def _names_in(source: str, text: str) -> frozenset[str]:
     """Every word and run of words that may be the name of a thing, in lower case."""
-    key = (message.id, hash(message.text))
-    return _asked.get(key) or _asked.put(key, frozenset(_runs(message.text)))
+    key = (source, hash(text))
+    return _asked.get(key) or _asked.put(key, frozenset(_runs(text)))
 
 
 def _runs(text: str) -> Iterator[str]:

@@ -150,7 +150,7 @@ def _spans(lines: Iterable[str]) -> Iterator[str]:
             yield line
 
 
-VERBS = (
+_VERBS = (
     "add ask change check click close compare compute convert copy create delete download edit "
     "ensure extract fetch fill find fix get implement inspect install investigate list look make "
     "move navigate open parse provide query read refine remove rename replace run save search send "
@@ -158,17 +158,18 @@ VERBS = (
     "consider considering explore attempt craft confirm leverage compile build start continue "
     "select choose enter press scroll submit review sync generate determine note"
 )
-VERB = "|".join(_VERBS.split())
+VERBS = _VERBS.replace(" ", "|")
+"""What an order, a plan or an aim begins with, as a pattern."""
 _ORDER = re.compile(
     # A plan may have headings: "2. **Send it**: Ensure that ..."  Every line of output is asked,
     # so what stands before the verb is read in one way only.
     r"(?:\W*+(?:\d++[.)]\s\W*+)?|\W*?(?:\d+[.)]\s+)?\*\*[^*\n]{1,60}\*\*:?\s\W*+)"
-    rf"(?:re-?)?(?:{'|'.join(VERBS.split())})\s+"
+    rf"(?:re-?)?(?:{VERBS})\s+"
     r"(?:this|that|the|a|an|your|all|it|them|each|any|if|for|to|whether|potential|`)(?!\w)",
     re.IGNORECASE,
 )
 _IMPERATIVE = re.compile(
-    rf"\W*(?:\d+[.)]\s+)?(?:\*\*[^*\n]{{1,60}}\*\*:?\s)?\W*(?:{'|'.join(VERBS.split())})\s",
+    rf"\W*(?:\d+[.)]\s+)?(?:\*\*[^*\n]{{1,60}}\*\*:?\s)?\W*(?:{VERBS})\s",
     re.IGNORECASE,
 )
 _PLEASE = Guarded(

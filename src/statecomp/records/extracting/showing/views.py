@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from statecomp.history.text import words_of
 from statecomp.records.extracting.reading.actions import MESSAGE
-from statecomp.records.extracting.reading.noise import VERB
-from statecomp.records.extracting.said import cut_short, stated_shortly
+from statecomp.records.extracting.reading.noise import VERBS
+from statecomp.records.extracting.said import cut_short, first_act, stated_shortly
 from statecomp.records.extracting.steps import KnownStep
 from statecomp.records.extracting.units import Place, Unit, alone
 
@@ -44,7 +44,7 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(word[:STEM] for word in words_of(text.replace("_", " ")))
 
 
-_EMPTY = _stems(_SAYING_NOTHING) | _stems(VERB.replace("|", " "))
+_EMPTY = _stems(_SAYING_NOTHING) | _stems(VERBS.replace("|", " "))
 
 
 def _telling(text: str) -> frozenset[str]:
@@ -114,9 +114,9 @@ def _told(step: KnownStep) -> frozenset[str]:
 def _aim(meant: Iterable[Unit], known: frozenset[str], met: list[frozenset[str]]) -> str:
     """The nearest of them to the call that says more than the call does."""
     for unit in meant:
-        short = cut_short(unit.text, AIM)
+        short = cut_short(first_act(unit.text), AIM)
         if short and _is_news(_telling(short), known, met):
-            return short if short.endswith("...") else short.rstrip(".:! ")
+            return short
     return ""
 
 
