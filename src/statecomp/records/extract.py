@@ -66,7 +66,7 @@ FAINT = 0.01
 """What a thing of a list is worth of which nothing is known to matter."""
 FINISHED_BUDGET, FINISHED_WORTH = 0.6, 0.05
 """What a record of a finished task has of the usual budget, and of the worth of a name."""
-HEARD = 0.4
+HEARD = 0.7
 """What the parts of an answer are needed still, against others, where the agent said what it made
 of it: with 0.4 as many of the strings that later steps use were kept as with all, in less."""
 CARRIED = 15.0

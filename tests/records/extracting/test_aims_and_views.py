@@ -130,7 +130,7 @@ def test_a_text_that_holds_its_action_has_both_too() -> None:
 def test_what_was_said_before_the_first_step_of_a_span_is_told_by_that_span_alone() -> None:
     text = "The ledger of the mill has a torn page."
     first, second = step(1, seen="a ledger"), step(2, said=text, seen=PADDING)
-    assert written(second, before=(first,)).facts[0] == f"agent's view of step 1: {text}"
+    assert written(second, before=(first,)).facts[0] == f"agent's view before step 2: {text}"
     assert text not in written(first, after=(second,)).body
 
 

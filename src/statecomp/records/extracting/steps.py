@@ -233,8 +233,8 @@ def _written(steps: Sequence[KnownStep], limit: int) -> Outline:
         if step.action.head:
             lines.append((-1, step.action.head))
         if _fits(step.before, limit):
-            # What it is about stands elsewhere, so it stands above, with the number of that step.
-            lines.append((-1, f"{VIEW} of step {step.number - 1}: {step.before}"))
+            # What it is about stands elsewhere; below the step it would be read as of its answer.
+            lines.append((-1, f"{VIEW} before step {step.number}: {step.before}"))
         result = _result(step, limit)
         ended = _ended(step, result)
         if step.ending.failed:

@@ -20,7 +20,7 @@ _KEY = re.compile(r"[^\W\d](?:[^\W\d]|[ .-]){0,30}(?=: )")
 """A key without a number: `row 7` is one of a series, and no name."""
 
 
-_FLAG = re.compile(r": (?:true|false|null|none|\[\]|\{\}|\S{0,2})\Z", re.IGNORECASE)
+_FLAG = re.compile(r": (?:true|false|null|none|\[\]|\{\}|0)?\Z", re.IGNORECASE)
 """A value that nobody asks for again."""
 
 
