@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import repeat
 
 from statecomp.history.interaction import Interaction
-from statecomp.history.kinds import kind_of
+from statecomp.history.kinds import NO_ERROR, kind_of
 from statecomp.history.text import argument_text
 from statecomp.records.extracting.code import is_code
 from statecomp.records.extracting.decode import Json, decoded
@@ -21,10 +21,7 @@ from statecomp.records.extracting.unwrap import Payload
 
 CAUSE_CHARS = 240
 
-_NONE = (
-    r"""\w[\w.]{0,80}["']?\s*:\s*(?i:null|none|false|""|''|\[\s*\]|\{\s*\}|0)"""
-    r"\s*(?:[,;}\])\n]|\Z)"
-)
+_NONE = rf"\w[\w.]{{0,80}}{NO_ERROR}"
 """The name of an error, and that there is none."""
 _TOPIC = r"\s(?:analys[ei]s|handling|rates?|codes?|reports?|logs?|counts?|summary|bars?)\b"
 """What a heading about errors goes on with."""
