@@ -114,7 +114,7 @@ def endings_of(member: Interaction) -> Sequence[Ending]:
     payloads = parts_of(member).payloads
     if len(payloads) == 1 and _answers_by_status(member, payloads[0]):
         return [_ending(replace(payloads[0], ended=None), member)]
-    asked = answers_of(member)[2:] if len(member.calls) > 1 else ()
+    asked = answers_of(member)[-len(payloads) :] if len(member.calls) > 1 else ()
     sent = [replace(member, calls=member.calls[place : place + 1]) for place in asked]
     return list(map(_ending, payloads, sent or repeat(member)))
 
