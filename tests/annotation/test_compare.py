@@ -224,6 +224,14 @@ def test_failures_are_told_by_how_observations_start_or_end(seen: str, error: bo
     assert failed(step("bash", seen=seen)) is error
 
 
+@pytest.mark.parametrize("blank", ["", " ", "  "])
+@pytest.mark.parametrize("none", ["null", "[]", "{}", "false", '""', "0"])
+@pytest.mark.parametrize("seen", ['{"error":?, "rows": 3}', '{"rows": 3,\n"error":?}', "error:?"])
+def test_an_error_that_is_none_is_no_failure(seen: str, none: str, blank: str) -> None:
+    assert not failed(step("bash", seen=seen.replace("?", blank + none)))
+    assert failed(step("bash", seen=seen.replace("?", f'{blank}"no rye"')))
+
+
 def invoke(*arguments: object) -> Result:
     return CliRunner().invoke(command, ["compare", *map(str, arguments)])
 

@@ -29,11 +29,14 @@ _PASSING = frozenset({"cd", "export", "source", "set"})
 _WRITES = re.compile(
     r"\A(?:sed\b.*\s-i|(?:cat|echo|printf)\b[^|]*(?<![\d&>-])>{1,2}\s*[\w./~$\"'])"
 )
+NO_ERROR = r"""["']?\s*:\s*(?i:null|none|false|""|''|\[\s*\]|\{\s*\}|0)\s*(?:[,;}\])\n]|\Z)"""
+"""What stands behind the name of an error where there is none."""
 _FAILED = Guarded(
-    r"^\W*(?:traceback|error|fatal|exception|failed)\b|^[\w.]*(?:Error|Exception):|"
+    rf"^\W*(?:traceback|error|fatal|exception|failed)\b(?!{NO_ERROR})|"
+    rf"^[\w.]*(?:Error|Exception)(?=:)(?!{NO_ERROR})|"
     r"command not found|no such file or directory|permission denied|"
     r"(?:return_?code|exit[_ ](?:code|status))\W{1,4}[1-9]|"
-    r"[\"'](?:is_?)?error[\"']: *+(?!null|false|none)",
+    rf"[\"'](?:is_?)?error(?=[\"']:)(?!{NO_ERROR})",
     needs="traceback|error|fatal|exception|failed|command not found|no such file|permission denied|"
     "returncode|return_code|exit",
     flags=re.MULTILINE,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import repeat
 
 from statecomp.history.interaction import Interaction
-from statecomp.history.kinds import kind_of
+from statecomp.history.kinds import NO_ERROR, kind_of
 from statecomp.history.text import argument_text
 from statecomp.records.extracting.code import is_code
 from statecomp.records.extracting.decode import Json, decoded
@@ -21,10 +21,7 @@ from statecomp.records.extracting.unwrap import Payload
 
 CAUSE_CHARS = 240
 
-_NONE = (
-    r"""\w[\w.]{0,80}["']?\s*:\s*(?i:null|none|false|""|''|\[\s*\]|\{\s*\}|0)"""
-    r"\s*(?:[,;}\])\n]|\Z)"
-)
+_NONE = rf"\w[\w.]{{0,80}}{NO_ERROR}"
 """The name of an error, and that there is none."""
 _TOPIC = r"\s(?:analys[ei]s|handling|rates?|codes?|reports?|logs?|counts?|summary|bars?)\b"
 """What a heading about errors goes on with."""
@@ -117,7 +114,7 @@ def endings_of(member: Interaction) -> Sequence[Ending]:
     payloads = parts_of(member).payloads
     if len(payloads) == 1 and _answers_by_status(member, payloads[0]):
         return [_ending(replace(payloads[0], ended=None), member)]
-    asked = answers_of(member)[2:] if len(member.calls) > 1 else ()
+    asked = answers_of(member)[-len(payloads) :] if len(member.calls) > 1 else ()
     sent = [replace(member, calls=member.calls[place : place + 1]) for place in asked]
     return list(map(_ending, payloads, sent or repeat(member)))
 
