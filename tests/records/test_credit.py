@@ -17,7 +17,7 @@ from statecomp.llm.chat import ChatFailed, ChatUsage, Completion, QuestionFailed
 from statecomp.llm.side import SideAccount
 from statecomp.records.extract import ExtractiveSummarizer
 from statecomp.records.writing.credit import (
-    FREE_QUESTIONS,
+    FREE_REFUSALS,
     LONGEST_PAUSE_S,
     REFUSED_SHARE,
     REST_S,
@@ -159,7 +159,7 @@ def test_refusals_in_one_conversation_are_not_held_against_another() -> None:
     bad, asked_in_vain, _ = writer(*[PROSE] * 9, credit=Credit((Purse(50.0), day)))
     for number in range(9):
         bad.summarize(span(number), Situation())
-    assert len(asked_in_vain.asked) == FREE_QUESTIONS
+    assert len(asked_in_vain.asked) == FREE_REFUSALS
     good, asked, account = writer(GOOD, credit=Credit((Purse(50.0), day)))
     good.summarize(span(1), Situation())
     assert len(asked.asked) == 1, remarks(account)
@@ -174,7 +174,7 @@ def test_no_more_than_a_share_goes_into_records_that_cannot_be_used(usable: list
             purse.pay(1.0)
             if not good:
                 purse.waste(1.0)
-        assert purse.refused <= max(FREE_QUESTIONS, REFUSED_SHARE * purse.spent)
+        assert purse.refused <= max(FREE_REFUSALS, REFUSED_SHARE * purse.spent)
 
 
 def test_what_is_being_asked_for_counts_as_if_it_were_refused() -> None:
@@ -191,17 +191,16 @@ def test_who_could_use_nothing_is_asked_again_when_more_was_spent_or_an_hour_lat
     made, chat, account = writer(*[PROSE] * 9, credit=Credit((purse,)))
     for number in range(4):
         made.summarize(span(number), Situation())
-    assert len(chat.asked) == FREE_QUESTIONS
-    assert "$2.00 went into records that could not be used, and this may add up to $1.00" in (
-        remarks(account)
-    )
+    assert len(chat.asked) == FREE_REFUSALS
+    told = "$2.00 went into records that could not be used, and more than 25% of $2.00 shall not"
+    assert told in remarks(account)
     if grown:
         elsewhere[0] = 12.0
     else:
         clock.now += REST_S
     for number in range(5, 9):
         made.summarize(span(number), Situation())
-    assert len(chat.asked) == FREE_QUESTIONS + 1
+    assert len(chat.asked) == FREE_REFUSALS + 1
 
 
 def test_what_was_refused_is_asked_for_again_when_it_has_doubled() -> None:

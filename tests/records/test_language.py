@@ -69,6 +69,23 @@ def test_a_line_or_two_in_another_language_are_enough(lines: str, expected: str)
     assert another_language(f"Facts:\n- {lines}", PLAIN) == expected
 
 
+CZECH = "Přečtu si soubor a spočítám řádky, které chybějí. " * 3
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        ("Tests ausgeführt, Grenzwert beträgt 500", GERMAN),
+        ("Soubor přečten, řádků chybělo třicet", CZECH),
+        ("Tests ausgeführt, Grenzwert beträgt 500", "Ich prüfe die Datei, dann führe ich es aus."),
+    ],
+)
+def test_a_language_that_somebody_speaks_there_may_be_written(record: str, said: str) -> None:
+    assert another_language(record, PLAIN) != ""
+    assert another_language(record, PLAIN, said) == another_language(record, PLAIN, "", said) == ""
+    assert another_language(record, f"{PLAIN}{said * 20}", said) == ""
+
+
 @pytest.mark.parametrize(
     "value",
     [

@@ -42,9 +42,9 @@ OPTIONS: Mapping[str, str] = {
     "window": "tokens of the model's window; a nearly full one makes rewrites free",
     "records": "extract (the default), same (the client's upstream), or chat:PROVIDER:MODEL[@URL]",
     "records_model": "with records=same: the model to ask, instead of its cheap sibling",
-    "records_session": "dollars that records by a model may cost in one conversation; of what it "
-    "spends at most a quarter, or what its two dearest questions may cost, is lost on records that "
-    "cannot be used, then one more an hour",
+    "records_session": "dollars that records by a model may cost in one conversation; after two "
+    "that cannot be used at most a quarter of what is spent goes into such records, and one more "
+    "an hour",
     "records_day": "dollars that they may cost in one day, which begins at midnight in UTC, for "
     "all conversations of all tenants together",
     "records_wait": "seconds a model may take for a record; then an extract stands in (30)",

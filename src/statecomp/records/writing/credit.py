@@ -14,8 +14,8 @@ from statecomp.recent import LruCache
 
 REFUSED_SHARE = 0.25
 """Of what was spent, the most that may go into records that could not be used."""
-FREE_QUESTIONS = 2
-"""What so many may cost may be lost in any case: the first refusals prove nothing yet."""
+FREE_REFUSALS = 2
+"""The first ones prove nothing yet: what so many questions may cost may be lost in any case."""
 REST_S = 3600.0
 """So long after a refusal one more record may be asked for, whatever the share."""
 FAILURES = 2
@@ -54,6 +54,7 @@ class Purse:
     spent: float = 0.0
     held: float = 0.0
     refused: float = 0.0
+    refusals: int = 0
     clock: Callable[[], float] = monotonic
     _dearest: float = 0.0
     _refused_at_s: float = -inf
@@ -86,8 +87,10 @@ class Purse:
     def waste(self, dollars: float) -> None:
         """So much of what was paid was for a record that could not be used."""
         with self._lock:
-            self.refused += dollars
-            self._refused_at_s = self.clock()
+            if dollars > 0:
+                self.refused += dollars
+                self.refusals += 1
+                self._refused_at_s = self.clock()
 
     @property
     def _since_s(self) -> float:
@@ -103,13 +106,17 @@ class Purse:
         return ""
 
     def _wasted(self, dollars: float) -> str:
-        """Whatever is being asked for may have to be refused too."""
-        most = max(FREE_QUESTIONS * max(self._dearest, dollars), REFUSED_SHARE * self.spent)
+        """Whatever is being asked for may have to be refused too, and be as dear as the others."""
+        most, may_add = REFUSED_SHARE * self.spent, dollars
+        if self.refusals < FREE_REFUSALS:
+            most = max(most, FREE_REFUSALS * max(self._dearest, dollars))
+        else:
+            may_add = min(dollars, self.refused / self.refusals)
         rested = not self.held and self.clock() - self._refused_at_s >= REST_S
-        if rested or self.refused + self.held + dollars <= most:
+        if rested or self.refused + self.held + may_add <= most:
             return ""
         told = f"{_money(self.refused)} went into records that could not be used"
-        return f"{told}, and this may add up to {_money(dollars)}"
+        return f"{told}, and more than {REFUSED_SHARE:.0%} of {_money(self.spent)} shall not"
 
 
 @dataclass

@@ -15,6 +15,8 @@ FEWEST_LETTERS, FEWEST_WORDS = 6, 2
 """Of a record, that its sources do not hold: a single line is written in a language too."""
 CLEAR, HINTED = 5, 2
 """Of the commonest words, in a source: whose language is clear, and which it may hold besides."""
+SELDOM = 50
+"""One word in so many with a mark on a letter, as in a name, is no sign of a language."""
 READ = 20_000
 """Characters of a text from which its language is told."""
 
@@ -47,11 +49,13 @@ def another_language(record: str, *sources: str) -> str:
     new = _new(record, sources)
     if script := _another_script(new, sources):
         return f"{script.capitalize()} letters"
-    counts = [_counted(_words(source)) for source in sources]
+    heard = [_words(source) for source in sources]
+    counts = [_counted(words) for words in heard]
     if not any(_clearest(count, CLEAR) for count in counts):
         return ""
     spoken = {_clearest(count, HINTED) for count in counts} - {""}
-    return _spoken_anew(_words(record), Counter(new), spoken)
+    marks = not any(_marked(words) * SELDOM > words.total() for words in heard)
+    return _spoken_anew(_words(record), Counter(new), spoken, marks=marks)
 
 
 def _new(record: str, sources: Sequence[str]) -> list[str]:
@@ -84,17 +88,23 @@ def _scripts(text: str) -> Counter[str]:
     return found
 
 
-def _spoken_anew(words: Counter[str], new: Counter[str], spoken: set[str]) -> str:
+def _marked(words: Counter[str]) -> int:
+    """How many words have a letter that no English one has."""
+    return sum(times for word, times in words.items() if not word.isascii())
+
+
+def _spoken_anew(words: Counter[str], new: Counter[str], spoken: set[str], *, marks: bool) -> str:
     """The language of words the sources do not hold: by the commonest, and by marks on letters.
 
-    Told where they are more than twice as many as the commonest words of what the sources speak.
+    `marks` says that in the sources they are seldom.  Told where all these are more than twice as
+    many as the commonest words of what the sources speak.
     """
     others = {name: known for name, known in _WORDS.items() if name not in spoken}
     shared = frozenset[str]().union(*(_WORDS[name] for name in spoken))
     scores = {
         name: sum(words[w] for w in known - shared if w in new) for name, known in others.items()
     }
-    marked = sum(times for word, times in new.items() if not word.isascii())
+    marked = _marked(new) if marks else 0
     own = max(sum(words[w] for w in _WORDS[name]) for name in spoken)
     if not scores:
         return ""
