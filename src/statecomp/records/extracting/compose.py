@@ -79,7 +79,7 @@ def composed(
         constraints=entries.get("constraints", ()),
         locations=(*outline.locations, *entries.get("locations", ())),
         conclusions=entries.get("conclusions", ()),
-        unresolved=entries.get("unresolved", ()),
+        unresolved=(*outline.unresolved, *entries.get("unresolved", ())),
     )
 
 

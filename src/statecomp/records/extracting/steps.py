@@ -92,10 +92,12 @@ class Outline:
     lines: tuple[tuple[int, str], ...]
     bare: frozenset[tuple[int, int]] = frozenset()
     locations: tuple[str, ...] = ()
+    unresolved: tuple[str, ...] = ()
 
     @property
     def record(self) -> Record:
-        return Record(facts=tuple(line for _, line in self.lines), locations=self.locations)
+        facts = tuple(line for _, line in self.lines)
+        return Record(facts, locations=self.locations, unresolved=self.unresolved)
 
 
 def steps_of(
