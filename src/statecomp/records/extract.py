@@ -36,6 +36,7 @@ from statecomp.records.extracting.units import WORDS, Place, Unit, parts_of, uni
 from statecomp.records.extracting.unread import unread
 from statecomp.records.inventory import Name, inventory, read_names, worth
 from statecomp.records.record import Record
+from statecomp.records.still_open import still_open
 from statecomp.records.verify import leads, owed
 from statecomp.tokens import ESTIMATE
 
@@ -114,8 +115,10 @@ class ExtractiveSummarizer:
 
     def summarize(self, span: Sequence[Interaction], situation: Situation) -> Record:
         """What was done and how it ended, step by step, then the likeliest units that fit."""
-        if situation.finished:
-            return self._of_finished().summarize(span, replace(situation, finished=False))
+        writer = self._of_finished() if situation.finished else self
+        return writer._extracted(span, situation)
+
+    def _extracted(self, span: Sequence[Interaction], situation: Situation) -> Record:
         sizes, told_sizes, characters = zip(*(self._size(member) for member in span), strict=True)
         source = sum(sizes)
         density = sum(told_sizes) / max(1, sum(characters))
@@ -137,7 +140,9 @@ class ExtractiveSummarizer:
         chances = faint(with_rows(chances, units, len(span)), idle(units, setting) - first)
         bound = self._bound(room, most, source)
         told = outline(steps, min(most, max(bound, LINE_TOKENS * len(span))), self.count)
-        told = replace(told, locations=unread(span, situation))
+        told = replace(
+            told, locations=unread(span, situation), unresolved=still_open(span, situation)
+        )
         # What was left out because it says nothing, or too much, was there all the same.
         totals = UnitTotals.of(seen, [step.length for step in steps], whole_answers(span))
         fresh = unsaid(chances, units, told, steps)

@@ -69,6 +69,7 @@ def composed(
         facts=tuple(told),
         constraints=entries.get("constraints", ()),
         locations=(*outline.locations, *entries.get("locations", ())),
+        unresolved=outline.unresolved,
     )
 
 

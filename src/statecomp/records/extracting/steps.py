@@ -99,11 +99,12 @@ class Outline:
     views: Mapping[int, Sequence[str]] = field(default_factory=dict)
     bare: frozenset[tuple[int, int]] = frozenset()
     locations: tuple[str, ...] = ()
+    unresolved: tuple[str, ...] = ()
 
     @property
     def record(self) -> Record:
         told = ("\n  ".join((line, *self.views.get(place, ()))) for place, line in self.lines)
-        return Record(facts=tuple(told), locations=self.locations)
+        return Record(tuple(told), locations=self.locations, unresolved=self.unresolved)
 
 
 def steps_of(

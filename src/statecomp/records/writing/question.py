@@ -10,6 +10,7 @@ from statecomp.history.situation import LATEST, Situation
 from statecomp.llm.transcript import TranscriptPart, cut, delimited, parts_of
 from statecomp.records.extracting.pieces import one_line, shortened
 from statecomp.records.extracting.reading.actions import action_of
+from statecomp.records.still_open import unwritten
 
 ASKED_CHARS, WORDS_CHARS = 6_000, 24_000
 """Of each message of the user, as some paste whole files, and of all: the task and the newest."""
@@ -45,6 +46,8 @@ def _situation(
     yield from _words(situation.asked, situation.preambles)
     if noted := situation.noted(chain.from_iterable(spans)):
         yield TranscriptPart("situation: the agent's own list", cut(noted.text, LIST_CHARS))
+    for line in unwritten([*chain.from_iterable(spans)], situation):
+        yield TranscriptPart("situation: what is open", line)
     for path, step in islice(situation.documents.items(), DOCUMENTS):
         label = f"situation: {path}, which the user names, as step {step.number} shows it"
         yield TranscriptPart(label, step.observed[:DOCUMENT_CHARS])
