@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Container, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from statecomp.errors import BadInput
@@ -11,7 +10,18 @@ from statecomp.history.interaction import Interaction, Segment
 from statecomp.history.situation import Situation
 from statecomp.history.text import Kind
 from statecomp.records.extracting.draft import Draft
-from statecomp.records.extracting.elsewhere import lines_elsewhere, stands_elsewhere
+from statecomp.records.extracting.elsewhere import lines_elsewhere
+from statecomp.records.extracting.order.chances import (
+    chances_of,
+    faint,
+    heard,
+    levelled,
+    likeliest,
+    needed,
+    ordered,
+    waning,
+    with_rows,
+)
 from statecomp.records.extracting.order.foremost import (
     beside_kin,
     foremost,
@@ -19,10 +29,9 @@ from statecomp.records.extracting.order.foremost import (
     kin_across,
 )
 from statecomp.records.extracting.order.idle import idle
-from statecomp.records.extracting.order.ranking import Setting, likelihood, read_alone
+from statecomp.records.extracting.order.ranking import Setting, read_alone
 from statecomp.records.extracting.order.unsaid import unsaid
 from statecomp.records.extracting.order.valued import later_values, outdated
-from statecomp.records.extracting.pieces import Form, Owner
 from statecomp.records.extracting.reading.again import answered_again
 from statecomp.records.extracting.reading.calls import words_of_call
 from statecomp.records.extracting.reading.lasting import overwritten, superseded
@@ -32,7 +41,7 @@ from statecomp.records.extracting.showing.headings import headings_of
 from statecomp.records.extracting.showing.totals import UnitTotals
 from statecomp.records.extracting.showing.views import read_views, with_views
 from statecomp.records.extracting.steps import KnownStep, outline, steps_of
-from statecomp.records.extracting.units import WORDS, Place, Unit, parts_of, units_of
+from statecomp.records.extracting.units import Place, parts_of, units_of
 from statecomp.records.extracting.unread import unread
 from statecomp.records.inventory import Name, inventory, read_names, worth
 from statecomp.records.record import Record
@@ -40,17 +49,10 @@ from statecomp.records.still_open import still_open
 from statecomp.records.verify import leads, owed
 from statecomp.tokens import ESTIMATE
 
-ENTRY_TOKENS = 4.0
-"""What choosing a unit costs besides its text; keeps crumbs from crowding out sentences."""
 STEP_TOKENS = 15
 """What one more step adds to the least a summary may have."""
 LINE_TOKENS = 45
 """What one step's own line may take whatever the room: it is what readers find their way by."""
-LIKE = 4.0
-"""So many things of a kind in one answer are as likely as they look; of a list of fifty the
-fortieth is seldom the one."""
-FADE = 0.7
-"""How fast one step's further units lose: later steps need something of most steps."""
 NAMED = 150_000
 """What a missing name counts against its odds, which are understated, in tokens carried."""
 EXTRA_SHARE, EXTRA_TOKENS = 0.225, 210
@@ -60,16 +62,8 @@ STEPS, STEP_SHARE, MOST_SHARE = 12, 0.06, 0.6
 short, much is needed and little is said twice."""
 INDEX_SHARE = 0.06
 """The share of its source that an index of names may take on top: without, steps break."""
-ROW_NEED, ROWS = 0.08, 6
-"""How often a thing of a list of so many is needed again, at least: of 1,300 rows of recorded
-runs 4 to 18 in a hundred were, whatever else was seen of them."""
-FAINT = 0.01
-"""What a thing of a list is worth of which nothing is known to matter."""
 FINISHED_BUDGET, FINISHED_WORTH = 0.6, 0.05
 """What a record of a finished task has of the usual budget, and of the worth of a name."""
-HEARD = 0.7
-"""What the parts of an answer are needed still, against others, where the agent said what it made
-of it: with 0.4 as many of the strings that later steps use were kept as with all, in less."""
 CARRIED = 15.0
 """How many requests a token of a record is expected to be carried through."""
 
@@ -136,7 +130,7 @@ class ExtractiveSummarizer:
         wanted = keyed(units, situation)
         first = foremost(units, situation) | wanted
         setting = Setting.of(units, situation)
-        chances = _chances(units, steps, situation, setting, wanted)
+        chances = chances_of(units, steps, situation, setting, wanted)
         chances = faint(with_rows(chances, units, len(span)), idle(units, setting) - first)
         bound = self._bound(room, most, source)
         told = outline(steps, min(most, max(bound, LINE_TOKENS * len(span))), self.count)
@@ -247,27 +241,6 @@ class ExtractiveSummarizer:
         return min(self.count(missing), room // 4)
 
 
-def likeliest(
-    units: Sequence[Unit], chances: Sequence[float], answers: Container[tuple[int, int]]
-) -> list[int]:
-    """The unit of each of these answers, by step and call, that is needed most likely."""
-    best: dict[tuple[int, int], int] = {}
-    for place, unit in enumerate(units):
-        answer = (unit.step, unit.answer)
-        if unit.place is not Place.OBSERVED or unit.form is Form.LIST or answer not in answers:
-            continue
-        if answer not in best or chances[place] > chances[best[answer]]:
-            best[answer] = place
-    return list(best.values())
-
-
-def _came_to_nothing(unit: Unit, steps: Sequence[KnownStep]) -> bool:
-    """Whether it is of a program that failed, or of a text that was sent in vain."""
-    written = unit.place is Place.CALL and unit.form is not Form.FIELD
-    step = steps[unit.step]
-    return written and step.ending.failed and not step.below  # of several calls some went well
-
-
 def _worth_listing(names: Sequence[Name], steps: Sequence[KnownStep]) -> list[Name]:
     """Names that pay for themselves; what a refused call showed came to nothing."""
     return [
@@ -275,131 +248,3 @@ def _worth_listing(names: Sequence[Name], steps: Sequence[KnownStep]) -> list[Na
         for name in names
         if worth(name) * NAMED >= CARRIED and not steps[name.step].ending.failed
     ]
-
-
-def faint(chances: Sequence[float], idle: Container[int]) -> list[float]:
-    """The chances, where what stands in idle lists comes behind everything else."""
-    return [chance * FAINT if place in idle else chance for place, chance in enumerate(chances)]
-
-
-def with_rows(chances: Sequence[float], units: Sequence[Unit], steps: int) -> list[float]:
-    """The chances, with no list of things below what the things of such lists are needed."""
-    least = ROW_NEED * sum(chances) / steps
-    tables: dict[Owner | None, list[float]] = {}
-    for unit, chance in zip(units, chances, strict=True):
-        if chance and _tabled(unit):
-            tables.setdefault(unit.owner, []).append(chance)
-    alike = Counter(_columns(owner) for owner in tables)
-    raised = {
-        owner: max(1.0, least * len(rows) / sum(rows))
-        for owner, rows in tables.items()
-        # What each of many things has a table of says little of any.
-        if len(rows) >= ROWS and alike[_columns(owner)] < ROWS
-    }
-    return [
-        max(least, chance * raised[unit.owner])
-        if chance and _tabled(unit) and unit.owner in raised
-        else chance
-        for unit, chance in zip(units, chances, strict=True)
-    ]
-
-
-def _columns(owner: Owner | None) -> str:
-    return owner.label.rpartition("; ")[2] if owner else ""
-
-
-def _tabled(unit: Unit) -> bool:
-    return unit.form is Form.ROW and unit.place is Place.OBSERVED and " | " in unit.label
-
-
-def _chances(
-    units: Sequence[Unit],
-    steps: Sequence[KnownStep],
-    situation: Situation,
-    setting: Setting,
-    wanted: Container[int],
-) -> list[float]:
-    """How likely each unit is needed later; nothing that came to nothing is, and of what stands
-    elsewhere only what is `wanted` of every step.
-    """
-    held = lines_elsewhere(situation)
-    return [
-        0.0
-        if unit.place in WORDS
-        or (place not in wanted and stands_elsewhere(unit.text, held))
-        or _came_to_nothing(unit, steps)
-        else likelihood(unit, setting)
-        for place, unit in enumerate(units)
-    ]
-
-
-def levelled(chances: Sequence[float], groups: Sequence[Sequence[int]]) -> list[float]:
-    """The chances, those of lines that belong together all the same: all are kept, or none."""
-    level = list(chances)
-    for group in groups:
-        mean = sum(chances[place] for place in group) / len(group)
-        for place in group:
-            level[place] = mean
-    return level
-
-
-def needed(chances: Sequence[float], steps: int) -> list[float]:
-    """How often each unit will be needed: about one thing of each step is."""
-    whole = sum(chances) or 1.0
-    return [chance / whole * steps for chance in chances]
-
-
-def heard(needs: Sequence[float], units: Sequence[Unit], steps: Sequence[KnownStep]) -> list[float]:
-    """The needs, less of what an answer holds of which the agent said what it made of it."""
-    return [
-        need * HEARD if unit.place is Place.OBSERVED and steps[unit.step].view else need
-        for need, unit in zip(needs, units, strict=True)
-    ]
-
-
-def waning(
-    needs: Sequence[float], units: Sequence[Unit], density: float, kin: Container[int] = ()
-) -> list[float]:
-    """The needs, where each further thing of a kind in an answer is less likely the one.
-
-    Not of lines that belong together (`kin`): of those all are kept, or none.
-    """
-    left = list(needs)
-    kinds: dict[Hashable, list[int]] = {}
-    for place, (unit, need) in enumerate(zip(units, needs, strict=True)):
-        if need and place not in kin:
-            kinds.setdefault(_kind_of(unit), []).append(place)
-    for kind in kinds.values():
-        kind.sort(key=lambda place: -_worth_of(units[place], needs[place], density))
-        for rank, place in enumerate(kind, start=1):
-            left[place] /= max(1.0, rank / LIKE)
-    return left
-
-
-def _kind_of(unit: Unit) -> Hashable:
-    """Where it stands, and with what: fields of like things in one answer are of a kind."""
-    of = unit.label.partition(": ")[0] if unit.form is Form.FIELD else unit.owner
-    return unit.step, unit.place, unit.answer, unit.form, of
-
-
-def _worth_of(unit: Unit, chance: float, density: float) -> float:
-    return chance / (len(unit.text) * density + 1.0 + ENTRY_TOKENS)
-
-
-def ordered(units: Sequence[Unit], chances: Sequence[float], density: float) -> list[int]:
-    """Places of the units that have a chance, the worthiest first."""
-    worth = {
-        place: _worth_of(units[place], chance, density)
-        for place, chance in enumerate(chances)
-        if chance
-    }
-    return _faded(worth, units)
-
-
-def _faded(worth: dict[int, float], units: Sequence[Unit]) -> list[int]:
-    taken: dict[int, int] = {}
-    for place in sorted(worth, key=lambda place: -worth[place]):
-        step = units[place].step
-        taken[step] = taken.get(step, 0) + 1
-        worth[place] /= taken[step] ** FADE
-    return sorted(worth, key=lambda place: -worth[place])

@@ -288,7 +288,9 @@ MESSAGE = json.dumps(
 def test_a_message_of_data_is_told_by_what_it_does() -> None:
     spoken = replace(step(1, said=MESSAGE, seen=PADDING), calls=())
     record = written(spoken, step(2, seen=PADDING))
-    assert heads(record)[0].startswith("1. keystrokes: cat pump.py, duration: 0.5")
+    view, told = heads(record)[:2]
+    assert view == "agent's view before step 1: The file `pump.py` reads 4 sensors."
+    assert told.startswith("1. keystrokes: cat pump.py, duration: 0.5")
     assert '"analysis"' not in record.body
     assert "Write the controller next" not in record.body
 

@@ -185,7 +185,7 @@ def test_things_a_program_spells_out_are_told_as_things() -> None:
     (of,) = [unit for unit in units if unit.text == "id: MILL3"]
     assert of.place is Place.CALL
     assert list(lines_of([of], UnitTotals.of(units))) == [
-        "courses; name: Grain; id: MILL3; not shown: room, points, ...",
+        "courses; name: Grain; id: MILL3; not shown: points, room, ...",
         "  (1 more not shown)",
     ]
 

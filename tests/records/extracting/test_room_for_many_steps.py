@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from statecomp.history.interaction import Call
-from statecomp.records.extract import STEPS, waning
+from statecomp.records.extract import STEPS
 from statecomp.records.extracting.arguments import thoughts_of
+from statecomp.records.extracting.order.chances import waning
 from statecomp.records.extracting.order.unsaid import said_by
 from statecomp.records.extracting.reading.page import place_of
 from statecomp.records.extracting.units import units_of
