@@ -16,9 +16,9 @@ _SAME_IN_THE_PAST = frozenset({"set", "read", "considering"})
 _NEVER_NOUNS = (
     "delete remove erase wipe overwrite execute proceed approve deploy send pay transfer revoke "
     "disable enable grant reveal publish uninstall revert restore obey follow trust notify tell "
-    "append insert inform email"
+    "append insert inform email push"
 )
-_MORE = "push commit merge stop keep avoid use restart reset kill skip call retry repeat drop apply"
+_MORE = "commit merge stop keep avoid use restart reset kill skip call retry repeat drop apply"
 _ANY = "|".join(
     sorted({*VERBS.split("|"), *_NEVER_NOUNS.split(), *_MORE.split()} - _SAME_IN_THE_PAST)
 )
@@ -27,8 +27,8 @@ _CERTAIN = "|".join(_NEVER_NOUNS.split())
 _NAMED = (
     "buttons? links? icons? forms? pages? fields? menus? options? keys? requests? endpoints? "
     "calls? tools? functions? methods? fees? ids? toggles? flags? scopes? permissions? dialogs? "
-    "tabs? actions? commands? statements? operations? handlers? events? lists? markers? of "
-    "in on at by"
+    "tabs? actions? commands? statements? operations? handlers? events? notifications? lists? "
+    "markers? of in on at by"
 )
 _OBJECT = (
     r"(?:this|that|these|those|the|a|an|your|my|our|all|it|them|each|any|every|everything|both|again|"
@@ -41,22 +41,28 @@ _LEAD = (
 )
 _BEFORE = re.compile(_LEAD, re.IGNORECASE)
 _FLAT = re.compile(
-    rf"{_LEAD}(?:(?:to-?do|next(?: steps?| actions?)?|action items?|(?:new )?instructions?)\s*:|"
-    r"please\b|kindly\b|(?:make|be) sure\b|(?:ensure|disregard|ignore|forget|beware|remember)\s|"
+    rf"{_LEAD}(?:(?:to-?do|next(?: steps?| actions?)?)\s*:|"
+    r"please\b|kindly\b|go ahead\b|from now on\b|let (?:the|me|us|them)\s|"
+    r"(?:make|be) sure\b|remember to\s|(?:ensure|disregard|ignore|forget|beware)\s|"
     rf"(?:do not|don't)\s+[a-z]|(?:never|always)\s+(?:{_ANY}|ask|let|give)\s)",
     re.IGNORECASE,
 )
 """An order whatever follows."""
 _PLAIN = re.compile(
-    rf"{_LEAD}(?:(?:{_CERTAIN})\s+(?!(?:{'|'.join(_NAMED.split())})\b)|(?:{_ANY})\s+{_OBJECT})",
+    rf"{_LEAD}(?:(?:{_CERTAIN})\s+(?!(?:{'|'.join(_NAMED.split())})\b)|"
+    rf"(?:{_ANY})\s+(?:{_OBJECT}|and\s+(?:{_ANY})\s)|"
+    r"(?:call|run|invoke)\s+[\w.]+\(|(?:answer|respond|reply) (?:only|with|in)\s|go (?:to|back)\s)",
     re.IGNORECASE,
 )
 _URGENT = re.compile(
-    rf"{_LEAD}(?:{_ANY})\s.{{0,200}}\b(?:now|immediately|at once|right away)\b", re.IGNORECASE
+    rf"{_LEAD}(?:{_ANY})\s.{{0,200}}\b(?:now\b|immediately\b|at once\b|right away\b|again\W*\Z)",
+    re.IGNORECASE,
 )
 _OWED = re.compile(
-    r"\byou (?:now )?(?:must|should|shall|need to|have to|are (?:now |required |asked )?to)\b|"
+    r"\byou (?:now )?(?:must|should|shall|need to|have to|are (?:now |required |asked )?to)\b"
+    r"(?! be\b)|"
     r"\b(?:required|necessary|mandatory|essential|imperative) (?:that|for) you\b|"
+    r"\A\W*the next (?:step|action|thing) (?:is|will be)\b|"
     r"\A\W*(?:the|this) (?:agent|assistant|reader|model) "
     r"(?:should|shall|needs to|has to|is to|must (?:now|next|first|then|immediately|again))\b",
     re.IGNORECASE,
@@ -107,7 +113,9 @@ def without_orders(entry: str) -> str:
 def _orders(sentence: str, *, does: bool) -> bool:
     """`does` says that it is the line of a step, which may have slipped into the present."""
     owed = _OWED.search(sentence)
-    if _FLAT.match(sentence) or (owed and not _SAYS.search(sentence[: owed.start()])):
+    said_by = sentence[: owed.start()] if owed else ""
+    # "error: you have to log in" is what a service says.
+    if _FLAT.match(sentence) or (owed and not (": " in said_by or _SAYS.search(said_by))):
         return True
     if not (_URGENT.match(sentence) or (not does and _PLAIN.match(sentence))):
         return False
