@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import takewhile
 
 from statecomp.history.given import argument_object
-from statecomp.history.interaction import Interaction
+from statecomp.history.interaction import Interaction, Pinned, Summary
 from statecomp.history.situation import Situation
 from statecomp.records.extracting.pieces import one_line, shortened
 
@@ -57,7 +58,7 @@ def still_open(span: Sequence[Interaction], situation: Situation) -> tuple[str, 
 
 def unwritten(span: Sequence[Interaction], situation: Situation) -> Iterator[str]:
     """A line of the files that the user asks for and that nothing so far has named."""
-    words = situation.asked[situation.preambles :]
+    words = _words(situation)
     asked = dict.fromkeys(name for text in words for name in _asked_for(text[:MESSAGE_CHARS]))
     steps = (*span, *situation.interactions)
     told = [text for step in steps for text in _told(step)] if asked else []
@@ -66,6 +67,14 @@ def unwritten(span: Sequence[Interaction], situation: Situation) -> Iterator[str
     if left and steps:
         last = max(step.number for step in steps)
         yield f"asked for, not written up to step {last}: {_some(left, FILES, ', ')}"
+
+
+def _words(situation: Situation) -> list[str]:
+    """What the user asks for since the newest record, which may leave out what a step wrote."""
+    segments = (*situation.before, *situation.after)
+    since = takewhile(lambda segment: not isinstance(segment, Summary), reversed(segments))
+    task = situation.asked[situation.preambles :]
+    return [s.text for s in since if isinstance(s, Pinned) and s.text in task][::-1]
 
 
 def _told(step: Interaction) -> Iterator[str]:
