@@ -18,7 +18,7 @@ from statecomp.records.extracting.order.foremost import (
     foremost,
     kin_across,
 )
-from statecomp.records.extracting.order.ranking import Setting, likelihood, read_alone
+from statecomp.records.extracting.order.ranking import Setting, likelihood, read_alone, taken_up
 from statecomp.records.extracting.order.unsaid import unsaid
 from statecomp.records.extracting.order.valued import later_values, outdated
 from statecomp.records.extracting.pieces import Form, Owner
@@ -121,7 +121,8 @@ class ExtractiveSummarizer:
         steps = steps_of(span, after, units, again)
         # What stands at another step as well is said by that step's number.
         units = [u for u in units if u.step not in again or u.place is not Place.OBSERVED]
-        chances = with_rows(_chances(units, steps, situation), units, len(span))
+        first = foremost(units, situation)
+        chances = with_rows(_chances(units, steps, situation, first), units, len(span))
         bound = self._bound(room, most, source)
         told = outline(steps, min(most, max(bound, LINE_TOKENS * len(span))), self.count)
         told = replace(told, locations=unread(span, situation))
@@ -134,7 +135,6 @@ class ExtractiveSummarizer:
         rules = binding(steps, situation)
         draft = Draft(told, units, numbers, density, totals, across, rules)
         reserve = self._reserve(told.record, owed(span, situation.rest), room)
-        first = foremost(units, situation)
         order, kin = beside_kin(ordered(units, fresh, density), units, across)
         order = sorted(order, key=lambda place: place not in first)
         room = max(room, self.count(told.record.body))
@@ -290,16 +290,38 @@ def _tabled(unit: Unit) -> bool:
 
 
 def _chances(
-    units: Sequence[Unit], steps: Sequence[KnownStep], situation: Situation
+    units: Sequence[Unit],
+    steps: Sequence[KnownStep],
+    situation: Situation,
+    first: Container[int],
 ) -> list[float]:
-    """How likely each unit is needed later; nothing that stands elsewhere or came to nothing is."""
+    """How likely each unit is needed later; nothing that stands elsewhere or came to nothing is.
+
+    Of lines that differ in figures alone some stand for the others, unless these come `first`.
+    """
     setting, held = Setting.of(units, situation), lines_elsewhere(situation)
     return [
         0.0
-        if stands_elsewhere(unit.text, held) or _came_to_nothing(unit, steps)
+        if stands_elsewhere(unit.text, held)
+        or _came_to_nothing(unit, steps)
+        or (unit.alike and place not in first and _is_counted(unit, setting))
         else likelihood(unit, setting)
-        for unit in units
+        for place, unit in enumerate(units)
     ]
+
+
+def _is_counted(unit: Unit, setting: Setting) -> bool:
+    """Whether the ends of the run it stands in say it with a count: of equal lines the first does.
+
+    A line amid the run that the agent took a value of is shown.
+    """
+    run = unit.alike
+    if unit.place is Place.SAID:
+        return False
+    if setting.seen[unit.text] >= len(run):
+        return unit.index > run.start
+    amid = run.start < unit.index < run.stop - 1
+    return amid and not taken_up(unit, setting.last_use, setting.rest)
 
 
 def levelled(chances: Sequence[float], groups: Sequence[Sequence[int]]) -> list[float]:

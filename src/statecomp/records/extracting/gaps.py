@@ -24,6 +24,27 @@ def parted(before: Unit, unit: Unit) -> bool:
     return told and before.answer == unit.answer and unit.index > before.index + 1
 
 
+def between(before: Unit, stop: int) -> Iterator[str]:
+    """What is said of all between a piece and a later place: how many are like it, dots for the
+    others.
+    """
+    like = _like(before, stop)
+    if like:
+        yield f"({like} more like it)"
+    if before.index + 1 + like < stop:
+        yield GAP
+
+
+def _like(before: Unit, stop: int) -> int:
+    return len(range(before.index + 1, min(stop, before.alike.stop)))
+
+
+def like_told(shown: Sequence[Unit]) -> int:
+    """How many more lines like those that are shown are counted behind these."""
+    stops = [*(unit.index for unit in shown[1:]), shown[-1].count]
+    return sum(map(_like, shown, stops))
+
+
 def spoken(said: Sequence[Unit]) -> Iterator[str]:
     """What the agent said: sentences that followed each other together, others apart.
 

@@ -38,6 +38,7 @@ from statecomp.records.extracting.pieces import (
     sentences,
     wordless,
 )
+from statecomp.records.extracting.reading.alike import alike_in
 from statecomp.records.extracting.reading.noise import intends, without_shown
 from statecomp.records.extracting.reading.window import ECHO, behind_echoes
 from statecomp.records.extracting.unwrap import Payload, unwrapped
@@ -63,7 +64,8 @@ class Place(StrEnum):
 class Unit:
     """A piece in its place; `index` of `count` pieces there; `step` is its place in the span.
 
-    `answer` is the place of the call it answers among those of the step; `notes` hold what was
+    `answer` is the place of the call it answers among those of the step, `alike` are the places of
+    the lines that differ from it and each other in figures alone; `notes` hold what was
     found out about the piece alone, see `alone`.
     """
 
@@ -76,6 +78,7 @@ class Unit:
     count: int
     names: Mapping[str, Kind]
     answer: int = 0
+    alike: range = range(0)
     notes: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -107,6 +110,7 @@ class NamedPiece:
 
     piece: Piece
     names: Mapping[str, Kind]
+    alike: range
     notes: dict[str, Any] = field(default_factory=dict)
 
 
@@ -162,6 +166,7 @@ def units_of(span: Sequence[Interaction]) -> list[Unit]:
             len(group),
             named.names,
             answer,
+            named.alike,
             named.notes,
         )
         for step, member in enumerate(span)
@@ -202,10 +207,14 @@ def _read(member: Interaction) -> Parts:
         ),
     )
     named = (
-        (place, tuple(NamedPiece(piece, identifiers(piece.text)) for piece in pieces))
+        (place, tuple(map(NamedPiece, pieces, map(_names_in, pieces), alike_in(pieces))))
         for place, pieces in groups
     )
     return Parts(payloads, tuple(named))
+
+
+def _names_in(piece: Piece) -> Mapping[str, Kind]:
+    return identifiers(piece.text)
 
 
 def _apart(payloads: tuple[Payload, ...], calls: Sequence[Call]) -> tuple[Payload, ...]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from statecomp.records.extracting.gaps import GAP, begins_late, parted, spoken
+from statecomp.records.extracting.gaps import GAP, begins_late, between, like_told, parted, spoken
 from statecomp.records.extracting.pieces import Form, Owner
 from statecomp.records.extracting.reading.nesting import heads_in
 from statecomp.records.extracting.showing.totals import UnitTotals, is_shared, name_in
@@ -92,20 +92,36 @@ def _in_order(
             before, heads = run[-1], frozenset()
             continue
         starts = not owner or first.form is Form.CODE  # a title says where it stands
-        if totals.left_out(before, first) if before else starts and begins_late(first, runs[0][0]):
+        if before and totals.left_out(before, first):
+            yield from between(before, first.index)
+        elif not before and starts and begins_late(first, runs[0][0]):
             yield GAP
         left = _left(owner, texts[owner], totals.below)
         named = heads_in(first.label)
         label = "" if named and heads.issuperset(named) else first.label
         yield from _below(label, run, left > 0)
         if last[owner] == place and owner and left > 0 and first.form in COUNTED:
-            # A line of a text may be several of its lines, or half of one: only rows are counted.
-            yield f"  {_missing(left) if first.form is Form.ROW else GAP}"
+            yield from (f"  {told}" for told in _rest(texts[owner], left))
         before, heads = run[-1], _heads_shown(run[-1])
     if before and before.index < before.count - 1:
         listed = before.form is Form.LINE and not before.owner
         if listed or before.form is Form.CODE:
-            yield GAP  # a list must not end as if that were all
+            # A list must not end as if that were all.
+            yield from between(before, before.count)
+
+
+def _rest(shown: Sequence[Unit], left: int) -> Iterator[str]:
+    """What stands for those of an owner's units that are left, below the last that is shown.
+
+    A line of a text may be several of its lines, or half of one: only rows are counted, and lines
+    that are alike.
+    """
+    if shown[0].form is Form.ROW:
+        yield _missing(left)
+        return
+    yield from between(shown[-1], shown[-1].alike.stop)
+    if left > like_told(shown):
+        yield GAP
 
 
 def _missing(count: int) -> str:
@@ -228,7 +244,7 @@ def _below(label: str, units: Sequence[Unit], part: bool) -> Iterator[str]:
     before = units[0]
     for unit in units:
         if parted(before, unit):
-            yield f"{margin}{GAP}"
+            yield from (f"{margin}{gap}" for gap in between(before, unit.index))
         before = unit
         for line in filter(str.strip, unit.text.split("\n")):
             yield f"{margin}{line.rstrip()}"
