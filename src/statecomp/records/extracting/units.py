@@ -34,6 +34,7 @@ from statecomp.records.extracting.pieces import (
     Form,
     Owner,
     Piece,
+    labelled,
     one_line,
     sentences,
     wordless,
@@ -50,6 +51,7 @@ MERGED = re.compile(r"\W*result merged with")
 ARGUMENT = 200
 """Characters of an argument that is a value; a longer one is a text, a program or a file."""
 EDIT = 700
+"""Characters of what differs in an edit that is told as a difference."""
 
 
 class Place(StrEnum):
@@ -317,15 +319,19 @@ def _done(acts: Json) -> Iterator[Piece]:
 
 
 def _sent(call: Call) -> Iterator[Piece]:
-    """The arguments of a call: an edit as old and new, short values as fields, texts cut."""
+    """The arguments of a call: an edit as what differs, short values as fields, texts cut.
+
+    Where much differs the old text and the new one are cut apart, each under its name.
+    """
     arguments = arguments_of(call)
     if acts_of(call):
         return  # its line tells all of it
-    edit = edit_of(arguments)
-    owner = Owner(target_of(arguments))
-    if edit and sum(map(len, edit)) <= EDIT:
-        yield Piece(as_diff(*edit), Form.DIFF, owner if owner.label else None)
+    edit = edit_of(arguments) or ()
+    target = target_of(arguments)
+    if edit and len(told := as_diff(*edit)) <= EDIT:
+        yield Piece(told, Form.DIFF, Owner(target) if target else None)
         arguments = {k: v for k, v in arguments.items() if v not in edit}
+    halves = dict(zip(edit, ("old:", "new:"), strict=False))
     for key, value in arguments.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         if len(text) <= ARGUMENT and "\n" not in text.strip():
@@ -333,10 +339,13 @@ def _sent(call: Call) -> Iterator[Piece]:
                 if not wordless(plain):
                     yield Piece(f"{name}: {one_line(plain)}", Form.FIELD, None)
         else:
-            yield from _owned(cut(value, 1), owner)
+            yield from _owned(cut(value, 1), labelled(target, halves.get(text, "")), text in halves)
 
 
-def _owned(pieces: Sequence[Piece], owner: Owner) -> Iterator[Piece]:
+def _owned(pieces: Sequence[Piece], label: str, half: bool) -> Iterator[Piece]:
+    """The pieces below a label; of one `half` of an edit also those that are below another."""
+    owners: dict[Owner | None, Owner | None] = {None: Owner(label) if label else None}
     for piece in pieces:
-        known = piece.owner if piece.owner or not owner.label else owner
-        yield Piece(piece.text, piece.form, known)
+        if (own := piece.owner) not in owners:
+            owners[own] = Owner(labelled(label, own.label)) if half and own else own
+        yield Piece(piece.text, piece.form, owners[own])
