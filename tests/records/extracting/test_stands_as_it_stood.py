@@ -326,3 +326,26 @@ def test_where_much_differs_old_and_new_stand_apart_each_under_its_name() -> Non
         name = line.strip().partition("_")[0]
         assert name != "rate" or before < place < after
         assert name != "price" or place > after
+
+
+# --- things below their keys ---
+
+
+def test_many_things_below_their_keys_are_rows_with_all_their_plain_values() -> None:
+    orders = {
+        f"ORD-{n}": {
+            "status": "sent" if n % 2 else "open",
+            "tracking": f"TRK{n}77X",
+            "lines": [{"sku": f"S{n}", "qty": n}],
+        }
+        for n in range(17)
+    }
+    lines = written(step(1, seen=json.dumps(orders)), step(2, seen=PADDING)).body.split("\n")
+    assert "  name | status | tracking" in lines
+    for n in range(17):
+        assert f"    ORD-{n} | {'sent' if n % 2 else 'open'} | TRK{n}77X" in lines
+
+
+def test_a_thing_below_its_key_of_which_a_field_is_left_out_has_dots() -> None:
+    parts = {key: {"state": f"{key} runs", "port": f"{key}-80"} for key in ("web", "mail")}
+    assert "web; state: web runs; ..." in shown(step(1, seen=json.dumps(parts)), "state: web runs")

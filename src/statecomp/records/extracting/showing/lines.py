@@ -9,7 +9,7 @@ from itertools import groupby
 from statecomp.records.extracting.gaps import GAP, begins_late, between, like_told, parted, spoken
 from statecomp.records.extracting.pieces import Form, Owner
 from statecomp.records.extracting.reading.nesting import heads_in
-from statecomp.records.extracting.showing.totals import UnitTotals, is_shared, name_in
+from statecomp.records.extracting.showing.totals import UnitTotals, is_label, is_shared, name_in
 from statecomp.records.extracting.units import Place, Unit, alone
 
 CONCLUDED = "the agent, before it: "
@@ -145,11 +145,9 @@ def _like_another(before: Unit, first: Unit) -> bool:
 
 def _left(owner: Owner | None, shown: Sequence[Unit], whole: Mapping[Owner | None, int]) -> int:
     """How many more of its owner there were than are shown."""
-    left = whole.get(owner, 0) - sum(1 for unit in shown if not is_shared(unit))
     if shown[0].form is Form.FIELD:
-        # The label may be a field of its own.
-        left -= all(unit.text != shown[0].label.rpartition("; ")[2] for unit in shown)
-    return left
+        return whole.get(owner, 0) - sum(1 for unit in shown if not is_label(unit))
+    return whole.get(owner, 0) - sum(1 for unit in shown if not is_shared(unit))
 
 
 def _runs(units: Sequence[Unit]) -> list[list[Unit]]:
