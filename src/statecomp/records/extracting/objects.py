@@ -101,7 +101,8 @@ class _ObjectReader:
         if value and all(isinstance(v, dict) and _is_schema(v) for v in value.values()):
             yield from self._read_values(list(value), path, owner)
             return
-        if things := _keyed(value):
+        # Inside a thing that is named they are its own properties.
+        if not owner.label and (things := _keyed(value)):
             yield from self._read_things(things, path, owner, depth)
             return
         section = name_of(path) if path and path[-1].lower() not in HOLLOW else ""
@@ -231,6 +232,10 @@ def _pairs(values: Sequence[Json]) -> list[tuple[str, Json]]:
     return found
 
 
+_PROPERTY = frozenset({"name", "type"})
+"""Keys of what is a property of one thing, or is called by a name of its own."""
+
+
 def _keyed(value: Mapping[str, Json]) -> list[Json]:
     """Many things of one make, each below its key, as a list of things that are called by it."""
     things = [inner for inner in value.values() if isinstance(inner, dict)]
@@ -241,7 +246,7 @@ def _keyed(value: Mapping[str, Json]) -> list[Json]:
         for thing in things
     )
     shared = set.intersection(*plain)
-    if len(shared) < 2 or any("name" in thing or own_name(thing) for thing in things):
+    if len(shared) < 2 or any(_PROPERTY & thing.keys() or own_name(thing) for thing in things):
         return []
     return [{"name": key, **thing} for key, thing in zip(value, things, strict=True)]
 
