@@ -130,7 +130,7 @@ class ExtractiveSummarizer:
         wanted = keyed(units, situation)
         first = foremost(units, situation) | wanted
         setting = Setting.of(units, situation)
-        chances = chances_of(units, steps, situation, setting, wanted)
+        chances = chances_of(units, steps, situation, setting, first, wanted)
         chances = faint(with_rows(chances, units, len(span)), idle(units, setting) - first)
         bound = self._bound(room, most, source)
         told = outline(steps, min(most, max(bound, LINE_TOKENS * len(span))), self.count)

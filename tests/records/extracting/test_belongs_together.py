@@ -147,9 +147,9 @@ def test_a_part_of_the_lines_below_a_title_ends_in_dots() -> None:
         for n in range(40)
     ]
     seen = "\n".join(("Compliance of all the parts:", *lines))
-    body = written(step(1, "{}", seen, name="run"), step(2, seen=PADDING)).body
-    assert body.split("\n- 2.")[0].endswith("\n    ...")
-    assert " more" not in body
+    told = written(step(1, "{}", seen, name="run"), step(2, seen=PADDING)).facts[0]
+    assert told.endswith("\n    ...")
+    assert " more" not in told
 
 
 def test_one_of_several_results_is_not_the_outcome() -> None:

@@ -269,3 +269,57 @@ def test_names_with_values_are_fields_of_what_has_them() -> None:
 def test_a_program_that_goes_on_ends_in_dots() -> None:
     program = "\n\n".join(f"def f_{n}(a):\n    b = a + {n}\n    return b" for n in range(4))
     assert shown(step(1, seen=program), "def f_1(a):\n    b = a + 1\n    return b")[-1] == GAP
+
+
+# --- long edits ---
+
+
+def edited(old: str, new: str) -> str:
+    """What a record says of an edit from one text to another."""
+    arguments = json.dumps({"path": "cfg.py", "old_str": old, "new_str": new})
+    return written(step(1, arguments, "ok", name="edit"), step(2, seen=PADDING)).facts[0]
+
+
+def test_of_a_long_edit_what_differs_is_told_and_neither_text_once_more() -> None:
+    old = "\n".join(f"rate_{n} = compute({n}) + offset_{n}" for n in range(30))
+    told = edited(old, old.replace("offset_7", "shift_7"))
+    assert "- rate_7 = compute(7) + offset_7" in told
+    assert "rate_19" not in told
+
+
+def test_where_much_differs_old_and_new_stand_apart_each_under_its_name() -> None:
+    old = "\n".join(f"rate_{n} = compute({n}) + offset_{n}" for n in range(30))
+    new = "\n".join(f"price_{n} = lookup({n}) + margin_{n}" for n in range(30))
+    lines = edited(old, new).split("\n")
+    shown = [line.split()[0] for line in lines if line.lstrip().startswith(("rate_", "price_"))]
+    before, after = lines.index("    cfg.py; old:"), lines.index("    cfg.py; new:")
+    assert shown
+    for place, line in enumerate(lines):
+        name = line.strip().partition("_")[0]
+        assert name != "rate" or before < place < after
+        assert name != "price" or place > after
+
+
+# --- things below their keys ---
+
+
+def test_many_things_below_their_keys_are_rows_with_all_their_plain_values() -> None:
+    orders = {
+        f"ORD-{n}": {
+            "status": "sent" if n % 2 else "open",
+            "tracking": f"TRK{n}77X",
+            "lines": [{"sku": f"S{n}", "qty": n}],
+        }
+        for n in range(17)
+    }
+    lines = written(step(1, seen=json.dumps(orders)), step(2, seen=PADDING)).body.split("\n")
+    assert "  name | status | tracking" in lines
+    for n in range(17):
+        assert f"    ORD-{n} | {'sent' if n % 2 else 'open'} | TRK{n}77X" in lines
+
+
+def test_a_thing_below_its_key_of_which_a_field_is_left_out_has_dots() -> None:
+    parts = {key: {"state": f"{key} runs", "port": f"{key}-80"} for key in ("web", "mail")}
+    assert "web; state: web runs; not shown: port" in shown(
+        step(1, seen=json.dumps(parts)), "state: web runs"
+    )

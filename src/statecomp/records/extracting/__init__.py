@@ -7,6 +7,7 @@ An answer on its way into a record, and the file or folder where each turn of it
 2. Pieces.  `cut` sees what a text is and hands it on: to `objects` (data), to `code` (programs and
    diffs), to `reading/snapshot` and `reading/page` (pages with marks), else to `prose`, for which
    `listing/` finds fields, tables and cards.  What says nothing was left out by `reading/noise`.
+   Lines that differ in figures alone are a run (`reading/alike`), of which the ends are shown.
 3. What a piece is of.  `pieces` has the values: a `Piece`, its `Form` and its `Owner`.  What stands
    deeper is of what stands above it: `reading/nesting` for all, `reading/layout` for prose.  An
    object is called by `reading/naming`; things of one kind are rows by `listing/columns`.

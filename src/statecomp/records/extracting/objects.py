@@ -101,6 +101,10 @@ class _ObjectReader:
         if value and all(isinstance(v, dict) and _is_schema(v) for v in value.values()):
             yield from self._read_values(list(value), path, owner)
             return
+        # Inside a thing that is named they are its own properties.
+        if not owner.label and (things := _keyed(value)):
+            yield from self._read_things(things, path, owner, depth)
+            return
         section = name_of(path) if path and path[-1].lower() not in HOLLOW else ""
         if not owner.label and section and not own_name(value):
             # Of settings in sections none says what the others are of.
@@ -226,6 +230,25 @@ def _pairs(values: Sequence[Json]) -> list[tuple[str, Json]]:
             return []
         found.append((name, known["value"]))
     return found
+
+
+_PROPERTY = frozenset({"name", "type"})
+"""Keys of what is a property of one thing, or is called by a name of its own."""
+
+
+def _keyed(value: Mapping[str, Json]) -> list[Json]:
+    """Many things of one make, each below its key, as a list of things that are called by it."""
+    things = [inner for inner in value.values() if isinstance(inner, dict)]
+    if len(value) < MANY or len(things) < len(value):
+        return []
+    plain = (
+        {key for key, inner in thing.items() if not isinstance(inner, dict | list)}
+        for thing in things
+    )
+    shared = set.intersection(*plain)
+    if len(shared) < 2 or any(_PROPERTY & thing.keys() or own_name(thing) for thing in things):
+        return []
+    return [{"name": key, **thing} for key, thing in zip(value, things, strict=True)]
 
 
 def _is_cell(value: Json) -> bool:

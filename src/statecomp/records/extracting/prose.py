@@ -8,6 +8,7 @@ from itertools import chain
 from operator import itemgetter
 
 from statecomp.records.extracting.code import blocks
+from statecomp.records.extracting.listing.alike import alike_end
 from statecomp.records.extracting.listing.blocks import (
     EMPTY_KEY,
     ENDS_IN_DATA,
@@ -109,7 +110,7 @@ def _read(
             titles.close()  # what was shown between two rules has ended
         titles.reach(line)
         owner = titles.owner
-        stop, apart = _set_apart(lines, place, owner, data)
+        stop, apart = _set_apart(lines, place, owner, data, document)
         if stop > place:
             yield place, apart
             place = stop
@@ -147,16 +148,21 @@ def _has_items(lines: Sequence[str], place: int, stop: int) -> bool:
 
 
 def _set_apart(
-    lines: Sequence[str], place: int, owner: Owner | None, data: Data
+    lines: Sequence[str], place: int, owner: Owner | None, data: Data, document: bool
 ) -> tuple[int, Iterable[Piece]]:
-    """Where what begins here ends if it is a block in fences or brackets or a table; its pieces."""
+    """Where what begins here ends, and its pieces, if it is a block in fences or brackets, a table
+    or a run of lines that are alike.
+    """
     if (stop := brackets_end(lines, place)) > place + 1:
         title, inside = owner.label if owner else "", lines[place:stop]
         return stop, data(title, "\n".join(inside)) or blocks(inside, title, data)
     if (stop := fence_end(lines, place)) > place:
         return stop, fenced(lines[place + 1 : stop - 1], owner)
-    stop = table_end(lines, place)
-    return stop, rows(lines[place:stop], owner)
+    if (stop := table_end(lines, place)) > place:
+        return stop, rows(lines[place:stop], owner)
+    stop = alike_end(lines, place)
+    each = ((line,) for line in lines[place:stop])
+    return stop, chain.from_iterable(_told(line, owner, document) for line in each)
 
 
 def _placed(

@@ -27,12 +27,14 @@ from statecomp.records.extracting.arguments import (
 )
 from statecomp.records.extracting.cut import cut
 from statecomp.records.extracting.decode import Json
+from statecomp.records.extracting.listing.alike import alike_in
 from statecomp.records.extracting.markup.kinds import is_source
 from statecomp.records.extracting.pieces import (
     FENCED,
     Form,
     Owner,
     Piece,
+    labelled,
     one_line,
     wordless,
 )
@@ -48,6 +50,7 @@ MERGED = re.compile(r"\W*result merged with")
 ARGUMENT = 200
 """Characters of an argument that is a value; a longer one is a text, a program or a file."""
 EDIT = 700
+"""Characters of what differs in an edit that is told as a difference."""
 
 
 class Place(StrEnum):
@@ -63,7 +66,8 @@ class Place(StrEnum):
 class Unit:
     """A piece in its place; `index` of `count` pieces there; `step` is its place in the span.
 
-    `answer` is the place of the call it answers among those of the step; `notes` hold what was
+    `answer` is the place of the call it answers among those of the step, `alike` are the places of
+    the lines that differ from it and each other in figures alone; `notes` hold what was
     found out about the piece alone, see `alone`.
     """
 
@@ -76,6 +80,7 @@ class Unit:
     count: int
     names: Mapping[str, Kind]
     answer: int = 0
+    alike: range = range(0)
     notes: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -109,6 +114,7 @@ class NamedPiece:
 
     piece: Piece
     names: Mapping[str, Kind]
+    alike: range
     notes: dict[str, Any] = field(default_factory=dict)
 
 
@@ -164,6 +170,7 @@ def units_of(span: Sequence[Interaction]) -> list[Unit]:
             len(group),
             named.names,
             answer,
+            named.alike,
             named.notes,
         )
         for step, member in enumerate(span)
@@ -205,10 +212,14 @@ def _read(member: Interaction) -> Parts:
         ),
     )
     named = (
-        (place, tuple(NamedPiece(piece, identifiers(piece.text)) for piece in pieces))
+        (place, tuple(map(NamedPiece, pieces, map(_names_in, pieces), alike_in(pieces))))
         for place, pieces in groups
     )
     return Parts(payloads, tuple(named))
+
+
+def _names_in(piece: Piece) -> Mapping[str, Kind]:
+    return identifiers(piece.text)
 
 
 def _apart(payloads: tuple[Payload, ...], calls: Sequence[Call]) -> tuple[Payload, ...]:
@@ -259,15 +270,19 @@ def _done(acts: Json) -> Iterator[Piece]:
 
 
 def _sent(call: Call) -> Iterator[Piece]:
-    """The arguments of a call: an edit as old and new, short values as fields, texts cut."""
+    """The arguments of a call: an edit as what differs, short values as fields, texts cut.
+
+    Where much differs the old text and the new one are cut apart, each under its name.
+    """
     arguments = arguments_of(call)
     if acts_of(call):
         return  # its line tells all of it
-    edit = edit_of(arguments)
-    owner = Owner(target_of(arguments))
-    if edit and sum(map(len, edit)) <= EDIT:
-        yield Piece(as_diff(*edit), Form.DIFF, owner if owner.label else None)
+    edit = edit_of(arguments) or ()
+    target = target_of(arguments)
+    if edit and len(told := as_diff(*edit)) <= EDIT:
+        yield Piece(told, Form.DIFF, Owner(target) if target else None)
         arguments = {k: v for k, v in arguments.items() if v not in edit}
+    halves = dict(zip(edit, ("old:", "new:"), strict=False))
     for key, value in arguments.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         if len(text) <= ARGUMENT and "\n" not in text.strip():
@@ -275,10 +290,13 @@ def _sent(call: Call) -> Iterator[Piece]:
                 if not wordless(plain):
                     yield Piece(f"{name}: {one_line(plain)}", Form.FIELD, None)
         else:
-            yield from _owned(cut(value, 1), owner)
+            yield from _owned(cut(value, 1), labelled(target, halves.get(text, "")), text in halves)
 
 
-def _owned(pieces: Sequence[Piece], owner: Owner) -> Iterator[Piece]:
+def _owned(pieces: Sequence[Piece], label: str, half: bool) -> Iterator[Piece]:
+    """The pieces below a label; of one `half` of an edit also those that are below another."""
+    owners: dict[Owner | None, Owner | None] = {None: Owner(label) if label else None}
     for piece in pieces:
-        known = piece.owner if piece.owner or not owner.label else owner
-        yield Piece(piece.text, piece.form, known)
+        if (own := piece.owner) not in owners:
+            owners[own] = Owner(labelled(label, own.label)) if half and own else own
+        yield Piece(piece.text, piece.form, owners[own])

@@ -7,7 +7,7 @@ from collections.abc import Container, Hashable, Sequence
 
 from statecomp.history.situation import Situation
 from statecomp.records.extracting.elsewhere import lines_elsewhere, stands_elsewhere
-from statecomp.records.extracting.order.ranking import Setting, likelihood
+from statecomp.records.extracting.order.ranking import Setting, likelihood, taken_up
 from statecomp.records.extracting.pieces import Form, Owner
 from statecomp.records.extracting.steps import KnownStep
 from statecomp.records.extracting.units import WORDS, Place, Unit
@@ -90,10 +90,13 @@ def chances_of(
     steps: Sequence[KnownStep],
     situation: Situation,
     setting: Setting,
+    first: Container[int],
     wanted: Container[int],
 ) -> list[float]:
-    """How likely each unit is needed later; nothing that came to nothing is, and of what stands
-    elsewhere only what is `wanted` of every step.
+    """How likely each unit is needed later; nothing that came to nothing is.
+
+    Of what stands elsewhere only what is `wanted` of every step is needed, and of lines that differ
+    in figures alone some stand for the others, unless these come `first`.
     """
     held = lines_elsewhere(situation)
     return [
@@ -101,9 +104,22 @@ def chances_of(
         if unit.place in WORDS
         or (place not in wanted and stands_elsewhere(unit.text, held))
         or _came_to_nothing(unit, steps)
+        or (unit.alike and place not in first and _is_counted(unit, setting))
         else likelihood(unit, setting)
         for place, unit in enumerate(units)
     ]
+
+
+def _is_counted(unit: Unit, setting: Setting) -> bool:
+    """Whether the ends of the run it stands in say it with a count: of equal lines the first does.
+
+    A line amid the run that the agent took a value of is shown.
+    """
+    run = unit.alike
+    if setting.seen[unit.text] >= len(run):
+        return unit.index > run.start
+    amid = run.start < unit.index < run.stop - 1
+    return amid and not taken_up(unit, setting.last_use, setting.rest)
 
 
 def levelled(chances: Sequence[float], groups: Sequence[Sequence[int]]) -> list[float]:

@@ -59,7 +59,7 @@ class Setting:
         kin: Counter[str] = Counter()
         kept: Counter[Owner] = Counter()
         for unit in units:
-            if unit.place is Place.OBSERVED and _taken_up(unit, last_use, rest):
+            if unit.place is Place.OBSERVED and taken_up(unit, last_use, rest):
                 kin[template(unit.text)] += 1
                 if unit.owner:
                     kept[unit.owner] += 1
@@ -68,7 +68,7 @@ class Setting:
         return cls(rest, seen, last_use, words, common, rarity, kin, kept, latest)
 
 
-def _taken_up(unit: Unit, last_use: Mapping[str, int], rest: FactIndex) -> bool:
+def taken_up(unit: Unit, last_use: Mapping[str, int], rest: FactIndex) -> bool:
     """Whether the agent repeated a value of this unit, here or elsewhere."""
     return any(
         (name in last_use and last_use[name] >= unit.step) or rest.agent_used(name)

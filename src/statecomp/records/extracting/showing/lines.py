@@ -6,17 +6,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from statecomp.records.extracting.gaps import GAP, begins_late, parted
+from statecomp.records.extracting.gaps import GAP, begins_late, between, like_told, parted
 from statecomp.records.extracting.pieces import Form, Owner
 from statecomp.records.extracting.reading.nesting import heads_in
 from statecomp.records.extracting.showing.missing import keys_missing, more, rows_missing
-from statecomp.records.extracting.showing.nested import Labelled, nested
-from statecomp.records.extracting.showing.totals import UnitTotals, is_shared, name_in
+from statecomp.records.extracting.showing.nested import Labelled, nested, unlabelled
+from statecomp.records.extracting.showing.totals import UnitTotals, is_label, is_shared, name_in
 from statecomp.records.extracting.units import Unit, alone
 
 COUNTED = (Form.ROW, Form.RULE, Form.LINE)
 """Forms of which a reader should know how many more there were."""
-DOTS = Labelled("", (GAP,))
 _INSIDE = re.compile(r"(?:.* )?in `.*`\Z")
 """The label of lines of a program, which keep their margin."""
 
@@ -80,7 +79,7 @@ def _in_order(
         first, owner = run[0], run[0].owner
         if first.form is Form.FIELD:
             if before and (totals.left_out(before, first) or _like_another(before, first)):
-                yield DOTS
+                yield unlabelled(GAP)
             part = owner is not None and _left(owner, run, totals.fields) > 0
             kind = name_in(first.label)[0]
             left_out = _left_out(run, totals, remarked) if part else ""
@@ -89,12 +88,10 @@ def _in_order(
             left = totals.called.get((first.step, first.answer, kind), 0) - len(told)
             # Those of a table are counted there.
             if kind and left > 0 and last[kind] == place and kind not in tables:
-                yield Labelled("", (f"  {more(left)}",))
+                yield unlabelled(f"  {more(left)}")
             before, heads = run[-1], frozenset()
             continue
-        starts = not owner or first.form is Form.CODE  # a title says where it stands
-        if totals.left_out(before, first) if before else starts and begins_late(first, runs[0][0]):
-            yield DOTS
+        yield from map(unlabelled, _gap(before, first, totals))
         left = _left(owner, texts[owner], totals.below)
         named = heads_in(first.label)
         label = "" if named and heads.issuperset(named) else first.label
@@ -105,16 +102,41 @@ def _in_order(
             # A block of a program below a title that stands above it already has none.
             yield Labelled(label if owner else lines[0], lines)
         if last[owner] == place and owner and left > 0 and first.form in COUNTED:
-            # A line of a text may be several of its lines, or half of one: only rows are counted.
-            rows = (
-                rows_missing(texts[owner], totals.parts[owner]) if first.form is Form.ROW else GAP
-            )
-            yield Labelled("", (f"  {rows}",))
+            rows = totals.parts[owner]
+            yield from (unlabelled(f"  {told}") for told in _rest(texts[owner], rows, left))
         before, heads = run[-1], _heads_shown(run[-1])
-    if before and before.index < before.count - 1:
-        listed = before.form is Form.LINE and not before.owner
-        if listed or before.form is Form.CODE:
-            yield DOTS  # a list must not end as if that were all
+    if before:
+        yield from map(unlabelled, _open_end(before))
+
+
+def _gap(before: Unit | None, first: Unit, totals: UnitTotals) -> Iterator[str]:
+    """What stood between a text and what is shown before it, or before the first that is shown."""
+    if before and totals.left_out(before, first):
+        yield from between(before, first.index)
+    starts = not first.owner or first.form is Form.CODE  # a title says where it stands
+    if not before and starts and begins_late(first):
+        yield GAP
+
+
+def _open_end(last: Unit) -> Iterator[str]:
+    """What stood behind the last that is shown: a list must not end as if that were all."""
+    listed = last.form is Form.LINE and not last.owner
+    if last.index < last.count - 1 and (listed or last.form is Form.CODE):
+        yield from between(last, last.count)
+
+
+def _rest(shown: Sequence[Unit], parts: Sequence[Unit], left: int) -> Iterator[str]:
+    """What stands for those of an owner's units that are left, below the last that is shown.
+
+    A line of a text may be several of its lines, or half of one: only rows are named, and lines
+    that are alike counted.
+    """
+    if shown[0].form is Form.ROW:
+        yield rows_missing(shown, parts)
+        return
+    yield from between(shown[-1], shown[-1].alike.stop)
+    if left > like_told(shown):
+        yield GAP
 
 
 def _left_out(run: Sequence[Unit], totals: UnitTotals, remarked: set[str]) -> str:
@@ -142,11 +164,9 @@ def _like_another(before: Unit, first: Unit) -> bool:
 
 def _left(owner: Owner | None, shown: Sequence[Unit], whole: Mapping[Owner | None, int]) -> int:
     """How many more of its owner there were than are shown."""
-    left = whole.get(owner, 0) - sum(1 for unit in shown if not is_shared(unit))
     if shown[0].form is Form.FIELD:
-        # The label may be a field of its own.
-        left -= all(unit.text != shown[0].label.rpartition("; ")[2] for unit in shown)
-    return left
+        return whole.get(owner, 0) - sum(1 for unit in shown if not is_label(unit))
+    return whole.get(owner, 0) - sum(1 for unit in shown if not is_shared(unit))
 
 
 def _runs(units: Sequence[Unit]) -> list[list[Unit]]:
@@ -241,7 +261,7 @@ def _below(label: str, units: Sequence[Unit], part: bool) -> Iterator[str]:
     before = units[0]
     for unit in units:
         if parted(before, unit):
-            yield f"{margin}{GAP}"
+            yield from (f"{margin}{gap}" for gap in between(before, unit.index))
         before = unit
         for line in filter(str.strip, unit.text.split("\n")):
             yield f"{margin}{line.rstrip()}"

@@ -21,6 +21,10 @@ class Labelled(NamedTuple):
     lines: tuple[str, ...]
 
 
+def unlabelled(line: str) -> Labelled:
+    return Labelled("", (line,))
+
+
 def nested(blocks: Sequence[Labelled], titles: Collection[str]) -> Iterator[str]:
     """The lines, those of a part below what it is a part of, without its label.
 

@@ -75,7 +75,7 @@ class UnitTotals:
         owners = {(u.step, u.answer, u.owner) for u in told if u.form is Form.FIELD and u.owner}
         return cls(
             Counter(u.owner for u in told if u.form is not Form.FIELD and not is_shared(u)),
-            Counter(unit.owner for unit in told if unit.form is Form.FIELD),
+            Counter(unit.owner for unit in told if unit.form is Form.FIELD and not is_label(unit)),
             answered,
             whole or {},
             Counter((step, answer, name_in(owner.label)[0]) for step, answer, owner in owners),
@@ -119,6 +119,11 @@ def _owners_of(
 def is_shared(unit: Unit) -> bool:
     """Whether it is what all rows of a table have in common, and no row."""
     return unit.form is Form.ROW and unit.text.startswith(EACH)
+
+
+def is_label(unit: Unit) -> bool:
+    """Whether it is a field that its owner is called by: it stands wherever another one does."""
+    return unit.text == unit.label.rpartition("; ")[2]
 
 
 def name_in(label: str) -> tuple[str, str]:
