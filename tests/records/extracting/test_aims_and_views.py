@@ -58,6 +58,7 @@ def test_an_aim_that_says_no_more_than_the_call_is_left_out(text: str) -> None:
         "Let me make the adjustments so that the sieve has the right width:",  # nobody checked it
         "Let me ask the miller of Oakham about them:",
         "I will try a more thorough look at the barley of each baker:",
+        "Let me read the debts of the bakers in `ledger.txt`:",  # another file than the call's
     ],
 )
 def test_an_aim_that_claims_or_points_is_left_out(text: str) -> None:
@@ -68,7 +69,7 @@ def test_an_aim_that_claims_or_points_is_left_out(text: str) -> None:
 def test_an_aim_is_of_the_next_call_alone() -> None:
     text = "Let me count the sacks of barley, and then send a bill to every baker:"
     record = written(step(1, '{"n": 7}', "ok", said=text), step(2, seen=PADDING))
-    assert '1. run {"n": 7} (aim: count the sacks of barley) -> ok' in heads(record)[0]
+    assert '1. run {"n": 7} (aim: count the sacks of barley ...) -> ok' in heads(record)[0]
 
 
 def test_an_aim_is_told_once() -> None:
@@ -97,6 +98,23 @@ def test_one_sentence_may_hold_a_view_and_an_aim() -> None:
 )
 def test_what_only_leads_to_a_plan_is_no_view(text: str) -> None:
     assert said(text).stated == ()
+
+
+def test_what_the_next_sentence_takes_back_is_no_view() -> None:
+    text = "The sieve was not found in the loft. However, the carter has seen one in the barn."
+    record = written(step(1, seen="a loft"), step(2, said=text, seen=PADDING))
+    assert f"  {VIEW}However, the carter has seen one in the barn." in record.facts[0].split("\n")
+    assert "not found" not in record.body
+
+
+def test_half_a_sentence_that_breaks_off_at_its_question_word_is_no_view() -> None:
+    assert said("The mill shows a yard where we need to pick the barley sacks.").stated == ()
+
+
+def test_that_something_was_a_success_is_no_view() -> None:
+    assert said("The ledger was successfully written. Twelve sacks are left.").stated == (
+        "Twelve sacks are left.",
+    )
 
 
 def test_what_is_said_behind_the_plan_is_not_about_the_answer_before() -> None:

@@ -53,6 +53,18 @@ def test_a_few_missing_things_are_told_by_their_names() -> None:
     assert line.strip() == f"(not shown: {NOISE[5].title()} mill)"
 
 
+def test_a_row_whose_thing_is_told_by_its_fields_is_not_missing() -> None:
+    things = [
+        {"name": f"{wood.title()} mill", "sku": f"M-{wood}", "note": f"{wood} " * 30}
+        for wood in NOISE[:6]
+    ]
+    rows = [f"{thing['name']} | {thing['sku']}" for thing in things]
+    note = f"note: {things[5]['note'].strip()}"
+    lines = shown(step(1, seen=json.dumps(things)), *rows[:5], note)
+    assert any(note in line for line in lines)
+    assert not any("not shown: " in line and things[5]["name"] in line for line in lines)
+
+
 def test_the_keys_that_are_missing_are_named_and_those_of_a_series_are_not() -> None:
     thing = {"path": "/ovens", "heat": "low heat", "depth": "9 cm", "rack 7": "iron", "fan": "slow"}
     lines = shown(step(1, seen=json.dumps(thing)), "heat: low heat")

@@ -320,6 +320,6 @@ def test_many_things_below_their_keys_are_rows_with_all_their_plain_values() -> 
 
 def test_a_thing_below_its_key_of_which_a_field_is_left_out_has_dots() -> None:
     parts = {key: {"state": f"{key} runs", "port": f"{key}-80"} for key in ("web", "mail")}
-    assert "web; state: web runs; not shown: port" in shown(
+    assert "web; state: web runs; not shown: port, ..." in shown(
         step(1, seen=json.dumps(parts)), "state: web runs"
     )

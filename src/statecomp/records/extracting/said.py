@@ -68,6 +68,8 @@ _IDLE = re.compile(
     re.IGNORECASE,
 )
 """Excuses, and the task once more."""
+_PRAISE = re.compile(r"\bsuccess(?:ful(?:ly)?)?\b|\bprogress\b", re.IGNORECASE)
+"""What is told by the step's own outcome, or is none."""
 _FORETOLD = re.compile(r"\b(?:will|would) be\b|\bsomething like\b", re.IGNORECASE)
 """What nobody has seen yet."""
 _BENDS = re.compile(
@@ -76,10 +78,11 @@ _BENDS = re.compile(
     re.IGNORECASE,
 )
 """What the first half of a sentence begins with that says nothing without the second."""
+_BUT = re.compile(r"\W*(?:however|but|unfortunately|yet|still)\b", re.IGNORECASE)
 _JOINS = frozenset(["but", "so", "and", "because", "therefore", "thus", "since", "hence"])
 _HANGS = re.compile(
     r"\b(?:a|an|the|as|of|to|is|are|was|were|with|for|and|or|by|in|on|at|from|that|than|which|if|"
-    r"when|what|how)\W*\Z",
+    r"when|what|how|where|who|whose|while|about)\W*\Z",
     re.IGNORECASE,
 )
 _SAYS = re.compile(
@@ -98,7 +101,8 @@ _NEXT_ACT = re.compile(
 )
 _VAGUE = re.compile(
     r"\W*(?:try|attempt|be|start|continue|proceed|use|utilize|make|revise|update|adjust|modify|"
-    r"correct|fix|improve|ensure|handle|include|rewrite|refine|create|craft|write|provide)\b",
+    r"correct|fix|improve|ensure|handle|include|rewrite|refine|create|craft|write|provide|finish|"
+    r"complete|help|move on|go on|do|perform|solve|address|work|organize)\b",
     re.IGNORECASE,
 )
 """What says how and not what for, or claims of a text that it will be as it should."""
@@ -144,7 +148,8 @@ def _halves(sentence: str) -> tuple[str, str]:
         return ("", "") if _LATER.match(sentence) else _parted(text, turn)
     if _IMPERATIVE.match(text):
         return "", text
-    idle = _IDLE.match(text) or _FORETOLD.search(text) or _HANGS.search(text) or orders(text)
+    said = (_FORETOLD, _PRAISE, _HANGS)
+    idle = _IDLE.match(text) or any(one.search(text) for one in said) or orders(text)
     return ("" if idle or text.endswith(":") or len(text.split()) < 2 else text), ""
 
 
@@ -157,8 +162,20 @@ def _parted(text: str, turn: re.Match[str]) -> tuple[str, str]:
     while (last := before.rpartition(" "))[2].lower() in _JOINS:
         before = last[0].rstrip(" ,;-\u2014")
         ends = " ..." if last[2].lower() == "but" else ends  # what comes takes some of it back
-    whole = len(before.split()) > 3 and not (_BENDS.match(before) or _HANGS.search(before))
+    part = _BENDS.match(before) or _HANGS.search(before) or _PRAISE.search(before)
+    whole = len(before.split()) > 3 and not part
     return (f"{before}{ends}" if whole and not _IDLE.match(before) else ""), aim
+
+
+def turned(stated: Iterable[str]) -> Iterator[str]:
+    """The sentences without those that the next one takes something back of: "However, ..."."""
+    before = ""
+    for sentence in stated:
+        if before and not _BUT.match(sentence):
+            yield before
+        before = sentence
+    if before:
+        yield before
 
 
 def stated_shortly(text: str, most: int) -> str:
@@ -173,8 +190,10 @@ def first_act(aim: str) -> str:
 
     The acts behind the first are those of later calls, if they are made at all.
     """
-    act = _NEXT_ACT.split(aim, maxsplit=1)[0].rstrip(" .,:;!")
-    return "" if _VAGUE.match(act) or _POINTS.search(act) else act
+    act, *others = _NEXT_ACT.split(aim, maxsplit=1)
+    if _VAGUE.match(act) or _POINTS.search(act):
+        return ""
+    return f"{act.rstrip(' .,:;!')} ..." if others else act.rstrip(" .,:;!")
 
 
 def cut_short(text: str, most: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from statecomp.records.extracting.gaps import GAP, begins_late, between, like_told, parted
@@ -69,6 +69,7 @@ def _in_order(
     tables = {column for run in runs for column in _columns(run[0].label)}
     last: dict[Owner | str | None, int] = {}
     remarked = set[str]()
+    things = {name_in(run[0].label)[1] for run in runs if run[0].form is Form.FIELD}
     for place, run in enumerate(runs):
         if run[0].form is Form.FIELD:
             last[name_in(run[0].label)[0]] = place
@@ -102,8 +103,8 @@ def _in_order(
             # A block of a program below a title that stands above it already has none.
             yield Labelled(label if owner else lines[0], lines)
         if last[owner] == place and owner and left > 0 and first.form in COUNTED:
-            rows = totals.parts[owner]
-            yield from (unlabelled(f"  {told}") for told in _rest(texts[owner], rows, left))
+            missed = _rest(texts[owner], totals.parts[owner], left, things)
+            yield from (unlabelled(f"  {told}") for told in missed)
         before, heads = run[-1], _heads_shown(run[-1])
     if before:
         yield from map(unlabelled, _open_end(before))
@@ -125,14 +126,17 @@ def _open_end(last: Unit) -> Iterator[str]:
         yield from between(last, last.count)
 
 
-def _rest(shown: Sequence[Unit], parts: Sequence[Unit], left: int) -> Iterator[str]:
+def _rest(
+    shown: Sequence[Unit], parts: Sequence[Unit], left: int, things: Container[str]
+) -> Iterator[str]:
     """What stands for those of an owner's units that are left, below the last that is shown.
 
     A line of a text may be several of its lines, or half of one: only rows are named, and lines
     that are alike counted.
     """
     if shown[0].form is Form.ROW:
-        yield rows_missing(shown, parts)
+        if told := rows_missing(shown, parts, things):
+            yield told
         return
     yield from between(shown[-1], shown[-1].alike.stop)
     if left > like_told(shown):

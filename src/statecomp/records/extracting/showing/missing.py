@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from statecomp.records.extracting.gaps import GAP
 from statecomp.records.extracting.listing.columns import kind_of
@@ -29,12 +29,21 @@ def more(count: int) -> str:
     return f"({count} more not shown)"
 
 
-def rows_missing(shown: Sequence[Unit], rows: Sequence[Unit]) -> str:
-    """The rows of a table that are not shown, by their names or else their numbers in it."""
+def rows_missing(shown: Sequence[Unit], rows: Sequence[Unit], told: Container[str]) -> str:
+    """The rows of a table that are not shown, by their names or else their numbers in it.
+
+    Of things that are `told` by their fields no row is missed.
+    """
     if any(row.form is not Form.ROW for row in rows):
         return GAP  # sentences stand between them, and a line of a text may be several units
     kept = {unit.index for unit in shown}
-    left = [number for number, row in enumerate(rows, 1) if row.index not in kept]
+    left = [
+        number
+        for number, row in enumerate(rows, 1)
+        if row.index not in kept and _first_cell(row) not in told
+    ]
+    if not left:
+        return ""
     if rows[-1].index - rows[0].index >= len(rows):
         return more(len(left))  # a copy of some was left out, so their numbers are not known
     if names := _named(left, rows):
@@ -52,11 +61,15 @@ def _named(left: Sequence[int], rows: Sequence[Unit]) -> str:
     """A few rows by their first cells, where no two rows begin alike and each begins in words."""
     if len(left) > NAMED or " | " not in rows[0].label:
         return ""
-    cells = [row.text.partition(" | ")[0] for row in rows]
+    cells = [*map(_first_cell, rows)]
     names = [cells[number - 1] for number in left]
     told = ", ".join(names)
     telling = len(set(cells)) == len(cells) and all(name[:1].isalpha() for name in names)
     return told if telling and len(told) <= NAMES_CHARS else ""
+
+
+def _first_cell(row: Unit) -> str:
+    return row.text.partition(" | ")[0]
 
 
 def _rows(numbers: Sequence[int]) -> str:
@@ -87,8 +100,8 @@ def keys_missing(shown: Sequence[Unit], fields: Sequence[Unit]) -> str:
         if key and sum(map(len, told)) + len(key) <= KEYS_CHARS:
             told.append(key)
             said.add(key)
-    rest = (GAP,) if len(told) < len(left) else ()
-    return f"not shown: {', '.join((*told, *rest))}" if told else GAP
+    # What nobody needs is no unit, so nobody knows whether these are all.
+    return f"not shown: {', '.join((*told, GAP))}" if told else GAP
 
 
 def _key(text: str) -> str:

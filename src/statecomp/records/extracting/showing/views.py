@@ -9,7 +9,7 @@ from dataclasses import replace
 from statecomp.history.text import words_of
 from statecomp.records.extracting.reading.actions import MESSAGE
 from statecomp.records.extracting.reading.noise import VERBS
-from statecomp.records.extracting.said import cut_short, first_act, stated_shortly
+from statecomp.records.extracting.said import cut_short, first_act, stated_shortly, turned
 from statecomp.records.extracting.steps import KnownStep
 from statecomp.records.extracting.units import Place, Unit, alone
 
@@ -26,6 +26,7 @@ _DOUBTS = re.compile(
     r"unfortunately|fail\w*|still|no longer)\b|n't\b",
     re.IGNORECASE,
 )
+_QUOTED = re.compile(r"`([^`]+)`")
 _SAYING_NOTHING = """
     able about actual actually all also and another any appear approach are attempt back based been
     before begin both but can clear command commands complete contain content continue correct could
@@ -88,7 +89,7 @@ def with_views(steps: Sequence[KnownStep], units: Sequence[Unit]) -> list[KnownS
         # The line of a message says what it said.
         told = not step.action.text.startswith(MESSAGE)
         views.append(_view(stated[place], known[place], met, doubts) if told else "")
-        aims.append(_aim(meant[place][::-1], known[place + 1], met) if told else "")
+        aims.append(_aim(meant[place][::-1], step, known[place + 1], met) if told else "")
     return [
         replace(step, aim=aim, view=view, before="" if place else views[0])
         for place, (step, aim, view) in enumerate(zip(steps, aims, (*views[1:], ""), strict=True))
@@ -111,11 +112,15 @@ def _told(step: KnownStep) -> frozenset[str]:
     return _stems(" ".join((*told, *step.results)))
 
 
-def _aim(meant: Iterable[Unit], known: frozenset[str], met: list[frozenset[str]]) -> str:
-    """The nearest of them to the call that says more than the call does."""
+def _aim(
+    meant: Iterable[Unit], step: KnownStep, known: frozenset[str], met: list[frozenset[str]]
+) -> str:
+    """The nearest of them to the call that says more than the call does, and names nothing else."""
+    called = " ".join((step.action.head, step.action.text, *(line.text for line in step.below)))
     for unit in meant:
         short = cut_short(first_act(unit.text), AIM)
-        if short and _is_news(_telling(short), known, met):
+        foreign = any(name not in called for name in _QUOTED.findall(short))
+        if short and not foreign and _is_news(_telling(short), known, met):
             return short
     return ""
 
@@ -128,7 +133,8 @@ def _view(
 ) -> str:
     """The first sentences that say something which the agent did not take back, while they fit."""
     told = ""
-    for unit in stated:
+    left = set(turned(unit.text for unit in stated))
+    for unit in (unit for unit in stated if unit.text in left):
         short = stated_shortly(unit.text, VIEW)
         if not short or len(told) + len(short) > VIEW:
             break
