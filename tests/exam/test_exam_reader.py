@@ -206,6 +206,14 @@ def test_a_verdict_is_what_the_record_says_in_its_own_words(record: str, expecte
     assert outcome(question, record) == expected
 
 
+def test_a_status_that_was_sent_is_no_verdict_on_the_call() -> None:
+    sent = '{"command": "close", "success": "true"}'
+    (question,) = asked(exam_of((sent, "not found\nexit code: 1")), FactKind.VERDICT).values()
+    record = "Facts:\n- 1. close success: true -> failed: not found"
+    assert question.answer == "failed"
+    assert outcome(question, record) == "right"
+
+
 @pytest.mark.parametrize("outcome_told", ["the same SyntaxError", "disassembly not available"])
 def test_an_outcome_with_a_word_of_failure_tells_a_failure(outcome_told: str) -> None:
     answer = "SyntaxError: disassembly not available\nexit code: 1"

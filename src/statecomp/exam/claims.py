@@ -88,11 +88,13 @@ def _claim(question: ExamQuestion, line: Line) -> _Claim | None:
     if line.heading.startswith("unresolved") or _VIEW.match(line.text):
         return None  # what is open, or what the agent took to be so, is no verdict on what was done
     text = _AIM.sub("", line.text, count=1)
-    if _STATUS_BAD.search(text):
-        return _Claim(FAILED, text)
-    if _STATUS_GOOD.search(text):
-        return _Claim(SUCCEEDED, text)
     outcome = _ARROW.search(text)
+    # What was sent may name a status of its own.
+    told = outcome["outcome"] if outcome else text
+    if _STATUS_BAD.search(told):
+        return _Claim(FAILED, text)
+    if _STATUS_GOOD.search(told):
+        return _Claim(SUCCEEDED, text)
     if outcome and outcome["outcome"].startswith("failed"):
         return _Claim(FAILED, text)
     text = text if outcome else _outcome(line) or text
