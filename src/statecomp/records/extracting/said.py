@@ -78,6 +78,7 @@ _BENDS = re.compile(
     re.IGNORECASE,
 )
 """What the first half of a sentence begins with that says nothing without the second."""
+_TIE = re.compile(r"(?:however|unfortunately|yet), |but,? ", re.IGNORECASE)
 _BUT = re.compile(r"\W*(?:however|but|unfortunately|yet|still)\b", re.IGNORECASE)
 _JOINS = frozenset(["but", "so", "and", "because", "therefore", "thus", "since", "hence"])
 _HANGS = re.compile(
@@ -176,6 +177,13 @@ def turned(stated: Iterable[str]) -> Iterator[str]:
         before = sentence
     if before:
         yield before
+
+
+def grounded(sentence: str) -> str:
+    """A sentence that stands alone, without the word that ties it to the one before."""
+    tied = _TIE.match(sentence)
+    rest = sentence[tied.end() :] if tied else sentence
+    return rest[:1].upper() + rest[1:] if tied else sentence
 
 
 def stated_shortly(text: str, most: int) -> str:

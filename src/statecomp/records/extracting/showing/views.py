@@ -9,7 +9,7 @@ from dataclasses import replace
 from statecomp.history.text import words_of
 from statecomp.records.extracting.reading.actions import MESSAGE
 from statecomp.records.extracting.reading.noise import VERBS
-from statecomp.records.extracting.said import cut_short, first_act, stated_shortly, turned
+from statecomp.records.extracting.said import cut_short, first_act, grounded, stated_shortly, turned
 from statecomp.records.extracting.steps import KnownStep
 from statecomp.records.extracting.units import Place, Unit, alone
 
@@ -135,7 +135,7 @@ def _view(
     told = ""
     left = set(turned(unit.text for unit in stated))
     for unit in (unit for unit in stated if unit.text in left):
-        short = stated_shortly(unit.text, VIEW)
+        short = stated_shortly(grounded(unit.text), VIEW)
         if not short or len(told) + len(short) > VIEW:
             break
         words = _telling_words(unit)
