@@ -101,6 +101,15 @@ def test_lines_in_capitals_above_others_are_headings() -> None:
     assert labels["Applied for: Clerk"] == ""
 
 
+def test_in_a_text_that_is_all_capitals_no_line_is_a_heading() -> None:
+    script = (
+        "THE MILL IS OLD\nSO IS THE MILLER\n\nTHE BAKERS\nBUY BARLEY BY THE SACK, AND RYE TOO, AND "
+        "SOMETIMES A LITTLE OF THE WHEAT\n\nWHO PAYS\nANN DOES, AND NOBODY ELSE IN ALL OF THE "
+        "TOWN KNOWS WHY THAT IS SO\n"
+    )
+    assert not any(piece.owner for piece in cut(script))
+
+
 def test_an_item_that_names_those_below_it_is_told() -> None:
     seen = '# Out\n1. Fill the table\n2. Fill the "Range" with:\n- Start\n- End'
     assert '2. Fill the "Range" with:' in [piece.text for piece in cut(seen)]

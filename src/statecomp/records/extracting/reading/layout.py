@@ -120,7 +120,11 @@ def capitals(lines: Sequence[str]) -> frozenset[int]:
     """Where lines in capitals stand above others, if there are several: headings without a mark.
 
     Among lone words such a line is one of them, and one that comes again is a choice of a list.
+    Where nearly all lines are in capitals they mark none.
     """
+    told = sum(map(bool, map(str.strip, lines)))
+    if sum(map(str.isupper, lines)) * 3 > told * 2:
+        return frozenset()
     high = [place for place, line in enumerate(lines) if line.isupper() and _CAPITALS.match(line)]
     known = frozenset(high)
     titles = frozenset(
@@ -131,8 +135,8 @@ def capitals(lines: Sequence[str]) -> frozenset[int]:
         # The last line of a title of several names nothing alone.
         and not {place - 1, place + 1} & known
     )
-    told = sum(1 for place in titles if len(lines[place + 1].split()) > 1)
-    several = len({lines[place] for place in titles}) > 1 and told * 2 >= len(titles)
+    above = sum(1 for place in titles if len(lines[place + 1].split()) > 1)
+    several = len({lines[place] for place in titles}) > 1 and above * 2 >= len(titles)
     return titles if several else frozenset()
 
 
