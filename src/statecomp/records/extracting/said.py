@@ -97,7 +97,7 @@ _CLAUSE = re.compile(
 )
 
 _NEXT_ACT = re.compile(
-    rf",? and then |[;,] then |\. |,? and (?:also |finally )?(?=(?:{VERBS}|add|remove)\b)",
+    rf",? and then |[;,] then |\. |,? and (?:also |finally )?(?=(?:{VERBS})\b)",
     re.IGNORECASE,
 )
 _VAGUE = re.compile(
